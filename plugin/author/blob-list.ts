@@ -74,9 +74,10 @@ export const VERIFICATION_ADVICE = {
 export async function verifyBlobs(
   site: BlobSite,
   keys: readonly string[] | null,
-): Promise<{ verifications: AsyncGenerator<Verification>; damaged: readonly string[] }> {
+): Promise<{ count: number; verifications: AsyncGenerator<Verification>; damaged: readonly string[] }> {
   const { states, damaged } = await site.blobs.known.list();
-  return { verifications: verifyEach(keys ?? (await allKeys(site, states)), site), damaged };
+  const verified = keys ?? (await allKeys(site, states));
+  return { count: verified.length, verifications: verifyEach(verified, site), damaged };
 }
 
 async function* verifyEach(keys: readonly string[], site: BlobSite): AsyncGenerator<Verification> {

@@ -26,6 +26,8 @@ export interface BlobSite {
   sharedUrl: string;
   /** The largest blob. */
   maxBytes: number;
+  /** The limits of all blobs of the author. */
+  quota: Record<"count" | "bytes", number>;
   /** The host that the site was built for. */
   host: SiteSettings["host"];
   /** Aborts all requests, such as at SIGTERM or Ctrl-C. */
@@ -53,7 +55,7 @@ export async function blobSite(
   const ask = siteApi({ root: origin + api.pathname, signer, now, missing, signal });
   const known = knownBlobs({ origin, owner: signer.publicKey }, machine);
   const blobs = new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
-  return { blobs, author, sharedUrl: urls.shared, maxBytes: limits.maxBytes, host, signal };
+  return { blobs, author, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
 }
 
 function noBlobs(host: SiteSettings["host"]): TwtxtError {
@@ -88,6 +90,18 @@ export function factsOf(blob: BlobFields, sharedUrl: string) {
   const { key, size, sha256, type, filename, isPublic, properties } = blob;
   const shared = isPublic ? sharedUrlOf(sharedUrl, blob) : null;
   return { key, size, sha256: sha256 || null, type, filename, public: isPublic, properties, shared };
+}
+
+/**
+ * Deletes a blob of the author's own.
+ *
+ * @returns whether the site had it; whether only this machine knew it, and now knows that it is gone; and a sentence
+ */
+export async function deleteBlob(key: string, blobs: OwnBlobs) {
+  const { response, known } = await blobs.delete(key);
+  const wasMissing = response === null && known !== null && !known.isDeleted;
+  const note = wasMissing ? "This machine has recorded that it is gone." : (response?.note ?? null);
+  return { removed: response !== null, wasMissing, note };
 }
 
 /** For `--json`. */

@@ -87,6 +87,20 @@ export async function createText(file: string, text: string): Promise<boolean> {
   }
 }
 
+/**
+ * Writes a file that only the author can read.
+ *
+ * @throws TwtxtError `bad-file`, also if it exists; the reason of the signal; errors of the chunks
+ */
+export async function writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+  try {
+    await pipeline(chunks, createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw badFile(error);
+  }
+}
+
 /** A file that gets its name once its contents are complete and verified. */
 export type Draft = Awaited<ReturnType<typeof draftIn>>;
 

@@ -24,6 +24,7 @@ const MEDIA_TYPE = new RegExp(
 );
 /** Path separators, control characters and direction overrides. */
 const NOT_IN_FILENAME = /[/\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const ALL_NOT_IN_FILENAME = new RegExp(NOT_IN_FILENAME, "g");
 const PROPERTY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
@@ -54,6 +55,22 @@ export function checkFilename(filename: string): string {
   throw badMetadata(
     `"Filename" must be a name of at most ${MAX_TEXT} characters, without a path and without control characters`,
   );
+}
+
+/**
+ * Makes any text a name for {@link checkFilename}, empty for one that is only a path. The end of a long name is kept, such as
+ * ".jpeg".
+ *
+ * @example filenameFrom("C:\\pictures\\a\u202eb.png") // "a_b.png"
+ */
+export function filenameFrom(text: string): string {
+  const name = text
+    .toWellFormed()
+    .replace(/^.*[/\\]/s, "")
+    .replace(ALL_NOT_IN_FILENAME, "_");
+  if (/^\.*$/.test(name)) return "";
+  const end = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? "";
+  return name.length > MAX_TEXT ? name.slice(0, MAX_TEXT - end.length).toWellFormed() + end : name;
 }
 
 /**

@@ -1,5 +1,6 @@
 // plugin/browser/client.ts: the script of `eleventy-twtxt client`. All pages work without it.
 import { saveWhileTyping } from "./client-drafts.js";
+import { enhanceFiles } from "./client-files.js";
 import { listenForKeys } from "./client-keys.js";
 import { keepCurrent } from "./client-live.js";
 import { completeNicks } from "./client-nicks.js";
@@ -12,3 +13,4 @@ keepCurrent();
 saveWhileTyping();
 takePictures();
 completeNicks();
+enhanceFiles();

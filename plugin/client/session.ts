@@ -65,10 +65,10 @@ export class Session {
     return `${this.origin}${OPEN_PATH}?token=${this.#token}`;
   }
 
-  /** Sets the headers of all responses. */
+  /** Sets the headers of all responses, except those that the response has. */
   readonly withHeaders: MiddlewareHandler<ClientEnv> = async (c, next) => {
     await next();
-    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+    for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   };
 
   /**
@@ -123,7 +123,8 @@ export class Session {
   async #checkChange(c: Context<ClientEnv>, maxBytes: number): Promise<void> {
     if (c.req.method !== "POST") throw new TwtxtError("method-not-allowed", "Use GET or POST.");
     if (c.req.header("origin") !== this.origin) throw foreignPage();
-    const sent = c.req.header(CSRF_HEADER);
+    // In the query for forms that are streamed: their fields are not read here.
+    const sent = c.req.header(CSRF_HEADER) ?? c.req.query(CSRF_FIELD);
     checkSize(c.req.header("content-length"), sent === undefined ? Math.min(maxBytes, MAX_FORM_BYTES) : maxBytes);
     if (!isSame(sent ?? (await formToken(c)), this.#csrfToken)) {
       throw new TwtxtError(

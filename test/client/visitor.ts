@@ -11,6 +11,9 @@ export interface SentFile {
 }
 
 export interface Visitor {
+  cookie: string;
+  /** The token of forms. */
+  csrf: string;
   /** Requests a page. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Got>;
   /** Submits a form of the client. */
@@ -38,6 +41,8 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
     return send(path, Buffer.from(body), "application/x-www-form-urlencoded");
   };
   return {
+    cookie,
+    csrf,
     get,
     post,
     submit: async (path, fields = {}) => followed(await post(path, fields)),

@@ -1,6 +1,6 @@
 // plugin/cli/blob/edit-blobs.ts: `blob set`, `blob share` and `blob rm`.
 
-import { blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
+import { blobSite, deleteBlob, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
 import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
@@ -69,13 +69,11 @@ export async function rm(values: OwnSiteValues, words: string[], terminal: Termi
   let exitCode = 0;
   // Completes all keys before it deletes any blob.
   for (const key of await completeKeys(words, blobs)) {
-    const { response, known } = await blobs.delete(key);
-    const wasMissing = response === null && known !== null && !known.isDeleted;
-    const note = wasMissing ? "This machine has recorded that it is gone." : (response?.note ?? null);
-    removals.push({ key, removed: response !== null, note });
-    terminal.say(response ? `${key}: removed.` : `${key}: there is no such blob.`);
+    const { removed, wasMissing, note } = await deleteBlob(key, blobs);
+    removals.push({ key, removed, note });
+    terminal.say(removed ? `${key}: removed.` : `${key}: there is no such blob.`);
     if (note !== null) terminal.say(`${key}: ${note}`);
-    if (!response && !wasMissing) exitCode = 1;
+    if (!removed && !wasMissing) exitCode = 1;
   }
   if (values.json) terminal.print(JSON.stringify(removals, null, 2));
   return exitCode;

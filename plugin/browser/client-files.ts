@@ -1,0 +1,122 @@
+// plugin/browser/client-files.ts: the room of files: uploads by drop and paste without leaving the page, and buttons that copy.
+import { NEWS } from "./client-live.js";
+
+/** Files that are read by the client at the same time. */
+const AT_ONCE = 2;
+/** After this, the client lists a new upload. */
+const LISTED_MS = 300;
+
+const COPIED_MS = 2000;
+
+let reading = 0;
+
+export function enhanceFiles(): void {
+  document.addEventListener("click", copy);
+  const form = document.querySelector<HTMLFormElement>("#upload");
+  if (form === null) return;
+  form.addEventListener("submit", (event) => {
+    const input = form.querySelector<HTMLInputElement>("[type=file]");
+    if (!input?.files?.length) return;
+    event.preventDefault();
+    void upload(form, [...input.files]);
+    input.value = "";
+  });
+  listenForDrops(form);
+  document.addEventListener("paste", ({ clipboardData }) => void upload(form, [...(clipboardData?.files ?? [])]));
+  document.addEventListener("submit", (event) => {
+    // A page that is left stops sending its files.
+    if (event.target instanceof HTMLFormElement && event.target.closest("#uploads")) {
+      event.preventDefault();
+      void submit(event.target);
+    }
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (reading > 0) event.preventDefault();
+  });
+}
+
+function listenForDrops(form: HTMLFormElement): void {
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    form.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) form.classList.remove("dropping");
+  });
+  document.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    form.classList.remove("dropping");
+    void upload(form, [...(event.dataTransfer?.files ?? [])]);
+  });
+}
+
+async function upload(form: HTMLFormElement, files: File[]): Promise<void> {
+  const fields = new FormData(form);
+  const choice = { visibility: String(fields.get("visibility")), clean: String(fields.get("clean")) };
+  const token = tokenOf(form);
+  const next = async () => {
+    for (let file = files.shift(); file; file = files.shift()) await send(file, choice, token);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+async function send(file: File, choice: Record<string, string>, token: string): Promise<void> {
+  reading += 1;
+  const timer = setTimeout(showNews, LISTED_MS);
+  try {
+    const address = `/files/add?${new URLSearchParams({ ...choice, name: file.name })}`;
+    const { ok } = await fetch(address, { method: "POST", body: file, headers: { "x-csrf-token": token } });
+    if (!ok) announce(`${file.name} could not be uploaded. Reload this page and try again.`);
+  } catch {
+    announce(`${file.name} could not be read, or the client has ended.`);
+  } finally {
+    clearTimeout(timer);
+    reading -= 1;
+    showNews();
+  }
+}
+
+function tokenOf({ action }: HTMLFormElement): string {
+  return new URL(action).searchParams.get("csrf") ?? "";
+}
+
+async function submit(form: HTMLFormElement): Promise<void> {
+  const fields = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+  const response = await fetch(form.action, { method: "POST", body: fields });
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const notice = page.querySelector(".notice p, .failure")?.textContent;
+  if (notice) announce(notice);
+  // Otherwise, the part with the focus would stay as it is.
+  const item = form.closest<HTMLElement>("[data-item]");
+  (item ?? document.querySelector<HTMLElement>("#main"))?.focus();
+  showNews();
+}
+
+function copy({ target }: Event): void {
+  const button = target instanceof Element ? target.closest<HTMLElement>("[data-copy]") : null;
+  if (button === null) return;
+  const { copy: text = "", hint = "" } = button.dataset;
+  navigator.clipboard.writeText(text).then(
+    () => {
+      announce(`Copied ${text}. ${hint}`);
+      const title = button.textContent;
+      button.textContent = "Copied";
+      setTimeout(() => {
+        button.textContent = title;
+      }, COPIED_MS);
+    },
+    () => announce("The browser did not allow to copy. Open “Text to paste”, and copy it from there."),
+  );
+}
+
+function announce(text: string): void {
+  const announced = document.querySelector("#announced");
+  if (announced) announced.textContent = text;
+}
+
+function showNews(): void {
+  document.dispatchEvent(new Event(NEWS));
+}

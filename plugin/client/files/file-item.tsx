@@ -1,0 +1,132 @@
+// plugin/client/files/file-item.tsx: one file in the grid, with what can be done with it.
+import type { FC } from "hono/jsx";
+import { sizeText } from "../../author/amounts.js";
+import type { ListedBlob } from "../../author/blob-list.js";
+import { markdownOf } from "../../author/blob-site.js";
+import { type BlobInfo, shortKey } from "../../blobs/blob.js";
+import { isSealedType } from "../../blobs/client/sealed-file.js";
+import { oneLine } from "../../http/one-line.js";
+import { essenceOf } from "../../http/respond.js";
+import { sharedUrlOf } from "../../site/routes.js";
+import { DATES } from "../dates.js";
+import { Form } from "../layout.js";
+import { Sentence } from "../sentence.js";
+import { pathOf } from "./paths.js";
+import { mayBePicture, type OpenedName } from "./stored-files.js";
+
+export interface ShownFile extends ListedBlob {
+  /** The URL below which the site shares blobs. */
+  sharedUrl: string;
+  /** The name of a sealed file that was opened; `null` for all others. */
+  opened: OpenedName | null;
+}
+
+export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
+  const { blob, proof, opened } = file;
+  return (
+    <li id={`file-${blob.key}`} class="file" data-item tabindex={-1} aria-label={nameOf(blob, opened)}>
+      <Picture blob={blob} />
+      <p class="file-name">
+        <bdi>{nameOf(blob, opened)}</bdi>
+      </p>
+      <p class="muted">
+        {sizeText(blob.size)} · {oneLine(essenceOf(opened?.type ?? blob.type), 60)} · <Modified at={blob.modified} />
+      </p>
+      <p class="readers">
+        <Readers blob={blob} />
+      </p>
+      {proof.state === "wrong" && (
+        <p class="failure">
+          Not as you stored it: <Sentence text={proof.why} />.
+        </p>
+      )}
+      {proof.state === "absent" && <p class="muted">Stored without a proof. To add one, upload it again.</p>}
+      <Actions file={file} />
+    </li>
+  );
+};
+
+/** What a file is called on pages. */
+export function nameOf(blob: Pick<BlobInfo, "key" | "filename" | "type">, opened: OpenedName | null = null): string {
+  const name = oneLine(opened?.filename ?? blob.filename, 255);
+  if (name !== "") return name;
+  return isSealedType(blob.type) ? `Sealed file ${shortKey(blob.key)}` : shortKey(blob.key);
+}
+
+const Picture: FC<{ blob: BlobInfo }> = ({ blob }) => {
+  const { key, type } = blob;
+  const [, end = ""] = /\.([A-Za-z0-9]{1,5})$/.exec(blob.filename) ?? [];
+  return (
+    <div class="preview">
+      <span class="kind" aria-hidden="true">
+        {isSealedType(type) ? "sealed" : end || oneLine(essenceOf(type).split("/")[0] ?? "", 12)}
+      </span>
+      {mayBePicture(blob) && <img src={pathOf("picture", key)} alt="" loading="lazy" />}
+    </div>
+  );
+};
+
+const Modified: FC<{ at: string }> = ({ at }) =>
+  Number.isNaN(Date.parse(at)) ? <>date unknown</> : <time datetime={at}>{DATES.format(new Date(at))}</time>;
+
+const Readers: FC<{ blob: BlobInfo }> = ({ blob: { isPublic, type } }) => {
+  const sealed = isSealedType(type);
+  if (isPublic)
+    return <>{sealed ? "Public, but sealed: only its recipients can open it" : "Public: anyone can read it"}</>;
+  return <>{sealed ? "Private and sealed" : "Private: only you can read it"}</>;
+};
+
+const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } }) => {
+  const { key, isPublic } = blob;
+  const markdown = markdownOf(blob, opened?.filename);
+  const link = isPublic ? sharedUrlOf(sharedUrl, blob) : null;
+  return (
+    <>
+      <div class="actions">
+        <button type="button" data-copy={markdown} data-key="m" data-hint={isPublic ? undefined : PRIVATE_HINT}>
+          Copy Markdown
+        </button>
+        {link !== null && (
+          <button type="button" data-copy={link} data-key="l">
+            Copy link
+          </button>
+        )}
+        <a class="button" href={pathOf("get", key)} download data-key="d">
+          Download
+        </a>
+        {isPublic ? (
+          <Form action={pathOf("private", key)}>
+            <button type="submit" data-key="p">
+              Make private
+            </button>
+          </Form>
+        ) : (
+          <a class="button" href={pathOf("public", key)} data-key="p">
+            Make public
+          </a>
+        )}
+        <a class="button quiet" href={pathOf("edit", key)} data-key="e">
+          Rename
+        </a>
+        <a class="button quiet" href={pathOf("delete", key)} data-key="x">
+          Delete
+        </a>
+      </div>
+      <details>
+        <summary>Text to paste</summary>
+        <p>
+          Markdown for a post: <code>{markdown}</code>
+        </p>
+        {link === null ? (
+          <p class="muted">{PRIVATE_HINT}</p>
+        ) : (
+          <p>
+            Link: <code>{link}</code>
+          </p>
+        )}
+      </details>
+    </>
+  );
+};
+
+const PRIVATE_HINT = "Readers get this file once you make it public.";

@@ -1,0 +1,207 @@
+// plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
+import type { FC } from "hono/jsx";
+import { counted, listed, sizeText } from "../../author/amounts.js";
+import { type BlobList, VERIFICATION_ADVICE, type Verification } from "../../author/blob-list.js";
+import type { BlobSite } from "../../author/blob-site.js";
+import { shortKey } from "../../blobs/blob.js";
+import { LOST_ADVICE } from "../../blobs/client/known-blobs.js";
+import { DATES } from "../dates.js";
+import { Form } from "../layout.js";
+import { Sentence } from "../sentence.js";
+import { FileItem, nameOf } from "./file-item.js";
+import { PATH, pageAt } from "./paths.js";
+import type { StoredFiles } from "./stored-files.js";
+import type { Upload } from "./upload.js";
+import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
+import type { VerificationRun } from "./verification-run.js";
+
+const PER_PAGE = 60;
+
+export interface FilesPageProps {
+  site: BlobSite;
+  /** Why there is no list, in sentences. */
+  list: BlobList | { fault: string };
+  /** From 1. */
+  page: number;
+  files: StoredFiles;
+  uploads: readonly Upload[];
+  run: VerificationRun;
+}
+
+export const FilesPage: FC<FilesPageProps> = ({ site, list, page, files, uploads, run }) => (
+  <>
+    <div id="space" data-live>
+      {!("fault" in list) && <Space list={list} quota={site.quota} />}
+    </div>
+    <UploadForm maxBytes={site.maxBytes} />
+    <div role="status" class="visually-hidden">
+      <p id="upload-summary" data-live>
+        {uploadSummary(uploads)}
+      </p>
+    </div>
+    <div id="uploads" data-live>
+      <UploadList uploads={uploads} />
+    </div>
+    <div id="files" data-live>
+      {"fault" in list ? (
+        <p class="notice failure">
+          <Sentence text={list.fault} />
+        </p>
+      ) : (
+        <Grid {...{ site, list, page, files }} />
+      )}
+    </div>
+    <h2>Verification</h2>
+    <Form action={`${PATH}/verify`} class="inline">
+      <button type="submit" data-key="v">
+        Verify all
+      </button>
+      <span class="muted">Downloads each file, and checks that it is as you stored it.</span>
+    </Form>
+    <div id="verification" data-live>
+      <VerificationReport run={run} list={"fault" in list ? null : list} />
+    </div>
+  </>
+);
+
+const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows }, quota }) => {
+  const used = rows.reduce((sum, { blob }) => sum + blob.size, 0);
+  const text = `${sizeText(used)} of ${sizeText(quota.bytes)}, ${rows.length} of ${counted(quota.count, "file")}`;
+  return (
+    <p class="space">
+      <meter
+        min={0}
+        max={quota.bytes}
+        high={quota.bytes * 0.9}
+        value={Math.min(used, quota.bytes)}
+        aria-label="Space used"
+      >
+        {text}
+      </meter>
+      <span class="muted">{text} used</span>
+    </p>
+  );
+};
+
+const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobList }> = ({
+  site,
+  list,
+  page,
+  files,
+}) => {
+  const { rows, lost } = list;
+  const { sharedUrl } = site;
+  const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
+  const shown = rows.slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  return (
+    <>
+      {lost.length > 0 && (
+        <div id="lost" class="notice failure">
+          {lost.map(({ key, why }) => (
+            <p>
+              {shortKey(key)}: {why}.
+            </p>
+          ))}
+          <p>
+            <Sentence text={LOST_ADVICE} />
+          </p>
+        </div>
+      )}
+      <h2 id="stored">Stored files</h2>
+      {rows.length === 0 && (
+        <p id="empty" class="muted">
+          No files yet. Choose some above.
+        </p>
+      )}
+      <ul class="files" id="file-items">
+        {shown.map((row) => (
+          <FileItem file={{ ...row, sharedUrl, opened: files.openedName(row.blob) }} />
+        ))}
+      </ul>
+      {pages > 1 && <Pages page={page} pages={pages} />}
+    </>
+  );
+};
+
+const Pages: FC<{ page: number; pages: number }> = ({ page, pages }) => (
+  <nav id="pages" aria-label="Pages" class="actions">
+    {page > 1 && <a href={pageAt(page - 1)}>Newer</a>}
+    <span class="muted">
+      Page {page} of {pages}
+    </span>
+    {page < pages && <a href={pageAt(page + 1)}>Older</a>}
+  </nav>
+);
+
+const FAILURES = ["wrong", "missing", "unread"] as const;
+
+const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = ({ run, list }) => {
+  const { verifications, damaged, count, startedAt, isRunning, fault } = run;
+  if (startedAt === null) return <p class="muted">Not verified since the client was started.</p>;
+  return (
+    <>
+      {isRunning && <progress max={Math.max(1, count)} value={verifications.length} aria-label="Verified files" />}
+      <p data-busy={isRunning ? "" : undefined}>
+        {isRunning ? `Verified ${verifications.length} of ${count}.` : ""}
+        {isRunning || fault !== null
+          ? ""
+          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${resultOf(verifications)}.`}
+      </p>
+      {isRunning && <p class="unscripted">Reload this page to see how far it is.</p>}
+      {fault !== null && (
+        <p class="notice failure">
+          <Sentence text={fault} />
+        </p>
+      )}
+      {damaged.map((line) => (
+        <p class="notice failure">{line}</p>
+      ))}
+      {FAILURES.map((state) => (
+        <Failures
+          found={verifications.filter((one) => one.state === state)}
+          advice={VERIFICATION_ADVICE[state]}
+          list={list}
+        />
+      ))}
+    </>
+  );
+};
+
+function resultOf(verifications: readonly Verification[]): string {
+  const count = (state: Verification["state"]) => verifications.filter((one) => one.state === state).length;
+  return listed([
+    [count("right"), "as you stored them"],
+    [count("unproven"), "without a proof"],
+    [count("wrong"), "wrong"],
+    [count("missing"), "missing"],
+    [count("unread"), "not read"],
+  ]);
+}
+
+const Failures: FC<{ found: readonly Verification[]; advice: string; list: BlobList | null }> = ({
+  found,
+  advice,
+  list,
+}) =>
+  found.length === 0 ? null : (
+    <>
+      <ul class="items">
+        {found.map(({ key, why }) => {
+          const blob = list?.rows.find((row) => row.blob.key === key)?.blob;
+          return (
+            <li data-item tabindex={-1}>
+              <p>
+                <bdi>{blob ? nameOf(blob) : shortKey(key)}</bdi> <span class="muted">{shortKey(key)}</span>
+              </p>
+              <p class="failure">
+                <Sentence text={why ?? ""} />
+              </p>
+            </li>
+          );
+        })}
+      </ul>
+      <p>
+        What to do: <Sentence text={advice} />
+      </p>
+    </>
+  );

@@ -1,0 +1,149 @@
+// plugin/client/files/files-room.tsx: the room of files: the author's blobs, uploads, and verification.
+import { type Context, Hono } from "hono";
+import { deleteBlob, visibility } from "../../author/blob-site.js";
+import { WorkFolder } from "../../author/work-folder.js";
+import { type BlobFields, shortKey } from "../../blobs/blob.js";
+import type { MetadataChange } from "../../blobs/client/own-blobs.js";
+import { TwtxtError } from "../../errors.js";
+import { isBlobKey } from "../../site/routes.js";
+import type { ClientEnv, Notice } from "../client-env.js";
+import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
+import { downloadResponse, pictureResponse } from "./contents-response.js";
+import { nameOf } from "./file-item.js";
+import { FilesPage } from "./files-page.js";
+import { PATH, pathOf } from "./paths.js";
+import { DeleteQuestion, EditForm, PublicQuestion } from "./questions.js";
+import { LIST_MS, StoredFiles } from "./stored-files.js";
+import { uploadRoutes } from "./upload-routes.js";
+import { MAX_PAUSE_MS, Uploads } from "./uploads.js";
+import { VerificationRun } from "./verification-run.js";
+
+/** The largest blob that a site can be configured to accept is 10,000 MiB. */
+const MAX_BODY_BYTES = 10_001 * 2 ** 20;
+
+const KEYS: readonly KeyHelp[] = [
+  { key: "a", does: "chooses files to upload" },
+  { key: "s", does: "pauses or resumes an upload" },
+  { key: "c", does: "cancels an upload" },
+  { key: "m", does: "copies Markdown for a post" },
+  { key: "l", does: "copies the link of a public file" },
+  { key: "d", does: "downloads a file" },
+  { key: "p", does: "makes a file public or private" },
+  { key: "e", does: "renames a file" },
+  { key: "x", does: "deletes a file" },
+  { key: "v", does: "verifies all files" },
+  { key: "y", does: "answers a question with yes" },
+  { key: "q", does: "leaves a question" },
+];
+
+/** What the routes share. */
+interface Parts {
+  context: ClientContext;
+  files: StoredFiles;
+  uploads: Uploads;
+  run: VerificationRun;
+}
+
+export const filesRoom: CreateRoom = (context) => {
+  const folder = new WorkFolder(context.machine, context.ending);
+  folder.clearOthers().catch((error: Error) => context.machine.say(error.message));
+  const files = new StoredFiles(context, folder);
+  const uploads = new Uploads({ ...context, folder, maxPauseMs: MAX_PAUSE_MS, onStored: () => files.changed() });
+  const parts = { context, files, uploads, run: new VerificationRun(context) };
+  const routes = new Hono<ClientEnv>();
+  addPages(routes, parts);
+  addActions(routes, parts);
+  addContents(routes, parts);
+  routes.route("/", uploadRoutes(uploads, context.notices));
+  return { title: "Files", path: PATH, keys: KEYS, maxBodyBytes: MAX_BODY_BYTES, routes };
+};
+
+function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void {
+  routes.get("/", async (c) => {
+    const site = await files.site();
+    const isBusy = run.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
+    const list = await files.list(isBusy ? LIST_MS : 0).catch(faultOf);
+    const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
+    return c.render(<FilesPage {...{ site, list, page, files, run }} uploads={uploads.all} />, { title: "Files" });
+  });
+  const find = async (c: Context<ClientEnv>) => (await (await files.site()).blobs.find(keyIn(c))).blob;
+  routes.get("/public/:key", async (c) =>
+    c.render(<PublicQuestion blob={await find(c)} />, { title: "Make this file public?" }),
+  );
+  // Also for a file that is not as the author stored it.
+  routes.get("/delete/:key", async (c) =>
+    c.render(<DeleteQuestion blob={await files.find(keyIn(c))} />, { title: "Delete this file?" }),
+  );
+  routes.get("/edit/:key", async (c) => c.render(<EditForm blob={await find(c)} />, { title: "Rename a file" }));
+}
+
+function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): void {
+  const { notices } = context;
+  const act = (c: Context<ClientEnv>, action: () => Promise<Notice>) =>
+    notices.act(c, PATH, () => action().finally(() => files.changed()));
+  const change = async (key: string, changes: MetadataChange) => (await files.site()).blobs.change(key, changes);
+
+  routes.post("/public/:key", (c) =>
+    act(c, async () => {
+      const { blob, note } = await change(keyIn(c), { isPublic: true });
+      return { text: textOf(blob, note), undo: { action: pathOf("private", blob.key), fields: {} } };
+    }),
+  );
+  routes.post("/private/:key", (c) =>
+    act(c, async () => {
+      const { blob, note } = await change(keyIn(c), { isPublic: false });
+      return { text: textOf(blob, note) };
+    }),
+  );
+  routes.post("/edit/:key", (c) =>
+    act(c, async () => {
+      const { filename, type } = await c.req.parseBody();
+      const { blob, note } = await change(keyIn(c), { filename: String(filename ?? ""), type: String(type ?? "") });
+      return { text: textOf(blob, note) };
+    }),
+  );
+  routes.post("/delete/:key", (c) =>
+    act(c, async () => {
+      const key = keyIn(c);
+      const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
+      return { text: `${shortKey(key)}: ${removed ? "deleted." : "there is no such file."} ${note ?? ""}`.trim() };
+    }),
+  );
+  routes.post("/verify", (c) =>
+    act(c, async () => {
+      await run.start(await files.site());
+      return { text: "Verifying your files." };
+    }),
+  );
+}
+
+function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
+  routes.get("/picture/:key", async (c) => {
+    const preview = await files.preview(keyIn(c));
+    return preview === null ? c.body(null, 204) : pictureResponse(preview);
+  });
+  routes.get("/get/:key", async (c) => {
+    const received = await files.contents(keyIn(c));
+    const { opening, draft } = received;
+    // Nothing is read from the file that stays sealed, or was opened in memory.
+    if (opening.file !== null || opening.why !== null) await draft.clear();
+    return downloadResponse(received);
+  });
+}
+
+/** @throws TwtxtError `not-found` */
+function keyIn(c: Context<ClientEnv>): string {
+  const key = c.req.param("key") ?? "";
+  if (!isBlobKey(key)) throw new TwtxtError("not-found", "There is no such file.");
+  return key;
+}
+
+function textOf(blob: BlobFields, note: string | null): string {
+  return `${nameOf(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
+}
+
+/** Why there is no list. */
+function faultOf(error: unknown): { fault: string } {
+  if (error instanceof TwtxtError) return { fault: error.message };
+  throw error;
+}

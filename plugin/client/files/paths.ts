@@ -1,0 +1,16 @@
+// plugin/client/files/paths.ts: the paths of the room of files.
+
+export const PATH = "/files";
+
+/** What can be done with one file. */
+export type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
+
+/** @example pathOf("get", "quinces.jpg") // "/files/get/quinces.jpg" */
+export function pathOf(action: FileAction, key: string): string {
+  return `${PATH}/${action}/${encodeURIComponent(key)}`;
+}
+
+/** The page with this number, from 1. */
+export function pageAt(number: number): string {
+  return number === 1 ? PATH : `${PATH}?page=${number}`;
+}

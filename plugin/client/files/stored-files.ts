@@ -1,0 +1,133 @@
+// plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
+import { fileTypeFromBuffer } from "file-type";
+import { type BlobList, listBlobs } from "../../author/blob-list.js";
+import { type BlobSite, blobSite } from "../../author/blob-site.js";
+import { ownBlob, type ReceivedFile, receiveFile } from "../../author/received-file.js";
+import type { WorkFolder } from "../../author/work-folder.js";
+import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
+import { isSealedType } from "../../blobs/client/sealed-file.js";
+import { TwtxtError } from "../../errors.js";
+import { essenceOf } from "../../http/respond.js";
+import type { ClientContext } from "../room.js";
+
+/** The age of a list for a page that is requested again all the time, because it shows uploads. */
+export const LIST_MS = 20_000;
+/** Larger pictures are not shown. */
+export const MAX_PREVIEW_BYTES = 10 * 2 ** 20;
+/** All previews that are kept. */
+const MAX_KEPT_BYTES = 64 * 2 ** 20;
+/** Raster pictures. SVG can contain scripts. */
+const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
+
+/** A picture. */
+export interface Preview {
+  type: string;
+  bytes: Buffer<ArrayBuffer>;
+}
+
+/** The name and type of a sealed file, which only its contents tell. */
+export type OpenedName = Record<"filename" | "type", string>;
+
+/** All in memory. */
+export class StoredFiles {
+  readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
+  readonly #folder: WorkFolder;
+  readonly #previews = new Map<string, Preview | null>();
+  /** By the SHA-256 of the sealed contents. */
+  readonly #opened = new Map<string, OpenedName>();
+  #listed: { at: number; list: Promise<BlobList> } | null = null;
+
+  constructor(context: Pick<ClientContext, "choice" | "machine" | "ending">, folder: WorkFolder) {
+    this.#context = context;
+    this.#folder = folder;
+  }
+
+  /** @throws TwtxtError as {@link blobSite} */
+  site(): Promise<BlobSite> {
+    const { choice, machine, ending } = this.#context;
+    return blobSite(choice, machine, ending);
+  }
+
+  /**
+   * The author's blobs.
+   *
+   * @param maxAgeMs - how old the list may be; nothing that this client has changed is missing in it
+   * @throws TwtxtError as the client of the site, and as {@link site}
+   */
+  async list(maxAgeMs = 0): Promise<BlobList> {
+    const now = this.#context.machine.now();
+    if (this.#listed !== null && now - this.#listed.at < maxAgeMs) return this.#listed.list;
+    const list = this.site().then(listBlobs);
+    this.#listed = { at: now, list };
+    // A failure is not remembered.
+    list.catch(() => this.changed());
+    return list;
+  }
+
+  /** A blob, also one that is not as the author stored it. @throws TwtxtError `not-found`, and as {@link list} */
+  async find(key: string, maxAgeMs = 0): Promise<BlobInfo> {
+    const { rows } = await this.list(maxAgeMs);
+    const found = rows.find(({ blob }) => blob.key === key);
+    if (!found && maxAgeMs > 0) return this.find(key);
+    if (!found) throw new TwtxtError("not-found", `There is no file ${shortKey(key)}.`);
+    return found.blob;
+  }
+
+  /** Lists the blobs again when they are next asked for. */
+  changed(): void {
+    this.#listed = null;
+  }
+
+  /** The name of a sealed file that was opened before; `null` for all others. */
+  openedName({ sha256 }: Pick<BlobFields, "sha256">): OpenedName | null {
+    return this.#opened.get(sha256) ?? null;
+  }
+
+  /** The contents of a blob, verified, and opened if it is sealed to the author. @throws TwtxtError as `receiveFile` */
+  async contents(key: string): Promise<ReceivedFile> {
+    const { machine, choice } = this.#context;
+    const source = await ownBlob(key, await this.site(), machine);
+    const namesKey = (choice.identity ?? choice.as) !== undefined;
+    const folder = await this.#folder.path();
+    const received = await receiveFile(source, { folder, opens: true, isAnyAccepted: false, namesKey });
+    const { file } = received.opening;
+    if (file) this.#opened.set(received.received.blob.sha256, { filename: file.filename, type: file.type });
+    return received;
+  }
+
+  /** A picture to show; `null` for other files. @throws TwtxtError as {@link contents} */
+  async preview(key: string): Promise<Preview | null> {
+    const blob = await this.find(key, LIST_MS);
+    if (!mayBePicture(blob)) return null;
+    const known = this.#previews.get(blob.sha256);
+    if (known !== undefined) return known;
+    const preview = await this.#readPreview(key);
+    this.#keep(blob.sha256, preview);
+    return preview;
+  }
+
+  async #readPreview(key: string): Promise<Preview | null> {
+    const { draft, opening } = await this.contents(key);
+    try {
+      const bytes = Buffer.from(opening.file?.bytes ?? (await draft.bytes()));
+      const type = (await fileTypeFromBuffer(bytes))?.mime ?? "";
+      return PREVIEWED.includes(type) ? { type, bytes } : null;
+    } finally {
+      await draft.clear();
+    }
+  }
+
+  #keep(sha256: string, preview: Preview | null): void {
+    this.#previews.set(sha256, preview);
+    let size = 0;
+    for (const [key, kept] of [...this.#previews].reverse()) {
+      size += kept?.bytes.length ?? 0;
+      if (size > MAX_KEPT_BYTES) this.#previews.delete(key);
+    }
+  }
+}
+
+/** Whether a file can have a preview, as far as its metadata tell. */
+export function mayBePicture({ type, size }: Pick<BlobFields, "type" | "size">): boolean {
+  return size <= MAX_PREVIEW_BYTES && (PREVIEWED.includes(essenceOf(type)) || isSealedType(type));
+}

@@ -1,0 +1,164 @@
+// plugin/client/files/upload-list.tsx: the form for uploads, and the uploads with their progress.
+import type { FC } from "hono/jsx";
+import { useRequestContext } from "hono/jsx-renderer";
+import { counted, listed, sizeText } from "../../author/amounts.js";
+import { visibility } from "../../author/blob-site.js";
+import { oneLine } from "../../http/one-line.js";
+import type { ClientEnv } from "../client-env.js";
+import { Form } from "../layout.js";
+import { Sentence } from "../sentence.js";
+import { CSRF_FIELD } from "../session.js";
+import { PATH } from "./paths.js";
+import type { Upload } from "./upload.js";
+import { MAX_PAUSE_MS } from "./uploads.js";
+
+/** The fields stand before the files, because the form is read as it arrives. Its token is in the address for the same reason. */
+export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
+  const token = useRequestContext<ClientEnv>().get("csrfToken") ?? "";
+  return (
+    <form
+      id="upload"
+      class="upload"
+      method="post"
+      enctype="multipart/form-data"
+      action={`${PATH}/upload?${CSRF_FIELD}=${token}`}
+    >
+      <fieldset>
+        <legend>Who can read the files</legend>
+        <label>
+          <input type="radio" name="visibility" value="private" checked /> Only you
+        </label>
+        <label>
+          <input type="radio" name="visibility" value="public" /> Anyone with the link (public)
+        </label>
+        <label>
+          <input type="radio" name="visibility" value="sealed" /> Only you, sealed: not even your site can read them
+        </label>
+      </fieldset>
+      <label class="check">
+        <input type="checkbox" name="clean" value="yes" checked /> Remove location and other metadata from pictures
+      </label>
+      <div class="inline">
+        <label for="chosen">Files</label>
+        <input id="chosen" type="file" name="file" multiple data-key="a" />
+        <button type="submit" class="primary">
+          Upload
+        </button>
+      </div>
+      <p class="muted">
+        Up to {sizeText(maxBytes)} each.{" "}
+        <span class="scripted">You can also drop files on this page, or paste them.</span>
+      </p>
+    </form>
+  );
+};
+
+export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
+  if (uploads.length === 0) return null;
+  const isBusy = uploads.some(({ isEnded, isPaused }) => !isEnded && !isPaused);
+  return (
+    <>
+      <h2 id="uploads-title" data-busy={isBusy ? "" : undefined}>
+        Uploads
+      </h2>
+      <p id="uploads-reload" class="unscripted" hidden={!isBusy}>
+        Reload this page to see how far they are.
+      </p>
+      <ul class="items" id="upload-items">
+        {uploads.map((upload) => (
+          <UploadItem upload={upload} />
+        ))}
+      </ul>
+      <div id="uploads-clear">
+        {uploads.some(({ isEnded }) => isEnded) && (
+          <Form action={`${PATH}/uploads/clear`}>
+            <button type="submit" class="quiet">
+              Clear the list
+            </button>
+          </Form>
+        )}
+      </div>
+    </>
+  );
+};
+
+/** How many uploads have ended; changes rarely, so that screen readers can follow. */
+export function uploadSummary(uploads: readonly Upload[]): string {
+  if (uploads.length === 0) return "";
+  const count = (stage: Upload["stage"]) => uploads.filter((upload) => upload.stage === stage).length;
+  const ended = listed([
+    [count("done"), "done"],
+    [count("failed"), "failed"],
+    [count("cancelled"), "cancelled"],
+  ]);
+  return `${counted(uploads.length, "upload")}${ended === "" ? "" : `: ${ended}`}.`;
+}
+
+const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {
+  const { id, choice } = upload;
+  const name = oneLine(choice.filename, 255) || "File without a name";
+  return (
+    <li id={`upload-${id}`} data-item tabindex={-1} aria-label={name}>
+      <p id={`upload-${id}-name`} class="file-name">
+        <bdi>{name}</bdi>
+      </p>
+      <div id={`upload-${id}-progress`}>
+        {!upload.isEnded && (
+          <progress max={Math.max(1, upload.total)} value={upload.sent} aria-label={`Progress of ${name}`} />
+        )}
+        <p class={upload.stage === "failed" ? "failure" : "muted"}>
+          <Sentence text={stateOf(upload)} />
+        </p>
+        {upload.stage !== "failed" && upload.remark && <p class="muted">{upload.remark}</p>}
+      </div>
+      <div id={`upload-${id}-actions`} class="actions">
+        {upload.canStop && !upload.isPaused && <Button upload={upload} action="pause" title="Pause" shortcut="s" />}
+        {upload.isPaused && <Button upload={upload} action="resume" title="Resume" shortcut="s" />}
+        {upload.canStop && <Button upload={upload} action="cancel" title="Cancel" shortcut="c" />}
+        {upload.canRetry && <Button upload={upload} action="retry" title="Try again" shortcut="s" />}
+      </div>
+    </li>
+  );
+};
+
+type UploadAction = "pause" | "resume" | "cancel" | "retry";
+
+const Button: FC<{ upload: Upload; action: UploadAction; title: string; shortcut: string }> = ({
+  upload: { id, choice },
+  action,
+  title,
+  shortcut,
+}) => (
+  <Form action={`${PATH}/uploads/${id}/${action}`} id={`upload-${id}-${shortcut}`}>
+    <button type="submit" data-key={shortcut}>
+      {title}
+      <span class="visually-hidden"> {oneLine(choice.filename)}</span>
+    </button>
+  </Form>
+);
+
+function stateOf({ stage, sent, total, isPaused, remark, result }: Upload): string {
+  const amount = `${sizeText(sent)} of ${sizeText(total)}`;
+  if (isPaused) {
+    const seconds = MAX_PAUSE_MS / 1000;
+    return `Paused at ${amount}. Your site takes a file in one request: after ${seconds} seconds, it starts again from the beginning.`;
+  }
+  switch (stage) {
+    case "receiving":
+      return "Reading the file.";
+    case "waiting":
+      return `Waiting to be sent, ${sizeText(total)}.`;
+    case "sending":
+      return `${amount} sent.`;
+    case "storing":
+      return "Sent. Your site is storing it.";
+    case "done":
+      return result
+        ? `Stored: ${result.outcome}, ${visibility(result.blob)}.${result.note ? ` ${result.note}` : ""}`
+        : "";
+    case "failed":
+      return remark ?? "";
+    case "cancelled":
+      return "Cancelled. Nothing of it was stored.";
+  }
+}

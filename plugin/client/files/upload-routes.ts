@@ -1,0 +1,85 @@
+// plugin/client/files/upload-routes.ts: receives files from the browser, and pauses, resumes and cancels their uploads.
+import { type Context, Hono } from "hono";
+import { counted } from "../../author/amounts.js";
+import { filenameFrom } from "../../blobs/metadata.js";
+import { TwtxtError } from "../../errors.js";
+import { concatUpTo } from "../../http/respond.js";
+import type { ClientEnv } from "../client-env.js";
+import type { Notices } from "../notices.js";
+import { boundaryOf, partsOf } from "./multipart.js";
+import { PATH } from "./paths.js";
+import type { UploadChoice, Visibility } from "./upload.js";
+import type { Uploads } from "./uploads.js";
+
+const MAX_FIELD_BYTES = 1024;
+const VISIBILITIES: readonly Visibility[] = ["private", "public", "sealed"];
+
+export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv> {
+  const routes = new Hono<ClientEnv>();
+  // For the form without script: any number of files.
+  routes.post("/upload", (c) =>
+    notices.act(c, PATH, async () => {
+      const count = await addForm(c, uploads);
+      return { text: `${counted(count, "file")} added to the uploads.` };
+    }),
+  );
+  // For the script: the body is one file.
+  routes.post("/add", async (c) => {
+    const { name = "", ...fields } = c.req.query();
+    const size = Number(c.req.header("content-length"));
+    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, c.req.raw.body ?? noBytes());
+    return c.body(null, 204);
+  });
+  routes.post("/uploads/clear", async (c) => {
+    await uploads.clear();
+    return c.redirect(PATH, 303);
+  });
+  routes.post("/uploads/:id/:action", (c) =>
+    notices.act(c, PATH, async () => {
+      const { id, action } = c.req.param();
+      const upload = uploads.find(id);
+      if (action === "pause") upload.pause();
+      else if (action === "resume") upload.resume();
+      else if (action === "cancel") upload.cancel();
+      else if (action === "retry") await uploads.retry(upload);
+      else throw new TwtxtError("not-found", "There is no such action.");
+      return { text: DONE[action](upload.choice.filename) };
+    }),
+  );
+  return routes;
+}
+
+const DONE: Record<"pause" | "resume" | "cancel" | "retry", (name: string) => string> = {
+  pause: (name) => `Paused ${name}.`,
+  resume: (name) => `Going on with ${name}.`,
+  cancel: (name) => `Cancelled ${name}.`,
+  retry: (name) => `Sending ${name} again.`,
+};
+
+/** @returns how many files it had @throws TwtxtError `bad-request` */
+async function addForm(c: Context<ClientEnv>, uploads: Uploads): Promise<number> {
+  const boundary = boundaryOf(c.req.header("content-type") ?? "");
+  const fields: Record<string, string> = {};
+  let count = 0;
+  for await (const { name, filename, chunks } of partsOf(c.req.raw.body ?? noBytes(), boundary)) {
+    if (filename === null) fields[name] = (await concatUpTo(chunks, MAX_FIELD_BYTES, tooLong)).toString("utf8");
+    // Browsers send an empty file if none was chosen.
+    else if (filename !== "") {
+      await uploads.add({ ...choiceOf(fields), filename: filenameFrom(filename), size: null }, chunks);
+      count += 1;
+    }
+  }
+  if (count === 0) throw new TwtxtError("bad-request", "No file was chosen. Choose one or more, then upload them.");
+  return count;
+}
+
+/** What the fields of the form say; private by default. */
+function choiceOf({ visibility, clean }: Record<string, string>): Pick<UploadChoice, "visibility" | "isCleaned"> {
+  return { visibility: VISIBILITIES.find((one) => one === visibility) ?? "private", isCleaned: clean === "yes" };
+}
+
+function tooLong(): TwtxtError {
+  return new TwtxtError("bad-request", "A field of this form is too long.");
+}
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}

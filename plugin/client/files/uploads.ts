@@ -1,0 +1,193 @@
+// plugin/client/files/uploads.ts: the uploads of the client: first to this machine, then to the site, a few at once.
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import PQueue from "p-queue";
+import { blobSite } from "../../author/blob-site.js";
+import { cleanPictureFile } from "../../author/clean-picture-file.js";
+import type { SourceFile } from "../../author/file-contents.js";
+import { orBadFile, writeChunks } from "../../author/files.js";
+import { checkFileSize, fileSealer, prepareBlob, type SealFile } from "../../author/prepared-blob.js";
+import type { WorkFolder } from "../../author/work-folder.js";
+import { TwtxtError } from "../../errors.js";
+import type { ClientContext } from "../room.js";
+import { Upload, type UploadChoice } from "./upload.js";
+
+/** As many as this are sent at once. */
+const CONCURRENCY = 2;
+/** The page lists this many uploads that have ended. */
+const MAX_ENDED = 50;
+/** A site and what is in front of it end a request that stalls after a minute or more. */
+export const MAX_PAUSE_MS = 30_000;
+
+export interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "ending"> {
+  folder: WorkFolder;
+  /** A longer pause ends the request. */
+  maxPauseMs: number;
+  /** Called when a file is stored. */
+  onStored(): void;
+}
+
+/** All uploads since the client was started, until they are removed from the list. */
+export class Uploads {
+  readonly #options: UploadsOptions;
+  readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  #uploads: readonly Upload[] = [];
+  #count = 0;
+
+  constructor(options: UploadsOptions) {
+    this.#options = options;
+  }
+
+  /** Newest first. */
+  get all(): readonly Upload[] {
+    return this.#uploads;
+  }
+
+  /** @throws TwtxtError `not-found` */
+  find(id: string): Upload {
+    const found = this.#uploads.find((upload) => upload.id === id);
+    if (!found) throw new TwtxtError("not-found", "This upload is no longer in the list.");
+    return found;
+  }
+
+  /** Removes uploads from the list that have ended. */
+  async clear(): Promise<void> {
+    const ended = this.#uploads.filter(({ isEnded }) => isEnded);
+    this.#uploads = this.#uploads.filter(({ isEnded }) => !isEnded);
+    for (const upload of ended) await rm(await this.#pathOf(upload), { force: true });
+  }
+
+  /** Sends a file again that could not be sent. @throws TwtxtError `bad-file` */
+  async retry(upload: Upload): Promise<void> {
+    if (!upload.canRetry) return;
+    const path = await this.#pathOf(upload);
+    const { size } = await orBadFile(stat(path));
+    Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
+    void this.#send(upload, fileOf(upload, path, size));
+  }
+
+  async #pathOf({ id }: Upload): Promise<string> {
+    return join(await this.#options.folder.path(), id);
+  }
+
+  /**
+   * Receives a file, and starts to send it to the site.
+   *
+   * @param chunks - from the browser
+   * @returns once this machine has the file; if that fails, the upload says why
+   */
+  async add(choice: UploadChoice, chunks: AsyncIterable<Uint8Array>): Promise<Upload> {
+    this.#count += 1;
+    const upload = new Upload(String(this.#count), choice);
+    this.#uploads = [upload, ...this.#uploads.filter(({ isEnded }, at) => !isEnded || at < MAX_ENDED)];
+    const file = await this.#received(upload, chunks);
+    if (file === null) return upload;
+    Object.assign(upload, { stage: "waiting", total: file.size, isReceived: true });
+    void this.#send(upload, file);
+    return upload;
+  }
+
+  /** @returns `null` if it has ended, with the reason */
+  async #received(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<SourceFile | null> {
+    const { choice, machine, ending } = this.#options;
+    const { filename, size, visibility, isCleaned } = upload.choice;
+    const path = await this.#pathOf(upload);
+    try {
+      const site = await blobSite(choice, machine, ending);
+      const check = (bytes: number) =>
+        checkFileSize(bytes, { site, sealFile: visibility === "sealed" ? unsealed : null });
+      check(size ?? 0);
+      await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.cancelled, ending]));
+      if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
+      const { size: received } = await orBadFile(stat(path));
+      return fileOf(upload, path, received);
+    } catch (error) {
+      this.#fail(upload, error);
+      await rm(path, { force: true });
+      return null;
+    }
+  }
+
+  /** A pause that is too long for one request ends it; the next one starts again. */
+  async #send(upload: Upload, file: SourceFile): Promise<void> {
+    let isOver = false;
+    while (!isOver) {
+      await upload.unpaused();
+      isOver = await this.#queue.add(() => this.#attempt(upload, file));
+    }
+    if (!upload.canRetry) await rm(file.path, { force: true });
+  }
+
+  /** @returns whether the upload has ended */
+  async #attempt(upload: Upload, file: SourceFile): Promise<boolean> {
+    const pausing = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const limitPause = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (upload.isPaused) pausing.abort(new TwtxtError("unreachable", "Paused."));
+      }, this.#options.maxPauseMs);
+    };
+    try {
+      if (upload.isEnded) return true;
+      if (upload.isPaused) return false;
+      await this.#put(upload, file, { pausing: pausing.signal, limitPause });
+      return true;
+    } catch (error) {
+      if (pausing.signal.aborted && !upload.isEnded) {
+        Object.assign(upload, { stage: "waiting", sent: 0 });
+        return false;
+      }
+      this.#fail(upload, error);
+      return true;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #put(
+    upload: Upload,
+    file: SourceFile,
+    { pausing, limitPause }: { pausing: AbortSignal; limitPause(): void },
+  ): Promise<void> {
+    const { choice, machine, ending, onStored } = this.#options;
+    const { visibility } = upload.choice;
+    const site = await blobSite(choice, machine, AbortSignal.any([ending, upload.cancelled, pausing]));
+    const sealFile = visibility === "sealed" ? await fileSealer([], site.author, choice, machine) : null;
+    // A file that the site already has stays public.
+    const change = visibility === "public" ? { isPublic: true } : {};
+    const { key, contents, ...options } = await prepareBlob(file, { site, change, sealFile });
+    Object.assign(upload, { stage: "sending", total: contents.size });
+    const counted = { ...contents, chunks: () => upload.sending(contents.chunks(), limitPause) };
+    const result = await site.blobs.put(key, counted, { ...options, isSentAnyway: false });
+    Object.assign(upload, { stage: "done", sent: upload.total, result });
+    onStored();
+  }
+
+  #fail(upload: Upload, error: unknown): void {
+    if (upload.stage === "cancelled") return;
+    upload.stage = "failed";
+    if (error instanceof TwtxtError) upload.remark = error.message;
+    else {
+      this.#options.machine.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      upload.remark = "This is a bug. The terminal shows what happened.";
+    }
+  }
+}
+
+function fileOf({ choice: { filename } }: Upload, path: string, size: number): SourceFile {
+  return { path, shown: filename, filename, size };
+}
+
+/** For the size of files to seal, which is checked before there are keys. */
+const unsealed: SealFile = ({ bytes }) => bytes;
+
+/** Ends as soon as there is more than the site accepts. */
+async function* checked(chunks: AsyncIterable<Uint8Array>, check: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    check(size);
+    yield chunk;
+  }
+}

@@ -1,0 +1,325 @@
+// test/client/files.test.ts: the room of files, without script, against real sites on loopback.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesRoom } from "../../plugin/client/files/files-room.js";
+import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
+import { uniqueName } from "../../plugin/store/processes.js";
+import { type BlobAuthor, blobAuthors, PNG, sha256 } from "../cli/blob-author.js";
+import { type ClientUnderTest, type Got, startedClient } from "./client.js";
+import { shownText, type Visitor, visitorOf } from "./visitor.js";
+
+interface OpenedFiles extends Visitor {
+  client: ClientUnderTest;
+  alice: BlobAuthor;
+  /** The text of the page. */
+  shown(): Promise<string>;
+  /** Submits the form for uploads, as a browser without script does. */
+  put(files: readonly File[], fields?: Record<string, string>): Promise<Got>;
+  /** The page once all uploads have ended. */
+  uploaded(): Promise<string>;
+}
+
+async function openedFiles(blobs?: Parameters<typeof blobAuthors>[1]): Promise<OpenedFiles> {
+  const { alice } = await blobAuthors(["alice"], blobs);
+  const client = await startedClient({
+    rooms: [filesRoom],
+    folder: alice.machine.folder,
+    environment: alice.environment,
+  });
+  const visitor = await visitorOf(client, "/files");
+  const shown = async () => shownText((await visitor.get("/files")).text);
+  return {
+    ...visitor,
+    client,
+    alice,
+    shown,
+    // Browsers send a file without a name if none is chosen.
+    put: async (files, fields = { visibility: "private", clean: "yes" }) => {
+      const chosen = files.length > 0 ? files : [new File([], "")];
+      const parts = chosen.map(async (file) => ({
+        field: "file",
+        name: file.name,
+        bytes: new Uint8Array(await file.arrayBuffer()),
+      }));
+      return visitor.upload(`/files/upload?csrf=${visitor.csrf}`, fields, await Promise.all(parts));
+    },
+    async uploaded() {
+      await expect.poll(async () => (await visitor.get("/files")).text).not.toContain("data-busy");
+      return shown();
+    },
+  };
+}
+
+/** Requests of a kind wait at the site until they are let through. */
+function heldBack(alice: BlobAuthor, method: string): { letThrough(): void; isReached: Promise<void> } {
+  let letThrough = () => {};
+  let reach = () => {};
+  const through = new Promise<void>((resolve) => {
+    letThrough = resolve;
+  });
+  const isReached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  alice.operator = async (request, answer) => {
+    if (request.method === method) {
+      reach();
+      await through;
+    }
+    return answer();
+  };
+  return { letThrough, isReached };
+}
+
+/** With a place in its metadata. */
+const PHOTO = new URL("../pictures/files/phone.jpg", import.meta.url);
+/** Larger than what connections on this machine hold. */
+const LARGE = new File([Buffer.alloc(16 * 2 ** 20)], "large.bin");
+
+function workFiles({ machine }: BlobAuthor): string[] {
+  const folder = join(machine.folder, "data/eleventy-twtxt/work");
+  return existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : [];
+}
+
+describe("the room of files", () => {
+  it("uploads files without script: private, unless the author chose another kind", async () => {
+    const { put, uploaded, alice } = await openedFiles();
+    expect((await put([new File(["a list"], "list.txt"), new File([PNG], "quince.png")])).text).toContain("2 files");
+    const page = await uploaded();
+    expect(page).toContain("2 uploads: 2 done.");
+    expect(page).toContain("2 of 1000 files used");
+    expect(await alice.listed()).toMatchObject([{ public: false }, { public: false }]);
+
+    await put([new File(["a story"], "story.txt")], { visibility: "public" });
+    await put([new File(["a secret"], "secret.txt")], { visibility: "sealed" });
+    await uploaded();
+    const [sealed, story] = await alice.listed();
+    expect(story).toMatchObject({ public: true, filename: "story.txt", type: "text/plain; charset=utf-8" });
+    expect(sealed).toMatchObject({ public: false, filename: "", type: "application/x-saltpack" });
+    expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("says that no file was chosen", async () => {
+    const { put } = await openedFiles();
+    expect((await put([])).text).toContain("No file was chosen.");
+  });
+
+  it("stores files under valid names, whatever the browser sends", async () => {
+    const { put, uploaded, alice } = await openedFiles();
+    const names = [
+      "../../up.txt",
+      'quo"te.txt',
+      "bi\u202edi.txt",
+      "<b>.txt",
+      "li\r\nne.txt",
+      `${"é".repeat(300)}.txt`,
+      "..",
+    ];
+    await put(names.map((name, at) => new File([String(at)], name)));
+    expect(await uploaded()).toContain("7 uploads: 7 done.");
+    const stored = (await alice.listed()).map(({ filename }) => filename);
+    expect(stored.sort()).toEqual([
+      "",
+      "<b>.txt",
+      "bi_di.txt",
+      "li__ne.txt",
+      'quo"te.txt',
+      "up.txt",
+      `${"é".repeat(251)}.txt`,
+    ]);
+  });
+
+  it("removes the location from pictures, unless the author keeps it", async () => {
+    const { put, uploaded, alice } = await openedFiles();
+    const photo = readFileSync(PHOTO);
+    await put([new File([photo], "photo.jpg")]);
+    await uploaded();
+    const clean = sha256(removeMetadata(photo, "photo.jpg").bytes);
+    expect(await alice.listed()).toMatchObject([{ key: clean, filename: "photo.jpg" }]);
+    await put([new File([photo], "photo.jpg")], { visibility: "private" });
+    await uploaded();
+    expect((await alice.listed()).map(({ key }) => key)).toContain(sha256(photo));
+  });
+
+  it("asks before it makes a file public, and makes it private again", async () => {
+    const { alice, get, submit, shown } = await openedFiles();
+    alice.machine.write("list.txt", "a list");
+    await alice.blob("put", "list.txt");
+    const key = sha256("a list");
+    expect((await get(`/files/public/${key}`)).text).toContain("Anyone who has the link can then read this file");
+    expect(await alice.listed()).toMatchObject([{ public: false }]);
+    expect((await submit(`/files/public/${key}`)).text).toContain("list.txt is public.");
+    expect(await shown()).toContain(`Link: ${alice.shared(key)}`);
+    expect((await submit(`/files/private/${key}`)).text).toContain("list.txt is private.");
+    expect(await alice.listed()).toMatchObject([{ public: false }]);
+  });
+
+  it("renames a file, and deletes it when asked again", async () => {
+    const { alice, get, submit } = await openedFiles();
+    alice.machine.write("list.txt", "a list");
+    await alice.blob("put", "list.txt");
+    const key = sha256("a list");
+    const edited = await submit(`/files/edit/${key}`, { filename: "quinces.md", type: "text/markdown" });
+    expect(edited.text).toContain("quinces.md is private.");
+    expect(await alice.listed()).toMatchObject([{ filename: "quinces.md", type: "text/markdown" }]);
+    expect((await submit(`/files/edit/${key}`, { filename: "a/b", type: "nonsense" })).text).toContain("media type");
+    expect((await get(`/files/delete/${key}`)).text).toContain("This cannot be undone.");
+    expect((await submit(`/files/delete/${key}`)).text).toContain("deleted.");
+    expect(await alice.listed()).toEqual([]);
+  });
+
+  it("shows pictures as pictures, also sealed ones; SVG and HTML are only saved", async () => {
+    const { alice, get } = await openedFiles();
+    alice.machine.write("evil.svg", "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>");
+    writeFileSync(join(alice.machine.folder, "quince.png"), PNG);
+    await alice.blob("put", "--encrypt", "quince.png");
+    await alice.blob("put", "quince.png");
+    await alice.blob("put", "--public", "--type", "image/png", "evil.svg");
+    const listed = await alice.listed();
+    const keyOf = (type: string) => listed.find((one) => one.type === type && one.key !== sha256(PNG))?.key;
+    for (const key of [sha256(PNG), keyOf("application/x-saltpack")]) {
+      const picture = await get(`/files/picture/${key}`);
+      expect(picture.headers.get("content-type")).toBe("image/png");
+      expect(picture.headers.get("content-security-policy")).toContain("sandbox");
+    }
+    const svg = keyOf("image/png");
+    expect((await get(`/files/picture/${svg}`)).status).toBe(204);
+    const saved = await get(`/files/get/${svg}`);
+    expect(saved.headers.get("content-type")).toBe("application/octet-stream");
+    expect(saved.headers.get("content-disposition")).toMatch(/^attachment; filename\*=UTF-8''evil\.svg$/);
+    expect(saved.headers.get("content-security-policy")).toContain("sandbox");
+    expect(saved.text).toContain("<svg");
+    await expect.poll(() => workFiles(alice)).toHaveLength(1);
+  });
+
+  it("saves a sealed file opened, under its own name, which the page shows from then on", async () => {
+    const { alice, get, shown } = await openedFiles();
+    alice.machine.write("secret; plan.txt", "meet me");
+    await alice.blob("put", "--encrypt", "secret; plan.txt");
+    const [{ key } = { key: "" }] = await alice.listed();
+    expect(await shown()).toContain("Sealed file");
+    const saved = await get(`/files/get/${key}`);
+    expect(saved.text).toBe("meet me");
+    expect(saved.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''secret%3B%20plan.txt");
+    expect(await shown()).toContain("secret; plan.txt");
+    expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("pauses an upload, goes on with it, and cancels another, of which nothing is left", async () => {
+    const { alice, client, cookie, csrf, get, submit, uploaded, shown } = await openedFiles();
+    const site = heldBack(alice, "PUT");
+    const add = (name: string) => addFile({ client, cookie, csrf }, new File([LARGE, name], name));
+    await add("large.bin");
+    await add("unwanted.bin");
+    await site.isReached;
+    await expect.poll(shown).toMatch(/unwanted\.bin [1-9][\d.]* MiB of 16\.0 MiB sent\./);
+    expect((await submit("/files/uploads/1/pause")).text).toContain("Paused large.bin.");
+    await submit("/files/uploads/2/cancel");
+    expect((await get("/files")).text).not.toContain("data-busy");
+    site.letThrough();
+    expect(await shown()).toMatch(/large\.bin Paused at [\d.]+ MiB of 16\.0 MiB/);
+    await submit("/files/uploads/1/resume");
+    expect(await uploaded()).toContain("2 uploads: 1 done, 1 cancelled.");
+    expect(await alice.listed()).toMatchObject([{ filename: "large.bin" }]);
+    expect([...(await alice.stored()).keys()].filter((key) => key.startsWith("blobs/contents/"))).toHaveLength(1);
+    expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("says why an upload failed, and tries again", async () => {
+    const { alice, put, uploaded, submit } = await openedFiles();
+    await alice.stop();
+    await put([new File(["a list"], "list.txt")]);
+    expect(await uploaded()).toContain("Check that the site is running");
+    await alice.start();
+    await submit("/files/uploads/1/retry");
+    expect(await uploaded()).toContain("1 upload: 1 done.");
+    await submit("/files/uploads/clear");
+    expect(await uploaded()).not.toContain("1 upload:");
+    expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("says what to do when the quota, or the size of a file, is exceeded", async () => {
+    const { put, uploaded, client, cookie, csrf } = await openedFiles({ count: 1, maxMegabytes: 1 });
+    await put([new File(["one"], "one.txt")]);
+    await uploaded();
+    await put([new File(["two"], "two.txt")]);
+    expect(await uploaded()).toContain("Delete some blobs, or raise the site");
+    await put([LARGE]);
+    expect(await uploaded()).toMatch(/larger than the 1\.0 MiB that the site accepts\. .* maxMegabytes: 2 /);
+    expect(await addFile({ client, cookie, csrf }, LARGE)).toBe(204);
+    expect(await uploaded()).toContain("maxMegabytes: 16");
+  });
+
+  it("says why there is no list, and lists the files when the site is back", async () => {
+    const { alice, shown } = await openedFiles();
+    await alice.stop();
+    expect(await shown()).toContain("Check that the site is running");
+    await alice.start();
+    expect(await shown()).toContain("No files yet.");
+  });
+
+  it("says how to turn blobs on at a site without them", async () => {
+    const { alice } = await blobAuthors(["alice"], false);
+    const client = await startedClient({
+      rooms: [filesRoom],
+      folder: alice.machine.folder,
+      environment: alice.environment,
+    });
+    const page = await client.ask("/files", { headers: { cookie: await client.open() } });
+    expect(page.text).toContain("Give the plugin the options blobs: true");
+  });
+
+  it("deletes what a killed client left, and its own files when it ends", async () => {
+    const { alice, client, put, uploaded } = await openedFiles();
+    await alice.stop();
+    await put([new File(["a list"], "list.txt")]);
+    await uploaded();
+    expect(workFiles(alice)).toHaveLength(2);
+    await client.close();
+    expect(workFiles(alice)).toEqual([]);
+    const left = join(
+      alice.machine.folder,
+      "data/eleventy-twtxt/work",
+      uniqueName().replace(/\.\d+\.[0-9a-f]+\./, `.${2 ** 22 + 1}.00000000.`),
+    );
+    mkdirSync(left, { recursive: true });
+    await startedClient({ rooms: [filesRoom], folder: alice.machine.folder, environment: alice.environment });
+    await expect.poll(() => existsSync(left)).toBe(false);
+  });
+
+  it("verifies all files, and says which one is wrong, why, and what to do", async () => {
+    const { alice, submit, shown, uploaded } = await openedFiles();
+    for (const name of ["one.txt", "two.txt"]) {
+      alice.machine.write(name, name);
+      await alice.blob("put", name);
+    }
+    await submit("/files/verify");
+    expect(await uploaded()).toContain("2 as you stored them.");
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      return request.method === "GET" && request.url.endsWith(sha256("two.txt"))
+        ? new Response("six.txt", response)
+        : response;
+    };
+    await submit("/files/verify");
+    await uploaded();
+    const page = await shown();
+    expect(page).toContain("1 as you stored them, 1 wrong.");
+    expect(page).toMatch(
+      /two\.txt .{12} its contents do not match its key.* What to do: To save what the site has, type/,
+    );
+  });
+});
+
+/** Uploads a file as the script does. @returns the status */
+async function addFile(
+  { client, cookie, csrf }: Pick<OpenedFiles, "client" | "cookie" | "csrf">,
+  file: File,
+): Promise<number> {
+  const { status } = await fetch(`${client.origin}/files/add?name=${file.name}&visibility=private&clean=yes`, {
+    method: "POST",
+    headers: { cookie, origin: client.origin, "x-csrf-token": csrf },
+    body: file,
+  });
+  return status;
+}
