@@ -4,7 +4,7 @@ import { completeNick, type KnownNick, typedNick } from "../author/complete-nick
 const MAX_SHOWN = 8;
 
 export function completeNicks(): void {
-  const text = document.querySelector<HTMLTextAreaElement>("#composer textarea");
+  const text = document.querySelector<HTMLTextAreaElement>("textarea#body");
   const people = document.querySelectorAll<HTMLElement>("#people [data-nick]");
   if (!text || people.length === 0) return;
   const known = [...people].map(({ dataset: { nick = "", url = "", written = "" } }) => ({ nick, url, written }));
