@@ -49,13 +49,22 @@ export class Author {
     await this.noticed("Following @");
   }
 
-  /** Writes a note in the open composer, and publishes it. */
+  /** Writes at the start of the note in the open composer, and publishes it. */
   async publish(text: string): Promise<void> {
-    await this.tab.getByLabel("Your note").fill(text);
+    const note = this.tab.getByLabel("Your note");
+    await note.fill(`${text}\n\n${await note.inputValue()}`.trim());
     await this.tab.getByRole("button", { name: "Save as a post" }).click();
     await this.tab.getByRole("button", { name: "Run these commands" }).click();
     await this.tab.getByText("remote: Built and deployed.").waitFor();
     await this.tab.getByRole("heading", { name: "Published" }).waitFor();
+  }
+
+  /** Adds a picture to the note in the open composer. */
+  async addPicture(file: string, description: string): Promise<void> {
+    await this.tab.locator("#picture").setInputFiles(file);
+    await this.tab.getByLabel("Description of").fill(description);
+    await this.tab.getByRole("button", { name: "Add the picture" }).click();
+    await this.tab.getByRole("img", { name: description }).waitFor();
   }
 
   /** Sends a message in the open conversation. */

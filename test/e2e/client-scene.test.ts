@@ -1,7 +1,9 @@
 // test/e2e/client-scene.test.ts: two authors use the local web client in a real Chromium, and a reader writes to one of them.
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freePort } from "../cli/server.js";
 import { describeInChromium } from "../helpers/chromium.js";
+import { REPO } from "../helpers/paths.js";
 import { post } from "../helpers/site.js";
 import { Author, LAYOUT, newTab } from "./author.js";
 
@@ -21,6 +23,7 @@ async function twoAuthors(): Promise<[alice: Author, bob: Author]> {
   ];
 }
 
+const PHOTO = join(REPO, "test/pictures/files/phone.jpg");
 const QUESTION = "Were your quinces earlier than mine?";
 const REPLY = "A week earlier. Come and see them!";
 const ANSWER = "On Saturday, then.";
@@ -32,8 +35,14 @@ async function mentionEachOther(alice: Author, bob: Author): Promise<void> {
   await alice.tab.getByText("Hello from bob.").waitFor();
 
   await alice.goTo("Write");
+  await alice.addPicture(PHOTO, "A basket");
   await alice.publish(`@bob ${QUESTION}`);
-  await expect.poll(() => bob.mentions()).toEqual([QUESTION]);
+  await expect.poll(() => bob.mentions()).toEqual([expect.stringContaining(QUESTION)]);
+  const [, picture = ""] = /!\[A basket\]\((\S+)\)/.exec((await bob.mentions()).join()) ?? [];
+  const published = await fetch(picture);
+  expect(published.headers.get("content-type")).toBe("image/jpeg");
+  // The photo has its location and this word beside the picture.
+  expect(Buffer.from(await published.arrayBuffer()).includes("SECRET")).toBe(false);
 
   await bob.goTo("Mentions");
   await bob.press("j", "r");
@@ -57,7 +66,7 @@ async function mentionEachOther(alice: Author, bob: Author): Promise<void> {
   await alice.press("j", "r");
   await alice.tab.getByRole("heading", { level: 1, name: "Write" }).waitFor();
   await alice.publish(ANSWER);
-  await expect.poll(() => bob.mentions()).toEqual([QUESTION, ANSWER]);
+  await expect.poll(() => bob.mentions()).toEqual([expect.stringContaining(QUESTION), ANSWER]);
 
   await alice.goTo("Timeline");
   await alice.tab.getByRole("button", { name: "Read again" }).click();
@@ -130,7 +139,7 @@ async function checkHealth(alice: Author): Promise<void> {
 }
 
 describeInChromium("two authors with the client, end to end", () => {
-  it("follow, write, publish, mention, approve and answer; exchange messages, accept a changed key and check a site", async () => {
+  it("follow, write with a picture, publish, mention, approve and answer; exchange messages, accept a changed key and check a site", async () => {
     const [alice, bob] = await twoAuthors();
     await mentionEachOther(alice, bob);
     await exchangeMessages(alice, bob);
