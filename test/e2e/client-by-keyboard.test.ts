@@ -1,0 +1,251 @@
+// test/e2e/client-by-keyboard.test.ts: each action of the web client's rooms, done with the keyboard alone.
+
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { type Correspondent, correspondents } from "../cli/correspondent.js";
+import { freePort } from "../cli/server.js";
+import { startedClient } from "../client/client.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { REPO } from "../helpers/paths.js";
+import { post } from "../helpers/site.js";
+import { Author, LAYOUT, newTab } from "./author.js";
+import { PublishedBlog } from "./published-blog.js";
+
+/** A key, the way with Tab to an element with this name, a text to type, or Enter and a file for the dialog that it opens. */
+type Stroke = string | { to: string } | { type: string } | { choose: string };
+
+interface Step {
+  action: string;
+  /** What happens elsewhere before. */
+  given?: () => unknown;
+  strokes: readonly Stroke[];
+  /** A text that the page has then. */
+  shows: string;
+  /** Whether no other page is loaded. */
+  stays?: boolean;
+}
+
+const ENTER = "Enter";
+
+/** @param feed - a feed to follow */
+function timeline(feed: string): Step[] {
+  return [
+    { action: "opens the room", strokes: [{ to: "Timeline" }, ENTER], shows: "Read again" },
+    { action: "reads the feeds", strokes: [{ to: "Read again" }, ENTER], shows: "The feeds were read again." },
+    { action: "lists what is followed", strokes: [{ to: "Following" }, ENTER], shows: "You follow no feeds yet." },
+    { action: "follows", strokes: [{ to: "Follow a feed" }, { type: feed }, ENTER], shows: "Following @bob." },
+    { action: "undoes it", strokes: ["u"], shows: "No longer following @bob." },
+    { action: "undoes that", strokes: ["u"], shows: "Following @bob." },
+    { action: "unfollows", strokes: ["j", { to: "Unfollow @bob" }, ENTER], shows: "No longer following @bob." },
+    { action: "undoes this, too", strokes: ["u"], shows: "Following @bob." },
+    { action: "reads the new feed", strokes: [{ to: "Timeline" }, ENTER], shows: "quinces?" },
+    { action: "replies", strokes: ["j", "r"], shows: "Your note, in Markdown." },
+  ];
+}
+
+const WRITE: readonly Step[] = [
+  { action: "opens the room", strokes: [{ to: "Write" }, ENTER], shows: "Your note, in Markdown." },
+  {
+    action: "writes, and previews",
+    strokes: ["n", { type: "@bob yes." }, { to: "Save draft and preview" }, ENTER],
+    shows: "In your feed",
+  },
+  { action: "asks who is notified", strokes: [{ to: "Who will be notified?" }, ENTER], shows: "/webmention (" },
+  {
+    action: "chooses a picture",
+    strokes: [{ to: "Picture (" }, { choose: join(REPO, "site-example/pictures/quinces.png") }],
+    shows: "1 picture chosen.",
+    stays: true,
+  },
+  { action: "describes and adds it", strokes: [{ type: "A basket" }, ENTER], shows: "A basket" },
+  { action: "removes it", strokes: [{ to: "Remove" }, ENTER], shows: "Draft saved" },
+  { action: "deletes the draft", strokes: ["j", { to: "Delete" }, ENTER], shows: "The draft is deleted." },
+  {
+    action: "saves the post",
+    strokes: ["n", { type: "@bob three." }, { to: "Save as a post" }, ENTER],
+    shows: "These commands publish it",
+  },
+  { action: "leaves the list of feeds out", strokes: [{ to: "Leave it out" }, ENTER], shows: "It is left out." },
+  { action: "publishes", strokes: [{ to: "Run these commands" }, ENTER], shows: "remote: Built and deployed." },
+];
+
+const MENTIONS: readonly Step[] = [
+  { action: "opens the room", strokes: [{ to: "Mentions" }, ENTER], shows: "Held 4" },
+  { action: "approves", strokes: ["j", "a"], shows: "Approved: the mention by bob." },
+  { action: "undoes it", strokes: ["u"], shows: "Held again: the mention by bob." },
+  { action: "rejects", strokes: ["j", "x"], shows: "Rejected: the mention by bob." },
+  { action: "lists the rejected", strokes: [{ to: "Rejected" }, ENTER], shows: "Forget" },
+  { action: "lists the held", strokes: [{ to: "Held" }, ENTER], shows: "Held 3" },
+  { action: "asks before it forgets", strokes: ["j", "d"], shows: "Forget this mention?" },
+  { action: "forgets", strokes: [{ to: "Forget it" }, ENTER], shows: "Forgotten." },
+  { action: "replies", strokes: ["j", "r"], shows: "Your note, in Markdown." },
+  { action: "goes back", strokes: [{ to: "Mentions" }, ENTER], shows: "Held 2" },
+  { action: "asks before it blocks", strokes: ["j", "b"], shows: "2 mentions from 127.0.0.1 are shown or held." },
+  { action: "rejects a host", strokes: [{ to: "Reject all of them" }, ENTER], shows: "2 rejected." },
+  { action: "shows the year", strokes: [{ to: "Last year" }, ENTER], shows: "Mentions of the last year" },
+  { action: "shows it as a table", strokes: [{ to: "The same as a table" }, ENTER], shows: "Week of", stays: true },
+];
+
+const HEALTH: readonly Step[] = [
+  { action: "opens the room", strokes: [{ to: "Health" }, ENTER], shows: "Not checked since the client was started." },
+  { action: "checks the site", strokes: ["c"], shows: "Nothing to fix, checked" },
+  { action: "shows the keys", strokes: ["?"], shows: "checks the site", stays: true },
+  { action: "closes them", strokes: [ENTER], shows: "Data and versions", stays: true },
+];
+
+function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent): Step[] {
+  const list = { action: "opens the list", strokes: [{ to: "Messages" }, ENTER], shows: "New message to" };
+  const undelivered = () => {
+    bob.trouble = 503;
+  };
+  const delivered = () => {
+    bob.trouble = null;
+  };
+  const writesWithNewKey = async () => {
+    delivered();
+    await bob.changeKey(9);
+    await bob.message("send", alice.address, "A new key.");
+  };
+  return [
+    {
+      action: "writes to an address",
+      strokes: ["n", { type: bob.address }, ENTER],
+      shows: "Verified: signed with the key of",
+    },
+    { action: "sends", strokes: ["r", { type: "Yes." }, { to: "Send" }, ENTER], shows: `Delivered to ${bob.address}.` },
+    { action: "asks before it deletes", strokes: ["j", "d"], shows: "Delete this message?" },
+    { action: "deletes", strokes: [{ to: "Delete it" }, ENTER], shows: "The message was deleted from your inbox." },
+    {
+      action: "sends to a host in trouble",
+      given: undelivered,
+      strokes: ["r", { type: "Later." }, { to: "Send" }, ENTER],
+      shows: "Not delivered yet to",
+    },
+    {
+      action: "opens the outbox",
+      given: delivered,
+      strokes: [{ to: "Retry or discard it in the outbox" }, ENTER],
+      shows: "it answers 503",
+    },
+    { action: "retries", strokes: [{ to: "Retry all now" }, ENTER], shows: `Delivered to ${bob.address}.` },
+    list,
+    { action: "opens a conversation", strokes: [{ to: bob.address }, ENTER], shows: "Later." },
+    {
+      action: "sends in vain",
+      given: undelivered,
+      strokes: ["r", { type: "Never mind." }, { to: "Send" }, ENTER],
+      shows: "Not delivered yet to",
+    },
+    {
+      action: "opens the outbox again",
+      strokes: [{ to: "Retry or discard it in the outbox" }, ENTER],
+      shows: "Never mind.",
+    },
+    {
+      action: "discards",
+      strokes: ["j", { to: "Discard" }, ENTER],
+      shows: "The message is no longer delivered.",
+    },
+    list,
+    { action: "opens another conversation", strokes: [{ to: carol.address }, ENTER], shows: "Buy my boots." },
+    {
+      action: "asks before it blocks",
+      strokes: [{ to: "Block this sender" }, ENTER],
+      shows: "is deleted from your inbox",
+    },
+    { action: "blocks", strokes: [{ to: "Block this sender" }, ENTER], shows: `${carol.address} is blocked.` },
+    { action: "undoes it", strokes: ["u"], shows: `${carol.address} is no longer blocked.` },
+    { ...list, given: writesWithNewKey },
+    { action: "lists uncertain senders", strokes: [{ to: "Not verified" }, ENTER], shows: "has a new key" },
+    { action: "verifies again", strokes: [{ to: "Verify again" }, ENTER], shows: "1 still not verified." },
+    {
+      action: "compares the keys",
+      strokes: [{ to: "Compare the keys" }, ENTER],
+      shows: "publishes now",
+    },
+    { action: "accepts the key", strokes: [{ to: "I have asked" }, ENTER], shows: "You have accepted this key of" },
+  ];
+}
+
+/** Types what a step says, and waits for what it shows. */
+async function done(tab: Page, { action, given, strokes, shows, stays = false }: Step): Promise<void> {
+  try {
+    await given?.();
+    for (const stroke of strokes.slice(0, -1)) await make(stroke, tab);
+    const loaded = stays ? null : tab.waitForEvent("load");
+    await Promise.all([loaded, ...strokes.slice(-1).map((stroke) => make(stroke, tab))]);
+    await tab.locator("#main, dialog[open]").getByText(shows).filter({ visible: true }).first().waitFor();
+  } catch (error) {
+    throw new Error(`${action}: ${error}\n${await tab.locator("body").innerText()}`);
+  }
+}
+
+async function make(stroke: Stroke, tab: Page): Promise<void> {
+  if (typeof stroke === "string") await tab.keyboard.press(stroke);
+  else if ("choose" in stroke) await chooseFile(stroke.choose, tab);
+  else if ("type" in stroke) await tab.keyboard.type(stroke.type);
+  else await tabTo(tab, stroke.to);
+}
+
+async function chooseFile(file: string, tab: Page): Promise<void> {
+  const [dialog] = await Promise.all([tab.waitForEvent("filechooser"), tab.keyboard.press(ENTER)]);
+  await dialog.setFiles(file);
+}
+
+/** Notifies Alice of one of Bob's twts. */
+async function sendMention(bob: string, at: number, alice: string): Promise<void> {
+  const { twts } = parseFeed(await (await fetch(`${bob}/twtxt.txt`)).text());
+  const source = `${bob}/twtxt.txt#:~:text=${twts.at(-at)?.timestamp}`;
+  const body = new URLSearchParams({ source, target: `${alice}/twtxt.txt` });
+  expect((await fetch(`${alice}/webmention`, { method: "POST", body })).ok).toBe(true);
+}
+
+/** Presses Tab until the element with this name has the focus. */
+async function tabTo(tab: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 100; presses += 1) {
+    await tab.keyboard.press("Tab");
+    const focused = (await tab.evaluate(`(({ labels, textContent }) => labels?.[0]?.textContent || textContent)
+      (document.activeElement)`)) as string;
+    if (focused.trim().startsWith(name)) return;
+  }
+  throw new Error(`Tab does not reach "${name}".`);
+}
+
+describeInChromium("the client by keyboard alone", () => {
+  it("does each action of the timeline, of writing, of the mentions and of the health of a site", async () => {
+    const [first, second] = [await freePort(), await freePort()];
+    const date = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const mention = `@<alice http://127.0.0.1:${first}/twtxt.txt>`;
+    const note = (minutes: number, text: string) =>
+      post({ date: date(minutes), tags: "posts", layout: "post.njk" }, text);
+    const files = { "_includes/post.njk": LAYOUT, "posts/first.md": note(60, "Hello.") };
+    const notes = [1, 2, 3, 4].map((at) => [`posts/${at}.md`, note(10 * at, `${mention} quinces?`)]);
+    const options = { mentions: { moderate: true } };
+    const alice = await Author.start({ nick: "alice", port: first, hosts: [`127.0.0.1:${second}`], options, files });
+    const bob = await PublishedBlog.start({
+      nick: "bob",
+      port: second,
+      hosts: [`127.0.0.1:${first}`],
+      files: { ...files, ...Object.fromEntries(notes) },
+    });
+    for (const at of [1, 2, 3, 4]) await sendMention(bob.url, at, alice.blog.url);
+    for (const step of [...timeline(`${bob.url}/twtxt.txt`), ...WRITE, ...MENTIONS, ...HEALTH])
+      await done(alice.tab, step);
+  });
+
+  it("does each action of the messages", async () => {
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    await bob.message("send", alice.address, "Quinces?");
+    await carol.message("send", alice.address, "Buy my boots.");
+    const hosts = alice.allowing.filter((word) => !word.startsWith("--"));
+    const { machine, environment } = alice;
+    const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+    const tab = await newTab(client.link);
+    await tab.locator("[data-item]").nth(1).waitFor();
+    for (const step of messages(bob, carol, alice)) await done(tab, step);
+    await tab.context().close();
+  });
+});
