@@ -89,8 +89,9 @@ export class PostDrafts {
   /** Deletes a draft if it exists, and its pictures. */
   async delete(id: string): Promise<void> {
     if (!DRAFT_ID.test(id)) return;
-    await this.#store.delete(PREFIX + id);
+    // First: pictures without a draft would count, and no page would show them.
     await this.pictures.clear(id);
+    await this.#store.delete(PREFIX + id);
   }
 }
 

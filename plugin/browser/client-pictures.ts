@@ -22,17 +22,17 @@ export function takePictures(): void {
   keepCursor(composer);
 }
 
-/** Only over the form: elsewhere, the browser does what it always does. */
+/** Anywhere on the page: a browser leaves a page for a file that is dropped beside its target. */
 function takeDrops(composer: Composer): void {
   const { form } = composer;
   const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
-  form.addEventListener("dragover", (event) => {
+  document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     form.classList.add("dropping");
   });
-  form.addEventListener("dragleave", () => form.classList.remove("dropping"));
-  form.addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", () => form.classList.remove("dropping"));
+  document.addEventListener("drop", (event) => {
     form.classList.remove("dropping");
     if (!hasFiles(event)) return;
     event.preventDefault();

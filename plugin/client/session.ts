@@ -2,6 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
+import { sizeText } from "../author/amounts.js";
 import { TwtxtError } from "../errors.js";
 import { essenceOf } from "../http/respond.js";
 import type { ClientEnv } from "./client-env.js";
@@ -149,7 +150,7 @@ function foreignPage(): TwtxtError {
 function checkSize(length: string | undefined, maxBytes: number): void {
   if (length === undefined) throw new TwtxtError("length-required", "Send the Content-Length.");
   if (Number(length) > maxBytes) {
-    throw new TwtxtError("body-too-large", `This is larger than ${maxBytes} bytes, which is the most that fits here.`);
+    throw new TwtxtError("body-too-large", `This is too large: at most ${sizeText(maxBytes)} can be sent at once.`);
   }
 }
 

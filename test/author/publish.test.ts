@@ -368,6 +368,8 @@ describe("the message of a commit", () => {
     ["@<bob https://bob.example/twtxt.txt> yes", "@bob yes"],
     [" \n", "New note"],
     ["word ".repeat(30), `${"word ".repeat(12).trim()}…`],
+    ["![a *red* square](20261120-093000-1.jpg)", "a *red* square"],
+    ["![](20261120-093000-1.jpg)", "New note"],
   ])("is the start of the text: %j", (text, message) => {
     expect(commitMessage(text)).toBe(message);
   });

@@ -274,8 +274,12 @@ describe("pictures of a note as blobs", () => {
 });
 
 /** A browser with the composer of a client. */
-async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<void>): Promise<void> {
-  const context = await (await sharedChromium()).newContext();
+async function composer(
+  client: ClientUnderTest,
+  work: (tab: Page) => Promise<void>,
+  javaScriptEnabled = true,
+): Promise<void> {
+  const context = await (await sharedChromium()).newContext({ javaScriptEnabled });
   const tab = await context.newPage();
   try {
     await tab.goto(client.link);
@@ -356,6 +360,23 @@ describeInChromium("pictures of a note, in a browser", () => {
       await tab.getByText("1 picture added.").first().waitFor();
       expect(await text.inputValue()).toBe("![](picture-1.jpg)");
     });
+  });
+
+  it("without script, the field adds one picture, and a file that is too large gets a sentence", async () => {
+    const work = async (tab: Page) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      const field = tab.getByLabel("Picture (JPEG");
+      await text.fill("Look");
+      await field.setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.getByLabel("Description, for people who do not see it").fill("a square");
+      await tab.keyboard.press("Enter");
+      await tab.getByText("1 picture added.").waitFor();
+      expect(await text.inputValue()).toBe("Look\n\n![a square](picture-1.jpg)");
+      await field.setInputFiles({ name: "b.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(33 * 2 ** 20) });
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("This is too large: at most 31.0 MiB can be sent at once.").waitFor();
+    };
+    await composer(await clientOf(await gitSite()), work, false);
   });
 
   it("the question before pictures become public fits all widths, and axe finds nothing", async () => {

@@ -6,6 +6,7 @@ import { writeNote } from "../../author/notes.js";
 import { checkNotesFolder, rememberNotesFolder } from "../../author/notes-folder.js";
 import type { PostDraft } from "../../author/post-drafts.js";
 import { sharePictures } from "../../author/shared-pictures.js";
+import type { Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { ClientEnv } from "../client-env.js";
@@ -22,11 +23,11 @@ interface PostToSave {
 }
 
 /** Saves a draft as a post. If its pictures become public, leads to the question instead. */
-export function savePost(c: Context<ClientEnv>, post: PostToSave, context: ClientContext): Promise<Response> {
+export async function savePost(c: Context<ClientEnv>, post: PostToSave, context: ClientContext): Promise<Response> {
   const { draft, folder } = post;
+  const { site, drafts, place } = await openDrafts(context);
   return orBackToDraft(c, draft, context, async () => {
-    const { place, drafts } = await openDrafts(context);
-    const checked = await checkedFolder(post, context);
+    const checked = checkedFolder(post, site, context);
     const isAsked = place === "blob" && (await shownPictures(draft, drafts)).length > 0;
     if (isAsked) return c.redirect(sharePath(draft.id, folder), 303);
     return writePost(c, draft, { folder: checked, place: "beside" }, context);
@@ -46,10 +47,10 @@ export async function sharePage(c: Context<ClientEnv>, context: ClientContext) {
 export async function shareAndSave(c: Context<ClientEnv>, context: ClientContext) {
   const { id = "", folder = "", shown = "" } = await formOf(c);
   const { machine, choice } = context;
-  const { drafts } = await openDrafts(context);
+  const { site, drafts } = await openDrafts(context);
   const draft = await drafts.find(id);
   return orBackToDraft(c, draft, context, async () => {
-    const checked = await checkedFolder({ draft, folder }, context);
+    const checked = checkedFolder({ draft, folder }, site, context);
     const pictures = await shownPictures(draft, drafts);
     if (hashesOf(pictures) !== shown) {
       throw new TwtxtError("bad-usage", "Nothing became public: the draft has changed since the page was shown.");
@@ -75,7 +76,7 @@ async function orBackToDraft(
 }
 
 /** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
-async function checkedFolder({ draft, folder }: PostToSave, context: ClientContext): Promise<string> {
+function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
   const { body, replyTo } = draft;
   if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
   if (replyTo !== null && parseReplyTo(replyTo) === null) {
@@ -84,7 +85,7 @@ async function checkedFolder({ draft, folder }: PostToSave, context: ClientConte
       `"${replyTo}" does not name a twt. Expected one such as "abcdefg https://bob.example/twtxt.txt".`,
     );
   }
-  return checkNotesFolder(folder, (await openDrafts(context)).site, context.machine);
+  return checkNotesFolder(folder, site, machine);
 }
 
 /** Writes the post, deletes its draft, and leads to its publication. */
