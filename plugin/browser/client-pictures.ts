@@ -3,14 +3,14 @@
 interface Composer {
   form: HTMLFormElement;
   text: HTMLTextAreaElement;
-  fields: HTMLFieldSetElement;
+  fields: HTMLDetailsElement;
   input: HTMLInputElement;
 }
 
 export function takePictures(): void {
-  const fields = document.querySelector<HTMLFieldSetElement>(".pictures");
+  const fields = document.querySelector<HTMLDetailsElement>(".pictures");
   const input = fields?.querySelector<HTMLInputElement>("[type=file]");
-  const form = fields?.form;
+  const form = input?.form;
   const text = form?.querySelector("textarea");
   if (!fields || !input || !form || !text) return;
   const composer = { form, text, fields, input };
@@ -61,6 +61,7 @@ function choose(files: readonly File[], { fields, input }: Composer): void {
   for (const file of isTooLarge ? [] : files) chosen.items.add(file);
   input.files = chosen.files;
   askForDescriptions([...chosen.files], fields);
+  fields.open = true;
   const status = fields.querySelector("[role=status]");
   if (status) status.textContent = isTooLarge ? tooLarge(files) : chosenText(files.length);
   if (chosen.files.length > 0) fields.querySelector<HTMLInputElement>(".description input")?.focus();

@@ -368,6 +368,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       const field = tab.getByLabel("Picture (JPEG");
       await text.fill("Look");
       await field.setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.locator("summary").click();
       await tab.getByLabel("Description, for people who do not see it").fill("a square");
       await tab.keyboard.press("Enter");
       await tab.getByText("1 picture added.").waitFor();

@@ -7,8 +7,9 @@ import type { PostDraft } from "../../author/post-drafts.js";
 import { Fields, Form } from "../layout.js";
 import { picturePath, WRITE_PATH } from "./paths.js";
 
+const MAX_UPLOAD_MIB = 30;
 /** The most that one form may contain. */
-export const MAX_UPLOAD_BYTES = 30 * 2 ** 20;
+export const MAX_UPLOAD_BYTES = MAX_UPLOAD_MIB * 2 ** 20;
 const ACCEPTED = "image/jpeg,image/png,image/webp,image/gif";
 
 export interface PicturesProps {
@@ -25,15 +26,17 @@ export interface PicturesProps {
  * the first button of a form.
  */
 export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host }) => (
-  <fieldset class="pictures" data-max-bytes={MAX_UPLOAD_BYTES}>
-    <legend>Pictures</legend>
-    <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {sizeText(MAX_UPLOAD_BYTES)})</label>
+  <details class="pictures" data-max-bytes={MAX_UPLOAD_BYTES} open={pictures.length > 0}>
+    <summary>
+      Pictures
+      <span class="muted" data-with-script hidden>
+        : choose, drop or paste them
+      </span>
+    </summary>
+    <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {MAX_UPLOAD_MIB} MiB)</label>
     <input type="file" id="picture" name="picture" class="wide" accept={ACCEPTED} aria-describedby="picture-note" />
     <p id="picture-note" class="muted">
-      Its location and all other data about how it was taken are removed.{" "}
-      <span data-with-script hidden>
-        You can also drop or paste pictures into the text.
-      </span>
+      Its location and all other data about how it was taken are removed.
     </p>
     <p class="description">
       <label for="description">Description, for people who do not see it</label>
@@ -51,7 +54,7 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
       </ul>
     )}
     {place !== null && <PlaceFields place={place} host={host} />}
-  </fieldset>
+  </details>
 );
 
 const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> = ({ draft, picture }) => {
