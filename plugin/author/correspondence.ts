@@ -9,8 +9,10 @@ import { type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.j
 
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;
-/** The pause after a failure that is not retried otherwise, and between attempts to deliver. */
+/** The pause between attempts to deliver, and the longest one between attempts to read the inbox. */
 const PAUSE_MS = 60_000;
+/** The pause after the first failure to read the inbox. It doubles with each one. */
+const FIRST_PAUSE_MS = 1000;
 /** Opening as many takes some ten milliseconds. */
 const BATCH = 50;
 
@@ -39,10 +41,11 @@ export class Correspondence {
   }
 
   /**
-   * Opens the messages of an inbox, and starts to follow it and to deliver the outbox.
+   * Opens the messages of an inbox, and starts to follow it and to deliver the outbox. While the inbox cannot be read,
+   * {@link fault} says why.
    *
    * @param ending - ends it
-   * @throws TwtxtError as `Mailbox.inbox` and `InboxClient.list`
+   * @throws TwtxtError as `Mailbox.inbox`
    */
   static async open(mailbox: Mailbox, ending: AbortSignal): Promise<Correspondence> {
     let onChange = (_why: string | null) => {};
@@ -129,12 +132,17 @@ export class Correspondence {
     }
   }
 
-  /** Resolves once the newest messages are opened; goes on in the background. */
+  /** Resolves once the newest messages are opened, or cannot be read; goes on in the background. */
   #follow(ending: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
+      let pause = FIRST_PAUSE_MS;
       const run = async () => {
+        const onStart = () => {
+          this.#fault = null;
+          pause = FIRST_PAUSE_MS;
+        };
         const options = { all: true, every: POLL_SECONDS };
-        for await (const messages of newMessages(this.#inbox, options, { signal: ending, onStart: () => {} })) {
+        for await (const messages of newMessages(this.#inbox, options, { signal: ending, onStart })) {
           await this.#add(
             messages.filter(({ id }) => !this.#entries.has(id)),
             resolve,
@@ -144,10 +152,11 @@ export class Correspondence {
       const keepRunning = async () => {
         while (!ending.aborted) {
           await run().catch((error: unknown) => {
-            reject(error);
             if (!ending.aborted) this.#fault = error instanceof TwtxtError ? error.message : String(error);
+            resolve();
           });
-          await sleep(PAUSE_MS, ending);
+          await sleep(pause, ending);
+          pause = Math.min(2 * pause, PAUSE_MS);
         }
       };
       void keepRunning();

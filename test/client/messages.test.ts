@@ -12,6 +12,7 @@ import { FileStore } from "../../plugin/store/file.js";
 import { update } from "../../plugin/store/json.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
+import { LONGEST_MS } from "../helpers/longest.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
@@ -281,6 +282,25 @@ describeWithoutKeychain("the room of messages", () => {
     );
     bob.trouble = null;
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
+  });
+
+  it("works while the inbox does not answer, and shows its messages once it does", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await bob.message("send", alice.address, "Before.");
+    await alice.stop();
+    const visitor = await visitorAt(alice);
+    const down = shownText((await visitor.get("/messages")).text);
+    expect(down).toMatch(/ECONNREFUSED\. Check that the site is running, .* nothing is lost meanwhile\./);
+    expect(down).not.toContain("No messages yet.");
+    const sent = await visitor.submit(conversation(bob), { text: "From my side, all is well." });
+    expect(shownText(sent.text)).toContain(`Delivered to ${bob.address}.`);
+
+    await alice.start();
+    await vi.waitFor(async () => {
+      const list = shownText((await visitor.get("/messages")).text);
+      expect(list).toContain("verified 1 unread");
+      expect(list).not.toContain("nothing is lost");
+    }, LONGEST_MS / 2);
   });
 
   it("says that the inbox does not answer, and shows what it has opened", async () => {

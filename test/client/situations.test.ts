@@ -133,7 +133,9 @@ const SITUATIONS: readonly Situation[] = [
     rooms: {
       ...OFFLINE,
       "/mentions": /ECONNREFUSED\. Check that the site is running, or name its address with --url\. Try again/,
-      "/messages": /ECONNREFUSED\. Check that the site is running, or name its address with --url\. Try again/,
+      "/messages":
+        /ECONNREFUSED\. Check that the site is running, or name its address with --url\. New messages appear/,
+      "/messages/outbox": /Outbox/,
     },
   },
   {

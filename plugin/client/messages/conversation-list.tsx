@@ -65,7 +65,7 @@ export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, 
           ))}
         </p>
       )}
-      {conversations.length === 0 && opening === 0 && (
+      {conversations.length === 0 && opening === 0 && fault === null && (
         <p class="muted">
           No messages yet. Write to an address above, or tell your readers about the form on your contact page.
         </p>

@@ -1,6 +1,7 @@
 // plugin/client/messages/inbox-status.tsx: why messages may be missing from a page.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
+import { Sentence } from "../sentence.js";
 
 /** Why messages may be missing. */
 export interface InboxState {
@@ -13,7 +14,9 @@ export interface InboxState {
 export const InboxStatus: FC<InboxState> = ({ fault, opening }) => (
   <>
     {fault !== null && (
-      <p class="notice failure">{fault} New messages appear when it answers again; nothing is lost meanwhile.</p>
+      <p class="notice failure">
+        <Sentence text={fault} /> New messages appear when it answers again; nothing is lost meanwhile.
+      </p>
     )}
     {opening > 0 && (
       <p class="muted" data-busy="">
