@@ -5,10 +5,10 @@ import { bucketIn } from "../plugin/host/bucket.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { secretsOf } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
-import { isLoopback } from "../plugin/http/hosts.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { NetlifyStore } from "../plugin/store/netlify.js";
+import { isLoopback } from "../plugin/url.js";
 
 /** Netlify's description of a function's deploy. */
 export interface Deploy {

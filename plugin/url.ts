@@ -1,4 +1,4 @@
-// plugin/url.ts: whether a text is a URL.
+// plugin/url.ts: whether a text is a URL, and whether a host is this machine.
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
@@ -15,4 +15,11 @@ export function canParseUrl(text: string, base?: string): boolean {
   } catch {
     return false;
   }
+}
+
+const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
+
+/** Whether a host name, as in a URL, is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
 }

@@ -3,10 +3,12 @@ import { relative } from "node:path";
 import MarkdownIt from "markdown-it";
 import { findMentions, type Mention } from "../feed/mention.js";
 import { byteLength } from "../feed/twt.js";
+import { comparableLink } from "../mentions/send/site-links.js";
 import type { FollowedFeed } from "../options/follow.js";
 import { prefixOf, sharedUrlOf } from "../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobsInText } from "../text/blob-links.js";
 import { addMentionRule, isMarkdownIt } from "../text/markdown-mentions.js";
+import { linkFinder, MAX_LINKS } from "../text/post-links.js";
 import * as htmlReader from "../text/text-from-html.js";
 import { textOfPost } from "../text/text-from-post.js";
 import { canParseUrl } from "../url.js";
@@ -31,6 +33,8 @@ export interface TwtPreview {
   isCut: boolean;
   /** The mentions in the text, each once. */
   mentions: Mention[];
+  /** The links to other sites, if the site sends them as mentions. */
+  links: string[];
   /** Texts that look like mentions but name no feed that the site follows, such as `@bob`. */
   unknownMentions: string[];
   /** Whether a template language of the site may interpret a part of the text, such as `{{`. */
@@ -68,9 +72,13 @@ export async function previewTwt({ body, replyTo }: NoteDraft, file: string, sit
     onUnknownMention: (name) => unknown.add(name),
     pictures: [],
   }) ?? { text: "", isCut: false };
+  const mentions = [...new Map(findMentions(text).map((mention) => [mention.url, mention])).values()];
+  const pages = new Set(mentions.map(({ url }) => comparableLink(url)));
+  const links = linkFinder(settings)(html).slice(0, MAX_LINKS);
   return {
     ...{ text, isCut, bytes: byteLength(text) },
-    mentions: [...new Map(findMentions(text).map((mention) => [mention.url, mention])).values()],
+    mentions,
+    links: links.filter((link) => !pages.has(comparableLink(link))),
     unknownMentions: [...unknown],
     hasTemplateCode: /\{[{%#]/.test(body),
   };

@@ -1,8 +1,9 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
-import { isLoopback, loopbackHostOf, PrivateAddressError } from "../http/hosts.js";
+import { loopbackHostOf, PrivateAddressError } from "../http/hosts.js";
 import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
 import { systemSrv } from "../messages/lookup/public-lookup.js";
+import { isLoopback } from "../url.js";
 import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
 import type { Site } from "./site.js";

@@ -1,11 +1,18 @@
 // plugin/author/notified.ts: who would be notified of a twt, before it is published.
 import { TwtxtError } from "../errors.js";
-import type { Mention } from "../feed/mention.js";
 import type { Ask } from "../http/guard.js";
+import { Moderation } from "../mentions/receive/moderation.js";
 import { createDiscover, type FoundEndpoint } from "../mentions/send/discover.js";
+import { endpointOf, whyNotRequested } from "../mentions/send/endpoint-of.js";
+import type { TwtPreview } from "./compose.js";
+import type { Site } from "./site.js";
 
-/** A mentioned feed or page, and how its endpoint was found. */
-export interface Notified extends Mention {
+/** A mentioned feed or page, or a page that the note links to, and how its endpoint was found. */
+export interface Notified {
+  /** `null` for a link, and for a mention without one. */
+  nick: string | null;
+  url: string;
+  isLink: boolean;
   /** `null` if it cannot be notified. */
   endpoint: string | null;
   method: FoundEndpoint["method"] | null;
@@ -13,21 +20,31 @@ export interface Notified extends Mention {
   why: string | null;
 }
 
-/** Looks up the endpoint of each mention, as sending does. Sends nothing. */
+/** Looks up the endpoints of the mentions and links, as sending does. Sends nothing. */
 export function findNotified(
-  mentions: readonly Mention[],
-  { ask, now }: { ask: Ask; now(): number },
+  { mentions, links }: Pick<TwtPreview, "mentions" | "links">,
+  { site, ask, now }: { site: Pick<Site, "settings">; ask: Ask; now(): number },
 ): Promise<Notified[]> {
   const discover = createDiscover({ ask, now });
+  const moderation = new Moderation(site.settings.mentions);
+  const isBlocked = (url: string) => moderation.isBlocked(url);
+  const all = [
+    ...mentions.map((mention) => ({ ...mention, isLink: false })),
+    ...links.map((url) => ({ nick: null, url, isLink: true })),
+  ];
   return Promise.all(
-    mentions.map(async (mention) => {
+    all.map(async (one) => {
+      const target = { target: one.url, isLink: one.isLink };
+      const none = (why: string): Notified => ({ ...one, endpoint: null, method: null, why });
+      const refusal = whyNotRequested(target, isBlocked);
+      if (refusal !== null) return none(refusal);
       try {
-        const found = await discover(mention.url);
-        if (found.endpoint === null) return { ...mention, endpoint: null, method: null, why: found.why };
-        return { ...mention, endpoint: found.endpoint, method: found.method, why: null };
+        const found = await endpointOf(target, discover);
+        if (found.endpoint === null) return none(found.why);
+        return { ...one, endpoint: found.endpoint, method: found.method, why: null };
       } catch (error) {
-        if (!(error instanceof TwtxtError)) throw error;
-        return { ...mention, endpoint: null, method: null, why: error.message };
+        if (error instanceof TwtxtError) return none(error.message);
+        throw error;
       }
     }),
   );

@@ -5,10 +5,10 @@ import { mentionsOptions } from "../options/mentions.js";
 import { timelineOptions } from "../options/timeline.js";
 import type { Settings } from "../options.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
+import { MAX_LINKS } from "../text/post-links.js";
 import { answeredHash, newestOwnTwts } from "./conversations.js";
 import { replaceFile, type SiteFile } from "./output.js";
 import { permalinkOf } from "./post-date.js";
-import { MAX_LINKS } from "./post-links.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 

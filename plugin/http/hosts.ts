@@ -1,12 +1,6 @@
 // plugin/http/hosts.ts: hosts and ports of URLs, and sites on the local machine.
 import { TwtxtError } from "../errors.js";
-
-const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
-
-/** Whether a host name, as in a URL, is this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
-}
+import { isLoopback } from "../url.js";
 
 /**
  * The private host that the guard must allow so that a site on loopback can request its own pages.

@@ -9,6 +9,7 @@ import { postDrafts, type SavedText, versionOf } from "../../plugin/author/post-
 import { siteAt } from "../../plugin/author/site.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { blog, standingTerminal } from "../cli/helpers.js";
+import { builtSite } from "../helpers/built-site.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { site as build, post } from "../helpers/site.js";
 
@@ -67,6 +68,7 @@ describe("the twt of a note that is typed", () => {
     expect(preview).toEqual({
       text: "Grüße, @<bob https://bob.example/twtxt.txt> @<bob https://bob.example/twtxt.txt> @dave {{ x }}",
       bytes: 96,
+      links: [],
       isCut: false,
       mentions: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
       unknownMentions: ["@dave"],
@@ -96,6 +98,19 @@ describe("the twt of a note that is typed", () => {
 });
 
 describe("who would be notified", () => {
+  const NO_MENTIONS = builtSite("https://alice.example").settings.mentions;
+
+  it("are the pages that the note links to, too, unless it mentions them or the option mentions.links is off", async () => {
+    const body = `[a](https://a.example/#x) https://b.example/ [own](/about) \`[c](https://c.example/)\`
+[a](https://a.example/) [d](https://d.example/twtxt.txt) @<d https://d.example/twtxt.txt>`;
+    const linksWith = async (links: boolean) => {
+      const { folder } = blog({ mentions: { ...NO_MENTIONS, links } });
+      return previewTwt({ body, replyTo: undefined }, join(folder, NOTE), await siteAt(machineIn(folder)));
+    };
+    expect((await linksWith(true)).links).toEqual(["https://a.example/#x"]);
+    expect((await linksWith(false)).links).toEqual([]);
+  });
+
   it("is found as sending finds it, or there is a reason why not", async () => {
     const server = await loopbackServer((request, response) => {
       if (request.url === "/twtxt.txt") response.end("# nick = bob\n# webmention = /hook\n2026-01-02T03:04:05Z\thi\n");
@@ -104,16 +119,28 @@ describe("who would be notified", () => {
     });
     const ask = createGuard({ userAgent: "test", allowPrivateHosts: [server.host] });
     const mentions = ["/twtxt.txt", "/page", "/gone", "/none"].map((path) => ({ nick: "x", url: server.url + path }));
-    const found = await findNotified([...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }], {
-      ask,
-      now: () => Date.parse(NOW),
-    });
+    const { folder } = blog({ mentions: { ...NO_MENTIONS, block: ["blocked.example"] } });
+    const found = await findNotified(
+      {
+        mentions: [
+          ...mentions,
+          { nick: "y", url: "http://127.0.0.1:8089/" },
+          { nick: "z", url: "gemini://z.example/" },
+        ],
+        links: [`${server.url}/page`, `${server.url}/twtxt.txt`, "https://blocked.example/"],
+      },
+      { site: await siteAt(machineIn(folder)), ask, now: () => Date.parse(NOW) },
+    );
     expect(found.map(({ endpoint, method, why }) => [endpoint?.replace(server.url, ""), method, why])).toEqual([
       ["/hook", "feed field", null],
       ["/wm", "Link header", null],
       [undefined, null, expect.stringContaining("410")],
       [undefined, null, "no endpoint in the feed, its headers or its site"],
       [undefined, null, expect.stringContaining("its address is not public")],
+      [undefined, null, "mentions are sent over http and https only, not gemini://"],
+      ["/wm", "Link header", null],
+      [undefined, null, "its author is notified of mentions, not of links"],
+      [undefined, null, "blocked by the option mentions.block"],
     ]);
   });
 });

@@ -37,11 +37,14 @@ describe("the room to write in, without script", () => {
     const bob = await loopbackServer((_, response) => response.end("# nick = bob\n# webmention = /hook\n"));
     const { client } = await writer([bob.host]);
     const visitor = await visitorOf(client, "/write");
-    const body = `@<bob ${bob.url}/twtxt.txt> hello`;
+    const body = `@<bob ${bob.url}/twtxt.txt> hello [page](${bob.url}/page)`;
     await visitor.submit("/write/draft", { body });
     expect(bob.asked).toEqual([]);
     const { text } = await visitor.submit("/write/draft", { body, next: "notified" });
     expect(text).toContain(`At ${bob.url}/hook (feed field)`);
+    expect(shownText(text)).toContain(
+      `Link to ${bob.url}/page Not notified: its author is notified of mentions, not of links`,
+    );
   });
 
   it("fills in the twt that a reply is to", async () => {

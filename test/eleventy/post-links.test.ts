@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { linkFinder } from "../../plugin/eleventy/post-links.js";
 import { checkOptions } from "../../plugin/options.js";
 import { HOST_FILE, parsePublishedSite } from "../../plugin/site/site.js";
+import { linkFinder } from "../../plugin/text/post-links.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
 
 const findLinks = linkFinder(

@@ -2,10 +2,9 @@
 import type { Element } from "hast";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
-import { isLoopback } from "../../http/hosts.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-links.js";
-import { canParseUrl } from "../../url.js";
+import { canParseUrl, isLoopback } from "../../url.js";
 import { counted } from "../amounts.js";
 import { type Answer, answerOrNull, atHost, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 

@@ -113,12 +113,12 @@ const Preview: FC<{ preview: TwtPreview }> = ({ preview }) => {
 const NotifiedList: FC<{ notified: readonly Notified[] }> = ({ notified }) => (
   <section aria-labelledby="notified">
     <h2 id="notified">Who will be notified</h2>
-    {notified.length === 0 && <p class="muted">No one: the note mentions no feed.</p>}
+    {notified.length === 0 && <p class="muted">No one: the note has no mentions, and no links that are sent.</p>}
     <ul class="items">
-      {notified.map(({ nick, url, endpoint, method, why }) => (
+      {notified.map(({ nick, url, isLink, endpoint, method, why }) => (
         <li>
           <p>
-            {nick !== null && `@${nick} `}
+            {isLink ? "Link to " : nick !== null && `@${nick} `}
             <span class="muted">{url}</span>
           </p>
           <p>{endpoint === null ? `Not notified: ${why}` : `At ${endpoint} (${method})`}</p>

@@ -87,7 +87,7 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
   const preview = body === "" || !isReply ? null : await previewTwt({ body, replyTo }, file, site);
   const { ask } = networkOf(choice);
   const isAsked = c.req.query("notified") !== undefined;
-  const notified = isAsked && preview ? await findNotified(preview.mentions, { ask, now: machine.now }) : null;
+  const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
   const pictures = { draft, place, host, pictures: await drafts.pictures.of(draft.id) };
   const people = knownNicks(await followedFeeds(site), await mentionable.list(site));

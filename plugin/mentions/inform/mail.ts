@@ -1,7 +1,6 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
-import { isLoopback } from "../../http/hosts.js";
-import { canParseUrl } from "../../url.js";
+import { canParseUrl, isLoopback } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
 import { decodeCredential } from "./webhook.js";

@@ -8,6 +8,7 @@ import { formatReference } from "../reference.js";
 import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./changes.js";
 import { type FoundEndpoint, ServerBusyError } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
+import { endpointOf, whyNotRequested } from "./endpoint-of.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
 import type { LiveMention } from "./live-feed.js";
 import type { LinksOfPage } from "./live-page.js";
@@ -110,18 +111,17 @@ export class MentionDelivery {
     return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(hostOf(url));
   }
 
-  async #discover({ target, isLink }: LiveMention): Promise<FoundEndpoint | Result> {
+  async #discover(mention: LiveMention): Promise<FoundEndpoint | Result> {
+    const { endpoints, isBlocked } = this.#options;
     const none = (why: string): Result => ({ ...NO_RESULT, outcome: "no-endpoint", why });
-    if (isLink && this.#options.isBlocked(target)) return none("blocked by the option mentions.block");
+    const why = whyNotRequested(mention, isBlocked);
+    if (why !== null) return none(why);
+    const { target } = mention;
     const early = this.#resultWithoutRequest(target);
     if (early) return early;
-    const { protocol } = new URL(target);
-    if (!/^https?:$/.test(protocol)) return none(`mentions are sent over http and https only, not ${protocol}//`);
     try {
-      const found = await this.#options.endpoints.discover(target);
-      if (found.endpoint === null) return none(found.why);
-      if (isLink && found.method === "feed field") return none("its author is notified of mentions, not of links");
-      return found;
+      const found = await endpointOf(mention, (url) => endpoints.discover(url));
+      return found.endpoint === null ? none(found.why) : found;
     } catch (error) {
       const hasAnswered = error instanceof ServerBusyError && error.notBefore === null;
       return hasAnswered ? resultOfError(error) : this.#pauseHost(target, resultOfError(error));

@@ -1,10 +1,6 @@
-// plugin/eleventy/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
-
-import { isLoopback } from "../http/hosts.js";
-import { mentionsOptions, sendsLinks } from "../options/mentions.js";
-import type { Settings } from "../options.js";
-import { ATTRIBUTES } from "../text/blob-links.js";
-import { canParseUrl } from "../url.js";
+// plugin/text/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
+import { canParseUrl, isLoopback } from "../url.js";
+import { ATTRIBUTES } from "./blob-links.js";
 
 /** How many links of a post are sent. */
 export const MAX_LINKS = 50;
@@ -23,6 +19,13 @@ const ABSOLUTE = /^(?:https?:)?\/\//i;
 const REFERENCE = /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));/gi;
 const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
+/** The site whose posts are read. */
+interface LinkingSite {
+  url: string;
+  /** `false` for a site that sends no mentions. */
+  mentions: false | { links: boolean; aliases: readonly string[] };
+}
+
 /** @param html - the rendered body of a post, without layout */
 export type FindLinks = (html: string) => string[];
 
@@ -34,11 +37,12 @@ export type FindLinks = (html: string) => string[];
  *   site that does not send them
  * @example linkFinder(settings)('<a href="https://bob.example/#eggs">eggs</a>')
  */
-export function linkFinder(settings: Pick<Settings, "url" | "mentions">): FindLinks {
-  if (!sendsLinks(settings)) return () => [];
+export function linkFinder(settings: LinkingSite): FindLinks {
+  const { mentions } = settings;
+  if (mentions === false || !mentions.links) return () => [];
   // No one on the web can read the pages of a site on this machine.
   const isLocal = isLoopback(new URL(settings.url).hostname);
-  const own = new Set([settings.url, ...mentionsOptions(settings).aliases].map((url) => siteOf(new URL(url))));
+  const own = new Set([settings.url, ...mentions.aliases].map((url) => siteOf(new URL(url))));
   const isSent = (url: URL) => !own.has(siteOf(url)) && (!isLocal || isLoopback(url.hostname));
   return (html) => {
     if (!LINK.test(html)) return [];
