@@ -91,10 +91,10 @@ function replaceItems(old: Element, fresh: Element): void {
   }
 }
 
-/** Whether an element has the focus, a form that was changed, or a part that was opened. */
+/** Whether an element has the focus, a form that was changed, or a part or picture that was opened. */
 function isInUse(element: Element): boolean {
   if (element.contains(document.activeElement)) return true;
-  if (element.matches("details[open]") || element.querySelector("details[open]") !== null) return true;
+  if (element.matches("details[open]") || element.querySelector("details[open], [data-shown]") !== null) return true;
   return [...element.querySelectorAll("input, textarea, select")].some(isChanged);
 }
 

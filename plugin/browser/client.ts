@@ -6,10 +6,12 @@ import { keepCurrent } from "./client-live.js";
 import { completeNicks } from "./client-nicks.js";
 import { announceNotice } from "./client-notice.js";
 import { takePictures } from "./client-pictures.js";
+import { showPicturesInPlace } from "./client-show-picture.js";
 
 announceNotice();
 listenForKeys();
 keepCurrent();
+showPicturesInPlace();
 saveWhileTyping();
 takePictures();
 completeNicks();

@@ -253,7 +253,7 @@ describe("settings of somebody else's", () => {
     const { folder } = blog({}, { "victim/package.json": "{}" });
     const outcome = await command(`${folder}/victim`, ["post", "x"]);
     expect(outcome.exitCode).toBe(1);
-    expect(outcome.stderr).toContain("There is no .eleventy-twtxt/settings.json");
+    expect(outcome.stderr).toContain(".eleventy-twtxt/settings.json is missing");
   });
 
   it.each(["/tmp", "../elsewhere", "./notes/../../elsewhere"])(

@@ -243,8 +243,12 @@ describeInChromium("the room of the timeline, in a browser", () => {
   });
 
   it("fits all widths, axe finds nothing, no text runs, and nothing is requested elsewhere", async () => {
-    const { started } = await reader();
-    const client = await started();
+    const { page, mentions, startedWith } = await reader();
+    mentions([
+      received({ target: page, type: "reply", text: HOSTILE }),
+      received({ target: page, type: "like", text: "", source: `https://${"long.".repeat(20)}example/` }),
+    ]);
+    const client = await startedWith([timelineRoom, writeRoom]);
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     const left: string[] = [];

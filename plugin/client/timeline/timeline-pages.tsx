@@ -12,6 +12,7 @@ import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { type PictureLinks, PictureList } from "./pictures.js";
 
 const WORDS = wordsOf("en");
 
@@ -19,6 +20,7 @@ interface ItemContext {
   write: WriteText;
   /** Whether there is a room to answer in. */
   canReply: boolean;
+  pictures: PictureLinks;
   /** Items after this time are new; `null` for none. */
   seen: string | null;
 }
@@ -113,10 +115,11 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
         </StrangersLink>
       </p>
       {text !== "" && <StrangersText text={text} source={source} write={context.write} />}
-      {context.canReply && (
+      <PictureList text={text} links={context.pictures} />
+      {context.canReply && !isReaction(mention) && (
         <div class="actions">
           <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
-            Reply
+            Reply<span class="visually-hidden"> to {isOwn ? "your twt" : author.name}</span>
           </a>
         </div>
       )}
@@ -130,6 +133,11 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
     </li>
   );
 };
+
+/** Likes, reposts and bookmarks say nothing of their own. */
+function isReaction(mention: TimelineItem["mention"]): boolean {
+  return mention !== null && mention.type !== "mention" && mention.type !== "reply";
+}
 
 /** What a reply names: a twt by its hash, so that the composer need not read its feed; a page by its URL. */
 function repliedTo({ hash, author: { name, url }, source }: TimelineItem): string {

@@ -12,6 +12,7 @@ import type { ClientEnv } from "../client-env.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
+import { addPictures, PictureLinks } from "./pictures.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 
 const PATH = "/timeline";
@@ -21,6 +22,7 @@ const PER_PAGE = 50;
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
   const { open, opened } = openOnce(() => openTimeline(context));
+  const pictures = new PictureLinks();
   const routes = new Hono<ClientEnv>();
 
   routes.get("/", async (c) => {
@@ -28,7 +30,7 @@ export const timelineRoom: CreateRoom = (context) => {
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
     if (!isRefresh(c)) await timeline.markSeen();
     const { threads, seenBefore: seen } = timeline;
-    const item = { write: await textWriter(), canReply: context.hasRoom("/write"), seen };
+    const item = { write: await textWriter(), canReply: context.hasRoom("/write"), pictures, seen };
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
     const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
     const response = await c.render(page, { title: "Timeline" });
@@ -45,6 +47,7 @@ export const timelineRoom: CreateRoom = (context) => {
   );
 
   addFollowing(routes, open, context);
+  addPictures(routes, pictures, context);
   const keys = [
     { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },

@@ -1,0 +1,29 @@
+// plugin/browser/client-show-picture.ts: shows a picture in the page in place of the link to it.
+
+export function showPicturesInPlace(): void {
+  document.addEventListener("click", (event) => {
+    const { target, ctrlKey, metaKey, shiftKey } = event;
+    const link = target instanceof Element ? target.closest<HTMLAnchorElement>("a[data-picture]") : null;
+    if (link === null || ctrlKey || metaKey || shiftKey) return;
+    event.preventDefault();
+    void show(link);
+  });
+}
+
+async function show(link: HTMLAnchorElement): Promise<void> {
+  const picture = new Image();
+  picture.alt = link.dataset.picture ?? "";
+  picture.src = link.href;
+  link.setAttribute("aria-busy", "true");
+  try {
+    await picture.decode();
+    // So that the page is not updated under it.
+    picture.dataset.shown = "";
+    const item = link.closest<HTMLElement>("[data-item]");
+    link.replaceWith(picture);
+    item?.focus({ preventScroll: true });
+  } catch {
+    // That page says why.
+    location.assign(link.href);
+  }
+}

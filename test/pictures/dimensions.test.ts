@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../plugin/errors.js";
+import { dimensionsOf } from "../../plugin/pictures/dimensions.js";
+import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
+
+const FILES = new URL("files/", import.meta.url);
+const names = readdirSync(FILES).sort();
+const cleaned = (name: string) => removeMetadata(readFileSync(new URL(name, FILES)), name);
+
+describe("the dimensions of a picture", () => {
+  it.each(names)("are in its header: %s", (name) => {
+    expect(dimensionsOf(cleaned(name))).toEqual({ width: 24, height: 16 });
+  });
+
+  it("bad-file for a header that ends early", () => {
+    for (const type of ["image/png", "image/gif", "image/webp", "image/jpeg"] as const) {
+      expect(() => dimensionsOf({ bytes: new Uint8Array(4), type })).toThrow(TwtxtError);
+    }
+  });
+});
