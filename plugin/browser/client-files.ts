@@ -1,4 +1,5 @@
 // plugin/browser/client-files.ts: the room of files: uploads by drop and paste without leaving the page, and buttons that copy.
+import { takeDrops } from "./client-drops.js";
 import { NEWS } from "./client-live.js";
 
 /** Files that are read by the client at the same time. */
@@ -21,7 +22,7 @@ export function enhanceFiles(): void {
     void upload(form, [...input.files]);
     input.value = "";
   });
-  listenForDrops(form);
+  takeDrops(form, (files) => void upload(form, files));
   document.addEventListener("paste", ({ clipboardData }) => void upload(form, [...(clipboardData?.files ?? [])]));
   document.addEventListener("submit", (event) => {
     // A page that is left stops sending its files.
@@ -32,24 +33,6 @@ export function enhanceFiles(): void {
   });
   window.addEventListener("beforeunload", (event) => {
     if (reading > 0) event.preventDefault();
-  });
-}
-
-function listenForDrops(form: HTMLFormElement): void {
-  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-  document.addEventListener("dragover", (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    form.classList.add("dropping");
-  });
-  document.addEventListener("dragleave", (event) => {
-    if (event.relatedTarget === null) form.classList.remove("dropping");
-  });
-  document.addEventListener("drop", (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    form.classList.remove("dropping");
-    void upload(form, [...(event.dataTransfer?.files ?? [])]);
   });
 }
 

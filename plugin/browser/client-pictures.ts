@@ -1,4 +1,5 @@
 // plugin/browser/client-pictures.ts: pictures in the composer by drop and paste, several at once, at the cursor.
+import { takeDrops } from "./client-drops.js";
 
 interface Composer {
   form: HTMLFormElement;
@@ -16,28 +17,9 @@ export function takePictures(): void {
   const composer = { form, text, fields, input };
   input.multiple = true;
   input.addEventListener("change", () => choose([...(input.files ?? [])], composer));
-  for (const hint of fields.querySelectorAll<HTMLElement>("[data-with-script]")) hint.hidden = false;
-  takeDrops(composer);
+  takeDrops(form, (files) => add(files, composer));
   takePastes(composer);
   keepCursor(composer);
-}
-
-/** Anywhere on the page: a browser leaves a page for a file that is dropped beside its target. */
-function takeDrops(composer: Composer): void {
-  const { form } = composer;
-  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
-  document.addEventListener("dragover", (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    form.classList.add("dropping");
-  });
-  document.addEventListener("dragleave", () => form.classList.remove("dropping"));
-  document.addEventListener("drop", (event) => {
-    form.classList.remove("dropping");
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    add([...(event.dataTransfer?.files ?? [])], composer);
-  });
 }
 
 /** A text with a picture of it, as word processors copy it, is pasted as text. */

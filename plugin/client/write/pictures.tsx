@@ -29,9 +29,7 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
   <details class="pictures" data-max-bytes={MAX_UPLOAD_BYTES} open={pictures.length > 0}>
     <summary>
       Pictures
-      <span class="muted" data-with-script hidden>
-        : choose, drop or paste them
-      </span>
+      <span class="muted scripted">: choose, drop or paste them</span>
     </summary>
     <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {MAX_UPLOAD_MIB} MiB)</label>
     <input type="file" id="picture" name="picture" class="wide" accept={ACCEPTED} aria-describedby="picture-note" />
