@@ -1,6 +1,7 @@
 // plugin/author/shared-pictures.ts: stores the pictures of a note as public blobs.
 import { extname } from "node:path";
-import { blobSite } from "./blob-site.js";
+import { TwtxtError } from "../errors.js";
+import { type BlobSite, blobSite } from "./blob-site.js";
 import type { OwnSiteChoice } from "./choice.js";
 import { type DraftPicture, type DraftPictures, pictureType } from "./draft-pictures.js";
 import { contentsOfBytes } from "./file-contents.js";
@@ -19,10 +20,20 @@ export async function sharePictures(
   { stored, choice, machine }: { stored: DraftPictures; choice: OwnSiteChoice; machine: Machine },
 ): Promise<void> {
   const site = await blobSite(choice, machine);
-  for (const { size } of pictures) checkFileSize(size, { site, sealFile: null });
+  for (const picture of pictures) checkSize(picture, site);
   for (const [at, { name, sha256 }] of pictures.entries()) {
     const contents = contentsOfBytes(await stored.bytes(draft, name));
     const file = { type: pictureType(name), filename: notePictureName(machine.now(), at + 1, extname(name)) };
     await site.blobs.put(sha256, contents, { change: { isPublic: true }, file, isSentAnyway: false });
+  }
+}
+
+function checkSize({ name, size }: DraftPicture, site: BlobSite): void {
+  try {
+    checkFileSize(size, { site, sealFile: null });
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    const instead = "Or choose files beside the note for its pictures.";
+    throw new TwtxtError(error.code, `${name}: ${error.message} ${instead}`, { cause: error });
   }
 }

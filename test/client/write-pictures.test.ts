@@ -33,8 +33,8 @@ async function writer() {
 }
 
 /** Alice, whose site has blobs, and her client. */
-async function sharer() {
-  const { alice } = await blobAuthors(["alice"]);
+async function sharer(limits?: { maxMegabytes: number }) {
+  const { alice } = await blobAuthors(["alice"], limits);
   const client = await clientWithBlobs(alice);
   return { alice, client, visitor: await visitorOf(client, "/write") };
 }
@@ -252,6 +252,20 @@ describe("pictures of a note as blobs", () => {
     expect(alice.methods()).not.toContain("PUT");
   });
 
+  it("nothing becomes public if one picture is larger than the site accepts, and the sentence names it", async () => {
+    const { alice, visitor } = await sharer({ maxMegabytes: 1 });
+    const large = Buffer.concat([CLEAN.subarray(0, -2), Buffer.alloc(2 ** 20), CLEAN.subarray(-2)]);
+    const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [
+      picture(PHONE),
+      picture(large),
+    ]);
+    const question = await save(visitor, text);
+    const fields = { id: fieldOf(question, "id"), folder: "notes", shown: fieldOf(question, "shown") };
+    const { text: page } = await visitor.submit("/write/share", fields);
+    expect(shownText(page)).toContain("picture-2.jpg: It is larger than the 1.0 MiB that the site accepts.");
+    expect(alice.methods()).not.toContain("PUT");
+  });
+
   it("a site that does not answer leaves the draft as it is, with the reason", async () => {
     const { alice, visitor } = await sharer();
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
@@ -347,7 +361,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       const choose = (name: string, bytes: number) =>
         tab.evaluate(`{
           const scan = new Uint8Array(${bytes}).fill(7);
-          const start = Uint8Array.from(atob("${PHONE.subarray(0, -2).toString("base64")}"), (c) => c.charCodeAt(0));
+          const start = Uint8Array.from(atob("${CLEAN.subarray(0, -2).toString("base64")}"), (c) => c.charCodeAt(0));
           const file = new File([start, scan, Uint8Array.of(0xff, 0xd9)], ${JSON.stringify(name)}, { type: "image/jpeg" });
           const data = new DataTransfer();
           data.items.add(file);
@@ -355,10 +369,11 @@ describeInChromium("pictures of a note, in a browser", () => {
         }`);
       await choose("large.jpg", 31 * 2 ** 20);
       await tab.getByText("large.jpg is too large.").waitFor();
-      await choose("camera.jpg", 30_000_000 - PHONE.length);
+      await choose("camera.jpg", 30_000_000 - CLEAN.length);
       await tab.getByLabel("Description of camera.jpg").press("Enter");
       await tab.getByText("1 picture added.").first().waitFor();
       expect(await text.inputValue()).toBe("![](picture-1.jpg)");
+      await tab.getByText("28.6 MiB").waitFor();
     });
   });
 
