@@ -44,10 +44,15 @@ export class SiteMentions {
     this.#ask = ask;
   }
 
-  /** @throws TwtxtError `no-settings`, also if the site receives no mentions; `no-identity` or `bad-identity` without the key of one of its authors */
+  /**
+   * @param ending - aborts requests that only read
+   * @throws TwtxtError `no-settings`, also if the site receives no mentions; `no-identity` or `bad-identity` without the
+   *   key of one of its authors
+   */
   static async open(
     { url, settings, identity: file }: Pick<OwnSiteChoice, "url" | "settings" | "identity">,
     machine: Machine,
+    ending?: AbortSignal,
   ): Promise<SiteMentions> {
     const { settings: site } = await publishedSite(await siteAt(machine, settings));
     checkReceiver(site);
@@ -57,7 +62,8 @@ export class SiteMentions {
     const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
     return new SiteMentions(async (method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
-      return (await ask({ method, path, headers, ...body })).json();
+      const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
+      return (await ask({ method, path, headers, ...body, ...aborting })).json();
     });
   }
 

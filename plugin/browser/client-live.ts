@@ -25,15 +25,25 @@ async function update(): Promise<void> {
   isUnderWay = true;
   try {
     const response = await fetch(location.href, { headers: etag === null ? {} : { "if-none-match": etag } });
+    showUnanswered(response.status === 403);
     if (response.status === 200) {
       replaceParts(new DOMParser().parseFromString(await response.text(), "text/html"));
       etag = response.headers.get("etag");
     }
   } catch {
-    // The client was ended, or is busy; the next time may work.
+    showUnanswered(true);
   } finally {
     isUnderWay = false;
   }
+}
+
+/** Shows or hides the notice of a client that was ended. */
+function showUnanswered(isUnanswered: boolean): void {
+  const notice = document.getElementById("unanswered");
+  const announced = document.getElementById("announced");
+  if (notice === null || announced === null || notice.hidden !== isUnanswered) return;
+  notice.hidden = !isUnanswered;
+  if (isUnanswered) announced.textContent = notice.textContent;
 }
 
 /** What the author reads stays where it is on the screen. */

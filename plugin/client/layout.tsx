@@ -1,6 +1,7 @@
 // plugin/client/layout.tsx: what all pages of the client share: navigation, notices, help of keys, forms.
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { useRequestContext } from "hono/jsx-renderer";
+import { typed } from "../author/invocation.js";
 import type { ClientEnv, ShownNotice } from "./client-env.js";
 import { Navigation } from "./navigation.js";
 import type { KeyHelp, Room } from "./room.js";
@@ -47,6 +48,12 @@ export function Page({ title, place, children }: PropsWithChildren<{ title: stri
         <main id="main" tabindex={-1}>
           <h1>{title}</h1>
           <p id="announced" class="visually-hidden" role="status" />
+          <p id="unanswered" class="notice failure" hidden>
+            <span>
+              The client was ended, or started again since. Copy what you typed and have not saved. Then open the link
+              that <code>{typed("client")}</code> shows.
+            </span>
+          </p>
           <NoticeText notice={c.get("notice") ?? null} />
           {children}
         </main>

@@ -85,7 +85,7 @@ describe("the room of health", () => {
       /Sent since the last build 1 sent\. @bob \S+ sent 2026-11-20T09:00Z to \S+ Data and versions/,
     );
     expect(await shown("2026-11-21T00:00:00Z")).toMatch(
-      /Sent since the last build Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site \(package\.json\) 2\.3\.4/,
+      /Sent since the last build Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
     );
   });
 
@@ -94,7 +94,7 @@ describe("the room of health", () => {
     const client = await startedClient({ rooms: [healthRoom], folder: blog.folder, environment: ownData(blog.folder) });
     const page = shownText((await (await visitorOf(client, "/health")).get("/health")).text);
     expect(page).toMatch(/the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent\./);
-    expect(page).toMatch(/Data in Netlify Blobs, .* Eleventy unknown Node\.js .* Your site \(package\.json\) unknown/);
+    expect(page).toMatch(/Data in Netlify Blobs, .* eleventy-plugin-twtxt \S+ Node\.js \S+ /);
   });
 
   it("says that the network is down, and what to do", async () => {
@@ -129,6 +129,22 @@ describeInChromium("the room of health, in a browser", () => {
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");
     await expectFits(tab, "health");
+    await context.close();
+  });
+
+  it("says that the client was ended, and how to go on", async () => {
+    const { folder } = site();
+    const client = await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder) });
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/health`);
+    const notice = tab.locator("#unanswered");
+    expect(await notice.isVisible()).toBe(false);
+    await client.close();
+    await tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+    await notice.getByText("eleventy-twtxt client").waitFor();
+    await expectFits(tab, "ended");
     await context.close();
   });
 });

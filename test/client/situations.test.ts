@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
@@ -9,6 +9,7 @@ import { type Blog, blog } from "../cli/helpers.js";
 import { describeWithoutKeychain, environmentOf, KEY_FILE } from "../cli/machine.js";
 import { freePort } from "../cli/server.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
+import { LONGEST_MS } from "../helpers/longest.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
 import { type ClientSetup, startedClient } from "./client.js";
@@ -231,5 +232,15 @@ describeWithoutKeychain("the client says what to do", () => {
       expect(text, path).toContain('aria-label="Rooms"');
     }
     expect(client.said, "no stack trace").toEqual([]);
+  });
+
+  it("ends in order while a page waits for the site, and answers it", async () => {
+    const silent = await loopbackServer(() => {});
+    const client = await startedClient(alice({}, silent.url));
+    const cookie = await client.open();
+    const page = client.ask("/mentions", { headers: { cookie } });
+    await vi.waitFor(() => expect(silent.asked).not.toEqual([]), LONGEST_MS / 2);
+    await client.close();
+    expect((await page).text).toContain("This did not work");
   });
 });

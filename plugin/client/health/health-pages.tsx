@@ -36,19 +36,13 @@ export const HealthPage: FC<{ health: SiteHealth; checkup: CheckState }> = ({ he
     <dl class="facts">
       <Fact name="Last build" value={DATES.format(health.built)} />
       <Fact name="Data" value={dataText(health)} />
-      {Object.entries(NAMES).map(([name, label]) => (
-        <Fact name={label} value={health.versions[name as keyof typeof NAMES] ?? "unknown"} />
-      ))}
+      <Fact name="eleventy-plugin-twtxt" value={health.versions.plugin} />
+      {health.versions.eleventy !== null && <Fact name="Eleventy" value={health.versions.eleventy} />}
+      <Fact name="Node.js" value={health.versions.node} />
+      {health.versions.site !== null && <Fact name="Your site, in package.json" value={health.versions.site} />}
     </dl>
   </>
 );
-
-const NAMES: Readonly<Record<keyof SiteHealth["versions"], string>> = {
-  plugin: "eleventy-plugin-twtxt",
-  eleventy: "Eleventy",
-  node: "Node.js",
-  site: "Your site (package.json)",
-};
 
 const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
   <div>

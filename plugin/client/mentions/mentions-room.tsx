@@ -126,8 +126,8 @@ async function mentionOf(id: string, state: MentionState, site: SiteMentions): P
   throw new TwtxtError("not-found", "This mention is no longer there, or in another state.");
 }
 
-function open({ choice, machine }: ClientContext): Promise<SiteMentions> {
-  return SiteMentions.open(choice, machine);
+function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions> {
+  return SiteMentions.open(choice, machine, ending);
 }
 
 async function formOf(c: Context<ClientEnv>): Promise<Partial<Record<string, string>>> {
