@@ -36,7 +36,7 @@ describe("the room of health", () => {
     );
     const before = shownText((await visitor.get("/health")).text);
     expect(before).toContain("Not checked since the client was started.");
-    expect(before).toMatch(/Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .* Node\.js 2\d\./);
+    expect(before).toMatch(/Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./);
     expect(site.asked).toEqual([]);
 
     const page = await pageOfCheck(visitor);
