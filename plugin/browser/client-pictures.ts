@@ -20,6 +20,7 @@ export function takePictures(): void {
   takeDrops(form, (files) => add(files, composer));
   takePastes(composer);
   keepCursor(composer);
+  askBeforeLeaving(input);
 }
 
 /** A text with a picture of it, as word processors copy it, is pasted as text. */
@@ -92,4 +93,15 @@ function keepCursor({ form, text }: Composer): void {
   if (cursor === null) return;
   text.focus();
   text.setSelectionRange(Number(cursor), Number(cursor));
+}
+
+/** Files that were chosen but not added are lost when the page is left. */
+function askBeforeLeaving(input: HTMLInputElement): void {
+  let isSent = false;
+  addEventListener("submit", ({ defaultPrevented }) => {
+    isSent = !defaultPrevented;
+  });
+  addEventListener("beforeunload", (event) => {
+    if (!isSent && input.files?.length) event.preventDefault();
+  });
 }

@@ -69,7 +69,7 @@ export function removeMetadata(bytes: Uint8Array, name: string): CleanPicture {
 
 function faultOf(bytes: Uint8Array): string {
   const isIso = asciiAt(bytes, 4, "ftyp");
-  if (bytes.length === 0) return "is empty.";
+  if (bytes.length === 0) return "is empty. Choose another file.";
   if (isIso && ["heic", "heix", "mif1"].some((brand) => asciiAt(bytes, 8, brand))) {
     return `is a HEIC picture, which most browsers do not show. ${SAVE_AS}`;
   }
@@ -78,5 +78,5 @@ function faultOf(bytes: Uint8Array): string {
   const start = new TextDecoder().decode(bytes.subarray(0, 1024));
   if (/^\uFEFF?\s*</.test(start) && start.includes("<svg"))
     return `is an SVG drawing, which may contain scripts. ${SAVE_AS}`;
-  return "is not a picture in the format JPEG, PNG, WebP or GIF.";
+  return "is not a picture in the format JPEG, PNG, WebP or GIF. Choose one, or save yours in one of these formats.";
 }

@@ -377,6 +377,23 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
+  it("the author is asked before a page with chosen pictures is left, and not when they are added", async () => {
+    await composer(await clientOf(await gitSite()), async (tab) => {
+      const asked: string[] = [];
+      tab.on("dialog", (dialog) => {
+        asked.push(dialog.type());
+        void dialog.dismiss();
+      });
+      await tab.locator("summary").click();
+      await hand(tab, "drop", { "one.jpg": PHONE });
+      await tab.getByRole("link", { name: "Mentions" }).click({ noWaitAfter: true });
+      await expect.poll(() => asked).toEqual(["beforeunload"]);
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(asked).toHaveLength(1);
+    });
+  });
+
   it("without script, the field adds one picture, and a file that is too large gets a sentence", async () => {
     const work = async (tab: Page) => {
       const text = tab.getByLabel("Your note, in Markdown");

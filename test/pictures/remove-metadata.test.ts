@@ -80,6 +80,9 @@ it.each(names)("the picture that was given stays as it is: %s", (name) => {
   expect(bytes.equals(file(name))).toBe(true);
 });
 
+const OTHER =
+  "photo is not a picture in the format JPEG, PNG, WebP or GIF. Choose one, or save yours in one of these formats.";
+
 describe("a file that is not a whole picture", () => {
   it.each(names)("is refused with a sentence, wherever it ends: %s", (name) => {
     const whole = file(name);
@@ -120,8 +123,9 @@ describe("a file that is not a whole picture", () => {
       '<?xml version="1.0"?>\n<svg onload="alert(1)"/>',
       "photo is an SVG drawing, which may contain scripts. Save it as JPEG, PNG or WebP, then add it again.",
     ],
-    ["a page", "<!doctype html><p>", "photo is not a picture in the format JPEG, PNG, WebP or GIF."],
-    ["nothing", "", "photo is empty."],
+    ["a page", "<!doctype html><p>", OTHER],
+    ["a TIFF picture", "II*\0\x08\0\0\0", OTHER],
+    ["nothing", "", "photo is empty. Choose another file."],
   ])("is refused for what it is: %s", (_, text, sentence) => {
     expect(faultOf(Buffer.from(text, "latin1"))).toBe(sentence);
   });
