@@ -9,6 +9,7 @@ import type { StreamingStore } from "../store/store.js";
 import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
 import { dataFolder } from "./files.js";
 import type { Machine } from "./machine.js";
+import { AnsweredTwt } from "./reply.js";
 import type { Site } from "./site.js";
 import { folderName } from "./site-store.js";
 
@@ -17,6 +18,8 @@ const DRAFT = v.object({
   body: v.string(),
   /** The value for the front matter; `null` for no reply. */
   replyTo: v.nullable(v.string()),
+  /** The twt that the author chose to reply to; `replyTo` may have changed since. */
+  answered: v.optional(v.nullable(AnsweredTwt), null),
   /** When it was saved, as an ISO date. */
   saved: v.string(),
   /** An ID of the page that saved it last, and which of its saves this is. */
@@ -28,7 +31,7 @@ const DRAFT = v.object({
 export type PostDraft = v.InferOutput<typeof DRAFT>;
 
 /** What a page saves. */
-export interface SavedText extends Omit<PostDraft, "saved"> {
+export interface SavedText extends Omit<PostDraft, "saved" | "answered">, Partial<Pick<PostDraft, "answered">> {
   /** The version of the draft that the page was loaded with, of {@link versionOf}; empty for a new draft. */
   seen: string;
 }
@@ -64,7 +67,7 @@ export class PostDrafts {
 
   /** @returns the stored draft: that of another page if it was not replaced */
   async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
-    const draft: PostDraft = { ...text, saved: new Date(this.#now()).toISOString() };
+    const draft: PostDraft = { answered: null, ...text, saved: new Date(this.#now()).toISOString() };
     const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
       const isNewer = old === null || versionOf(old) === seen || (old.page === text.page && old.edit <= text.edit);
       return isNewer ? draft : null;

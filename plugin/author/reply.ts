@@ -1,16 +1,33 @@
 // plugin/author/reply.ts: the twt that a note replies to.
+import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
-import { twtHash } from "../feed/hash.js";
+import type { ParsedTwt } from "../feed/feed.js";
+import { twtHash, twtHashes } from "../feed/hash.js";
 import { parseReplyTo } from "../feed/subject.js";
 import { toInstant } from "../feed/timestamp.js";
-import { parseReference } from "../mentions/reference.js";
-import { readAnyFeed, readArchives } from "../mentions/send/live-feed.js";
+import type { Ask } from "../http/guard.js";
+import { formatReference, parseReference } from "../mentions/reference.js";
+import { type LiveFeed, readAnyFeed, readArchives } from "../mentions/send/live-feed.js";
+import { quoteText } from "../mentions/verify/source-text.js";
 import { userAgent } from "./invocation.js";
 
 /** A twt by its time, as it is written in the feed. */
 export type TwtReference = { feedUrl: string; timestamp: string };
 /** The twt that a note replies to, by its hash or by its time. */
 export type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
+
+/** The twt that a note replies to, with its text. */
+export const AnsweredTwt = v.object({
+  /** The value for the front matter. */
+  replyTo: v.string(),
+  /** The nick in its feed, or the host. */
+  name: v.string(),
+  /** At most 500 characters; lines are separated by LF. */
+  text: v.string(),
+  /** A reference to it. */
+  source: v.string(),
+});
+export type AnsweredTwt = v.InferOutput<typeof AnsweredTwt>;
 
 const REFERENCE_MARK = "#:~:text=";
 
@@ -39,21 +56,49 @@ export function parseReply(text: string): Reply | null {
  * @throws TwtxtError `no-such-twt`, and errors of reading the feed
  */
 export async function replyToOf(reply: Reply, allowPrivateHosts: readonly string[]): Promise<string> {
-  const { hash, nick, feedUrl } = "hash" in reply ? reply : await lookUp(reply, allowPrivateHosts);
-  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
+  return "hash" in reply ? formatReplyTo(reply) : (await answeredTwt(reply, allowPrivateHosts)).replyTo;
 }
 
-async function lookUp({ feedUrl, timestamp }: TwtReference, allowPrivateHosts: readonly string[]) {
+/**
+ * Reads the twt that a note replies to from its feed.
+ *
+ * @param reply - a time is also looked up in the archives
+ * @param allowPrivateHosts - `host:port`s in the author's own network
+ * @throws TwtxtError `no-such-twt`, and errors of reading the feed
+ */
+export async function answeredTwt(reply: Reply, allowPrivateHosts: readonly string[]): Promise<AnsweredTwt> {
   // Loaded on demand: most notes are not replies.
   const { createGuard } = await import("../http/guard.js");
   const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
-  const feed = await readAnyFeed(ask, feedUrl);
+  const feed = await readAnyFeed(ask, reply.feedUrl);
+  const { identity, nick } = feed;
+  const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);
+  return {
+    replyTo:
+      "hash" in reply ? formatReplyTo(reply) : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
+    name: nick ?? new URL(identity).host,
+    text: quoteText(twt.text),
+    source: formatReference(identity, twt.timestamp),
+  };
+}
+
+function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: string | null; feedUrl: string }): string {
+  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
+}
+
+function twtWithHash({ hash, feedUrl }: { hash: string; feedUrl: string }, { identity, twts }: LiveFeed): ParsedTwt {
+  const found = twts.find((twt) => Object.values(twtHashes(identity, twt)).includes(hash));
+  if (found) return found;
+  throw new TwtxtError("no-such-twt", `${feedUrl} has no twt with the hash ${hash}.`);
+}
+
+async function twtAt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);
   if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
   const [twt] = found;
   if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt at ${timestamp}.`);
-  if (found.length === 1) return { hash: twtHash(feed.identity, twt), nick: feed.nick, feedUrl: feed.identity };
+  if (found.length === 1) return twt;
   throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
 }

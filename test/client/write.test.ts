@@ -47,15 +47,28 @@ describe("the room to write in, without script", () => {
     );
   });
 
-  it("fills in the twt that a reply is to", async () => {
-    const feed = "# nick = bob\n2026-01-02T03:04:05Z\thello\n";
+  it("shows the text and the author of the twt that a reply is to, also in its draft, and explains the field", async () => {
+    const feed = "# nick = bob\n2026-01-02T03:04:05Z\thello *all* <script>\n";
     const bob = await loopbackServer((_, response) => response.end(feed));
     const { client } = await writer([bob.host]);
     const visitor = await visitorOf(client, "/write");
-    const source = encodeURIComponent(`${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`);
-    expect((await visitor.get(`/write?reply-to=${source}`)).text).toMatch(
-      new RegExp(`value="[a-z2-7]{7} bob ${bob.url}/twtxt.txt"`),
-    );
+    const source = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`;
+    const { text: byTime } = await visitor.get(`/write?reply-to=${encodeURIComponent(source)}`);
+    const replyTo = fieldOf(byTime, 'replyTo" class="wide');
+    expect(replyTo).toMatch(new RegExp(`^[a-z2-7]{7} bob ${bob.url}/twtxt.txt$`));
+    const { text: byHash } = await visitor.get(`/write?reply-to=${encodeURIComponent(replyTo)}`);
+    const fields = { body: "Yes", replyTo, answered: fieldOf(byHash, "answered") };
+    const { text: draft } = await visitor.submit("/write/draft", fields);
+    for (const page of [byTime, byHash, draft]) {
+      expect(shownText(page)).toContain("You reply to bob : hello all &lt;script&gt; Reply to another twt");
+      expect(page).toContain("<em>all</em>");
+    }
+    const { text: other } = await visitor.submit("/write/draft", {
+      ...fields,
+      replyTo: `abcdefg ${bob.url}/twtxt.txt`,
+    });
+    expect(other).not.toContain("You reply to");
+    expect(shownText(other)).toContain("The hash of the twt and the URL of its feed, such as abcdefg");
     const page = encodeURIComponent("https://carol.example/post/");
     expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/");
   });

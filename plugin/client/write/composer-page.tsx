@@ -8,12 +8,13 @@ import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
 import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
+import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 import { PictureFields, type PicturesProps } from "./pictures.js";
 
 const PREVIEW_LENGTH = 80;
 
 /** A draft on the page, perhaps one that is not saved yet. */
-export interface OpenDraft extends Pick<PostDraft, "id" | "body" | "replyTo"> {
+export interface OpenDraft extends Pick<PostDraft, "id" | "body" | "replyTo" | "answered"> {
   /** Its version; empty before it is saved. */
   seen: string;
   /** `null` before it is saved. */
@@ -32,9 +33,10 @@ interface WriteProps {
   folders: readonly string[];
   /** Those that the author may want to mention. */
   people: readonly KnownNick[];
+  write: WriteText;
 }
 
-export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders, people }) => (
+export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders, people, write }) => (
   <>
     <Form action="/write/draft" class="composer" enctype="multipart/form-data">
       <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
@@ -46,8 +48,7 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
         {draft.saved && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
       </p>
       <PictureFields {...pictures} />
-      <label for="reply-to">Reply to (hash and feed of a twt; empty for none)</label>
-      <input id="reply-to" name="replyTo" class="wide" value={draft.replyTo ?? ""} autocomplete="off" />
+      <ReplyFields draft={draft} write={write} />
       <label for="folder">Folder</label>
       <select id="folder" name="folder">
         {folders.map((folder) => (
@@ -72,6 +73,40 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
     {drafts.length > 0 && <DraftList drafts={drafts} />}
   </>
 );
+
+/** The twt that the note replies to: its text if it is known, and the field that names it. */
+const ReplyFields: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo, answered }, write }) => {
+  const shown = answered?.replyTo === replyTo ? answered : null;
+  return (
+    <>
+      {answered && <Fields fields={{ answered: JSON.stringify(answered) }} />}
+      {shown && (
+        <figure class="answered">
+          <figcaption>
+            You reply to <StrangersLink href={shown.source}>{shown.name}</StrangersLink>:
+          </figcaption>
+          <StrangersText text={shown.text} source={shown.source} write={write} />
+        </figure>
+      )}
+      <details class="wide" open={replyTo !== null && !shown}>
+        <summary>{shown ? "Reply to another twt" : "Reply to a twt"}</summary>
+        <label for="reply-to">Reply to</label>
+        <input
+          id="reply-to"
+          name="replyTo"
+          class="wide"
+          value={replyTo ?? ""}
+          aria-describedby="reply-to-help"
+          autocomplete="off"
+        />
+        <p id="reply-to-help" class="muted">
+          The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
+          button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
+        </p>
+      </details>
+    </>
+  );
+};
 
 /** For authors without script, and the source of the script's completion. */
 const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (

@@ -1,29 +1,34 @@
 // plugin/client/write/composer.tsx: writes drafts, shows the twt of a draft, and saves it as a post.
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { Context } from "hono";
+import * as v from "valibot";
 import { previewTwt } from "../../author/compose.js";
 import { composeDraft } from "../../author/draft-note.js";
 import { pictureType } from "../../author/draft-pictures.js";
 import { followedFeeds } from "../../author/followed-feeds.js";
 import { knownNicks } from "../../author/known-nicks.js";
 import type { MentionableFeeds } from "../../author/mentionable-feeds.js";
-import { networkOf } from "../../author/network.js";
+import { networkOf, trialHosts } from "../../author/network.js";
 import { previewNote } from "../../author/notes.js";
 import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes-folder.js";
 import { findNotified } from "../../author/notified.js";
 import { type SavedText, versionOf } from "../../author/post-drafts.js";
-import { parseReply, replyToOf } from "../../author/reply.js";
+import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/reply.js";
 import type { Site } from "../../author/site.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { ClientEnv } from "../client-env.js";
 import { TIMES } from "../dates.js";
 import type { ClientContext } from "../room.js";
+import { textWriter } from "../strangers-text.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
 import { bodyOf, type FormFields, formOf } from "./form-fields.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, WRITE_PATH } from "./paths.js";
 import { changePictures } from "./picture-changes.js";
 import { savePost } from "./save-post.js";
+
+const PATIENCE_MS = 3000;
 
 const MOVED =
   "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
@@ -58,10 +63,16 @@ function textOf(form: FormFields): SavedText {
     id: form.id ?? "",
     body: bodyOf(form),
     replyTo: form.replyTo?.trim() || null,
+    answered: answeredIn(form),
     page: form.page || randomUUID(),
     edit: Number(form.edit) || 0,
     seen: form.seen ?? "",
   };
+}
+
+function answeredIn({ answered = "" }: FormFields): AnsweredTwt | null {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), AnsweredTwt), answered);
+  return result.success ? result.output : null;
 }
 
 export async function deleteDraft(c: Context<ClientEnv>, context: ClientContext) {
@@ -77,7 +88,7 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
   const stored = all.find(({ id }) => id === c.req.query("draft"));
-  const draft = stored ? { ...stored, seen: versionOf(stored) } : await newDraft(c, context);
+  const draft = stored ? { ...stored, seen: versionOf(stored) } : await newDraft(c, site, context);
   const folders = await foldersOf(site, context);
   const [folder = exampleFolder(site)] = folders;
   const note = await composeDraft(draft, { folder, place: place ?? "beside" }, { drafts, site, machine });
@@ -90,9 +101,14 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
   const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
   const pictures = { draft, place, host, pictures: await drafts.pictures.of(draft.id) };
+  const write = await textWriter();
   const people = knownNicks(await followedFeeds(site), await mentionable.list(site));
   const page = (
-    <WritePage {...{ draft, pictures, preview, notified, people }} drafts={all} folders={folders.map(site.shown)} />
+    <WritePage
+      {...{ draft, pictures, preview, notified, people, write }}
+      drafts={all}
+      folders={folders.map(site.shown)}
+    />
   );
   return c.render(page, { title: "Write" });
 }
@@ -107,14 +123,23 @@ export async function pictureFile(c: Context<ClientEnv>, context: ClientContext)
 }
 
 /** A draft that is not saved yet, perhaps a reply. */
-async function newDraft(c: Context<ClientEnv>, { choice }: ClientContext): Promise<OpenDraft> {
-  const empty = { id: randomUUID(), body: "", replyTo: null, seen: "", saved: null };
+async function newDraft(c: Context<ClientEnv>, site: Site, { choice }: ClientContext): Promise<OpenDraft> {
+  const empty = { id: randomUUID(), body: "", replyTo: null, answered: null, seen: "", saved: null };
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;
   const reply = parseReply(source);
   // A page has no hash, so an answer to it is a note with its link.
   if (reply === null) return { ...empty, body: `${source}\n\n` };
-  return { ...empty, replyTo: await replyToOf(reply, choice["allow-private-host"]) };
+  const hosts = [...choice["allow-private-host"], ...trialHosts(site, reply.feedUrl)];
+  if (!("hash" in reply)) return { ...empty, ...chosen(await answeredTwt(reply, hosts)) };
+  // The hash is enough for a reply, so the page does not wait long for the text.
+  const reading = answeredTwt(reply, hosts).then(chosen, () => null);
+  const found = await Promise.race([reading, setTimeout(PATIENCE_MS, null, { ref: false })]);
+  return { ...empty, ...(found ?? { replyTo: await replyToOf(reply, hosts) }) };
+}
+
+function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> {
+  return { replyTo: answered.replyTo, answered };
 }
 
 /** The folders for the note, the one that was chosen last first. */
