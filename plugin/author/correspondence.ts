@@ -1,9 +1,11 @@
 // plugin/author/correspondence.ts: the author's messages, opened once and kept in memory while a process runs.
 import { setImmediate } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
+import { formatKey } from "../keys/key.js";
 import type { SenderLookup } from "../messages/lookup/sender-lookup.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
 import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
+import { textOf } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
 import { type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
 
@@ -93,6 +95,25 @@ export class Correspondence {
     if (!entry) throw new TwtxtError("not-found", "This message is no longer in your inbox.");
     const [thread] = threadsOf([entry], []);
     return { entry, address: thread?.address ?? null };
+  }
+
+  /**
+   * A message that the author has sent, or whose sender is verified.
+   *
+   * @returns its correspondent, its text, and the keys of its writer
+   * @throws TwtxtError `not-found`
+   */
+  async written(id: string): Promise<{ address: string; text: string; signers: string[] }> {
+    const entry = this.#entries.get(id);
+    if (entry && isOpened(entry) && !isUncertain(entry) && entry.message.address !== null) {
+      return { address: entry.message.address, text: textOf(entry), signers: [entry.signer] };
+    }
+    await this.#readCopies();
+    const { to: [address] = [], text } = this.#copies.get(id) ?? {};
+    if (address === undefined || text == null) {
+      throw new TwtxtError("not-found", "This message is no longer here, or its sender is not verified.");
+    }
+    return { address, text, signers: this.mailbox.keys.map(({ publicKey }) => formatKey(publicKey)) };
   }
 
   /** Remembers that the author has read all messages of a conversation. */

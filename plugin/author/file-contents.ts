@@ -27,7 +27,7 @@ export interface FileContents extends Contents {
   isUtf8: boolean;
 }
 
-const START_BYTES = 4100;
+export const START_BYTES = 4100;
 const CHUNK_BYTES = 256 * 1024;
 
 /**

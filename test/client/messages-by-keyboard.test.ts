@@ -1,17 +1,20 @@
 // test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, by keyboard alone.
-import { expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { expect, it, vi } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
-import { correspondents } from "../cli/correspondent.js";
+import { blobAuthors } from "../cli/blob-author.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
+import { visitorOf } from "./visitor.js";
 
+const PICTURE = readFileSync(new URL("../pictures/files/animated.png", import.meta.url));
 const HOSTILE =
   '<script>document.title = "run"</script> <img src=x onerror=alert(1)> \u202e reversed https://evil.example/"onmouseover=alert(1)';
 
 describeInChromium("the room of messages, by keyboard", () => {
   it("opens a conversation, answers, and compares a changed key; axe finds nothing, and no text runs or leaves", async () => {
-    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    const { alice, bob, carol } = await blobAuthors(["alice", "bob", "carol"]);
     await bob.message("send", alice.address, `Shall we meet at the quince tree on Saturday?\n${HOSTILE}`);
     await carol.message("send", alice.address, "The programme for the evening: https://carol.example/programme");
     const guest = alice.guest(7);
@@ -23,7 +26,11 @@ describeInChromium("the room of messages, by keyboard", () => {
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     const left: string[] = [];
-    tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
+    const pictures: string[] = [];
+    tab.on("request", (request) => {
+      if (!request.url().startsWith(client.origin)) left.push(request.url());
+      if (request.url().endsWith("/picture")) pictures.push(request.url());
+    });
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/messages`);
     await tab.locator("[data-item]").nth(2).waitFor();
@@ -47,10 +54,44 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.keyboard.press("End");
     await tab.keyboard.type(" Or later.");
     await tab.keyboard.press("Tab");
+    await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");
     await tab.locator(".notice").getByText(`Delivered to ${bob.address}.`).waitFor();
     expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
     expect(await tab.getByLabel("Your message").inputValue()).toBe("");
+
+    const { machine: bobs, environment: bobsEnvironment } = bob;
+    const other = await startedClient({
+      rooms: [messagesRoom],
+      folder: bobs.folder,
+      environment: bobsEnvironment,
+      hosts,
+    });
+    const bobsVisitor = await visitorOf(other, "/messages");
+    await bobsVisitor.upload(`/messages/with/${encodeURIComponent(alice.address)}`, { text: "" }, [
+      { field: "file", name: "our quince tree.png", bytes: PICTURE },
+    ]);
+    await tab.reload();
+    const summary = tab.getByText("Show the picture");
+    await summary.waitFor();
+    expect(pictures).toEqual([]);
+    await summary.focus();
+    await tab.keyboard.press("Enter");
+    const width = 'document.querySelector(".attachments img").naturalWidth';
+    await vi.waitFor(async () => expect(await tab.evaluate(width)).toBe(24));
+    expect(pictures).toHaveLength(1);
+    await tab.keyboard.press("r");
+    await tab.keyboard.type("And here is the programme.");
+    await tab.keyboard.press("Tab");
+    expect(await tab.locator("#file:focus").count()).toBe(1);
+    await tab.locator("#file").setInputFiles({ name: "programme.pdf", mimeType: "application/pdf", buffer: PICTURE });
+    await tab.keyboard.press("Tab");
+    await tab.keyboard.press("Enter");
+    const [download] = await Promise.all([
+      tab.waitForEvent("download"),
+      tab.getByRole("link", { name: "Download programme.pdf" }).press("Enter"),
+    ]);
+    expect(download.suggestedFilename()).toBe("programme.pdf");
     await expectFits(tab, "conversation");
 
     await bob.changeKey(9);

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
@@ -14,6 +13,7 @@ import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { LONGEST_MS } from "../helpers/longest.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
+import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 function clientOf({ machine, environment, allowing }: Correspondent): Promise<ClientUnderTest> {
@@ -40,14 +40,6 @@ async function makeDue({ machine, address }: Correspondent): Promise<void> {
       return entry && { ...entry, recipients: entry.recipients.map((one) => ({ ...one, next: 0 })) };
     });
   }
-}
-
-/** All files below a folder. */
-function textsIn(folder: string): string[] {
-  const entries = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((file) => readFileSync(join(file.parentPath, file.name), "latin1"));
 }
 
 async function visitorAt(person: Correspondent): Promise<Visitor> {

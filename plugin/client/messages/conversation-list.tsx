@@ -1,6 +1,7 @@
 // plugin/client/messages/conversation-list.tsx: the list of conversations, unread ones first.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
+import { splitAttachments } from "../../author/attachment-text.js";
 import type { Conversation } from "../../author/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
 import type { MessageDraft } from "../../author/message-drafts.js";
@@ -82,13 +83,14 @@ export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, 
 const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) => {
   const { address, received, unread } = conversation;
   const last = lastOf(conversation);
+  const state = stateIn(address, received);
   return (
     <li id={`with-${address}`} class={unread > 0 ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
         <a href={address === null ? UNVERIFIED : conversationPath(address)} data-key="o">
           {nameOf(conversation)}
         </a>{" "}
-        <span class="state">{stateIn(address, received)}</span>
+        {state !== "" && <span class="state">{state}</span>}
         {unread > 0 && <span class="count">{unread} unread</span>}
         {last && <Time time={last.time} />}
       </p>
@@ -123,10 +125,16 @@ function lastOf({ received, sent }: Conversation): { text: string; time: string;
 }
 
 function ownLine(copy: OpenedCopy) {
-  return { text: shownText(copy), time: copy.created, isOwn: true };
+  return { text: withFileNames(shownText(copy)), time: copy.created, isOwn: true };
 }
 
 function previewOf(message: InboxEntry): string {
   if (!isOpened(message)) return message.unreadable;
-  return reasonOf(message) ?? textOf(message);
+  return reasonOf(message) ?? withFileNames(textOf(message));
+}
+
+/** The text, or the names of the files of a message without a text. */
+function withFileNames(message: string): string {
+  const { text, attachments } = splitAttachments(message);
+  return text === "" ? attachments.map(({ label }) => label).join(", ") : text;
 }

@@ -1,4 +1,6 @@
 // plugin/client/messages/conversation-routes.tsx: the list of conversations, each conversation, and answers.
+import PQueue from "p-queue";
+import { attachmentLimit, sendWithFile } from "../../author/attachments.js";
 import { type Conversation, unreadIn } from "../../author/correspondence.js";
 import type { Mailbox } from "../../author/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/message-facts.js";
@@ -7,32 +9,44 @@ import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { TIMES } from "../dates.js";
+import { MAX_FILE_BYTES } from "./attachments.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
 import { deliveryOutcome, hasFailed } from "./delivery-text.js";
-import { addressIn, type Fields, fieldsOf, type RoomContext, type RoomParts } from "./message-requests.js";
+import { addressIn, type Fields, fieldsOf, fileIn, type RoomContext, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 export function addConversations(room: RoomParts): void {
   addList(room);
   addDrafts(room);
-  const { routes, open, notices } = room;
+  const { routes, open, context, notices } = room;
+  const { choice, machine } = context;
+  // Sealing needs the whole file in memory.
+  const queue = new PQueue({ concurrency: 1 });
+  const send = async (mailbox: Mailbox, recipients: string[], text: string, file: File | null) => {
+    if (file === null && text === "") throw new TwtxtError("bad-usage", "The message is empty.");
+    if (file === null) return mailbox.send({ recipients, text }, () => {});
+    return queue.add(async () => {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, choice, machine);
+    });
+  };
   routes.get("/with/:address", (c) => showConversation(c, room, null));
 
   routes.post("/with/:address", async (c) => {
     const text = textOf(await fieldsOf(c));
     const { mailbox } = await open();
     const address = addressIn(c);
+    const file = await fileIn(c, "file");
     // Nothing that was typed is lost, whatever happens while it is sent.
     await mailbox.drafts.save(address, text);
     try {
-      if (text === "") throw new TwtxtError("bad-usage", "The message is empty.");
-      const { reports } = await mailbox.send({ recipients: [address], text, keepCopy: true }, () => {});
+      const { reports } = await send(mailbox, [address], text, file);
       await mailbox.drafts.delete(address);
       const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
       return notices.redirect(c, conversationPath(address), result);
     } catch (error) {
-      if (error instanceof TwtxtError) return showConversation(c, room, { text, error });
+      if (error instanceof TwtxtError) return showConversation(c, room, { text, filename: file?.name ?? null, error });
       throw error;
     }
   });
@@ -85,7 +99,7 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
   });
 }
 
-async function showConversation(c: RoomContext, { open, unread }: RoomParts, unsent: UnsentMessage | null) {
+async function showConversation(c: RoomContext, { open, unread, context }: RoomParts, unsent: UnsentMessage | null) {
   const correspondence = await open();
   const address = addressIn(c);
   const all = await correspondence.conversations();
@@ -95,11 +109,13 @@ async function showConversation(c: RoomContext, { open, unread }: RoomParts, uns
   const draft = await correspondence.mailbox.drafts.with(address);
   const undelivered = await undeliveredTo(address, correspondence.mailbox);
   await correspondence.markRead(conversation);
+  const maxBytes = await attachmentLimit(context.choice, context.machine);
+  const maxFileBytes = maxBytes === null ? null : Math.min(maxBytes, MAX_FILE_BYTES);
   const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
   const { fault, opening, mailbox } = correspondence;
   const page = (
     <ConversationPage
-      {...{ address, conversation, draft, unsent, undelivered, limit, fault, opening }}
+      {...{ address, conversation, draft, maxFileBytes, unsent, undelivered, limit, fault, opening }}
       keys={mailbox.keys}
     />
   );

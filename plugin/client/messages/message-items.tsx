@@ -1,11 +1,12 @@
 // plugin/client/messages/message-items.tsx: received, sent and undelivered messages as items of a list.
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import { reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import { isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
 import { type OpenedCopy, ownText, shownText } from "../../author/threads.js";
 import { isReceipt } from "../../messages/line.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { TextWithFiles } from "./attachments.js";
 import { deliveryState } from "./delivery-text.js";
 import { Text, Time } from "./message-text.js";
 import { keyPath, MESSAGES, OUTBOX } from "./paths.js";
@@ -19,7 +20,7 @@ export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "cre
     <p class="by">
       You <Time time={copy.created} />
     </p>
-    <Text text={shownText(copy)} />
+    <TextWithFiles id={copy.id} text={shownText(copy)} hasPictures />
     {children}
   </li>
 );
@@ -46,19 +47,31 @@ export const UndeliveredItem: FC<{ entry: OutboxEntry; address: string; keys: Ow
 export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ entry, withSender = false }) => (
   <li id={`m-${entry.id}`} data-item tabindex={-1}>
     <p class="by">
-      {withSender && <>{shownSender(entry)} </>}
+      <bdi>{shownSender(entry)}</bdi>
       {withSender && <span class="state">{stateOf(entry)} </span>}
       <Time time={timeOf(entry)} />
     </p>
     {withSender && <Reason entry={entry} />}
-    {isOpened(entry) && (isReceipt(entry.message) ? <Receipt entry={entry} /> : <Text text={textOf(entry)} />)}
+    <Content entry={entry} withSender={withSender} />
     <div class="actions">
-      <a class="button" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
+      <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
         Delete
       </a>
     </div>
   </li>
 );
+
+/** Files of senders who are not certain are not offered. */
+const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSender }) => {
+  if (!isOpened(entry)) return null;
+  if (isReceipt(entry.message)) return <Receipt entry={entry} />;
+  const text = textOf(entry);
+  return withSender ? (
+    <Text text={text} />
+  ) : (
+    <TextWithFiles id={entry.id} text={text} hasPictures={!isFromGuest(entry)} />
+  );
+};
 
 const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
   <p class="muted">

@@ -6,6 +6,7 @@ import { parseAddress } from "../../keys/address.js";
 import type { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
 import type { Notices } from "../notices.js";
+import type { ClientContext } from "../room.js";
 
 export type RoomContext = Context<ClientEnv>;
 
@@ -17,6 +18,7 @@ export interface RoomParts {
   open: Open;
   /** Unread messages of all conversations. */
   unread: BackgroundCount;
+  context: ClientContext;
   notices: Notices;
 }
 
@@ -42,6 +44,12 @@ export async function fieldsOf(c: RoomContext): Promise<Fields> {
     const value = body[name];
     return typeof value === "string" ? value : "";
   };
+}
+
+/** @returns `null` if the form has no file of this name, or an empty choice */
+export async function fileIn(c: RoomContext, name: string): Promise<File | null> {
+  const value = (await c.req.parseBody())[name];
+  return value instanceof File && value.name !== "" ? value : null;
 }
 
 /** @throws TwtxtError `bad-address` */

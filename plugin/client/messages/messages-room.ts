@@ -6,6 +6,7 @@ import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv } from "../client-env.js";
 import { openOnce } from "../open-once.js";
 import type { CreateRoom } from "../room.js";
+import { addAttachments, MAX_FILE_BYTES } from "./attachments.js";
 import { addConversations } from "./conversation-routes.js";
 import { addKeys } from "./key.js";
 import type { RoomParts } from "./message-requests.js";
@@ -21,13 +22,16 @@ const KEYS = [
   { key: "d", does: "deletes the message, after a question" },
 ];
 
+/** A form with a file and a long text. */
+const MAX_BODY_BYTES = MAX_FILE_BYTES + 2 ** 20;
+
 export const messagesRoom: CreateRoom = (context) => {
   const { machine, choice, ending, notices } = context;
   const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
   const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), ending);
-  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, notices };
-  for (const add of [addConversations, addUnverified, addRemoval, addKeys, addOutbox]) add(room);
+  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, context, notices };
+  for (const add of [addConversations, addUnverified, addRemoval, addKeys, addOutbox, addAttachments]) add(room);
   const news = () => ({ count: unread.current, what: "unread" });
-  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news };
+  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news, maxBodyBytes: MAX_BODY_BYTES };
 };

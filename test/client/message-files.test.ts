@@ -1,0 +1,221 @@
+// test/client/message-files.test.ts: files of messages in the client.
+import { expect, it } from "vitest";
+import { attachmentLine } from "../../plugin/author/attachment-text.js";
+import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
+import { type BlobAuthor, blobAuthors, PNG } from "../cli/blob-author.js";
+import { correspondents } from "../cli/correspondent.js";
+import { describeWithoutKeychain } from "../cli/machine.js";
+import { type Got, startedClient } from "./client.js";
+import { textsIn } from "./files-below.js";
+import { shownText, type Visitor, visitorOf } from "./visitor.js";
+
+type Person = Pick<BlobAuthor, "address" | "machine" | "environment" | "allowing">;
+
+async function visitorAt({ machine, environment, allowing }: Person): Promise<Visitor> {
+  const hosts = allowing.filter((word) => !word.startsWith("--"));
+  const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+  return visitorOf(client, "/messages");
+}
+
+function conversation({ address }: Pick<Person, "address">): string {
+  return `/messages/with/${encodeURIComponent(address)}`;
+}
+
+/** The links to the files of a page. */
+function downloadsIn({ text }: Got): string[] {
+  return [...text.matchAll(/href="(\/messages\/file\/[0-9a-f]{64}\/\d+)"/g)].map(([, path = ""]) => path);
+}
+
+async function followed(visitor: Visitor, path: string): Promise<string> {
+  const answer = await visitor.get(path);
+  expect(answer.status).toBe(303);
+  return shownText((await visitor.get(answer.headers.get("location") ?? "")).text);
+}
+
+/** Bob gets a file of Alice's. */
+async function sentFile(name: string, bytes: Uint8Array) {
+  const { alice, bob } = await blobAuthors(["alice", "bob"]);
+  const visitor = await visitorAt(alice);
+  const sent = await visitor.upload(conversation(bob), { text: "The letter:" }, [{ field: "file", name, bytes }]);
+  const reader = await visitorAt(bob);
+  const got = await reader.get(conversation(alice));
+  return { alice, bob, visitor, sent, reader, got };
+}
+
+describeWithoutKeychain("files of messages", () => {
+  it("are sealed, stored and sent with a message, and opened by the recipient and the sender alone", async () => {
+    const bytes = Buffer.from("plaintext-of the letter");
+    const { alice, bob, visitor, sent, reader, got } = await sentFile("letter [1].txt", bytes);
+    expect(shownText(sent.text)).toMatch(/Delivered to .* The letter: letter \[1\]\.txt \(23 bytes\) Download/);
+    expect(shownText(got.text)).toMatch(/The letter: letter \[1\]\.txt \(23 bytes\) Download/);
+    for (const [who, page] of [
+      [reader, got],
+      [visitor, sent],
+    ] as const) {
+      const file = await who.get(downloadsIn(page)[0] ?? "");
+      expect(file.status).toBe(200);
+      expect(file.text).toBe(bytes.toString());
+      expect(file.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''letter%20%5B1%5D.txt");
+      expect(file.headers.get("content-type")).toBe("application/octet-stream");
+      expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+    }
+    expect(await alice.listed()).toMatchObject([{ type: "application/x-saltpack", filename: "", public: true }]);
+    const stored = [...(await alice.stored()).values()].map((value) => Buffer.from(value).toString("latin1"));
+    const files = [...textsIn(alice.machine.folder), ...textsIn(bob.machine.folder), ...stored];
+    expect(files.filter((text) => text.includes("plaintext-of") || text.includes("letter [1]"))).toEqual([]);
+
+    const [message] = await bob.found("list");
+    const url = /\]\((\S+)\)$/.exec(String(message?.text))?.[1] ?? "";
+    await bob.blob("get", url, "-o", "got.txt");
+    expect(bob.bytes("got.txt")).toEqual(bytes);
+  });
+
+  it("may be the whole message, and are named in the list", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const empty = await visitor.upload(conversation(bob), { text: "" }, []);
+    expect(shownText(empty.text)).toContain("Not sent: The message is empty.");
+    await visitor.upload(conversation(bob), { text: "" }, [{ field: "file", name: "a.png", bytes: PNG }]);
+    const list = await (await visitorAt(bob)).get("/messages");
+    expect(shownText(list.text)).toContain(`a.png (${PNG.length} bytes)`);
+  });
+
+  it("can be URLs that the commands print", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    bob.machine.write("letter.txt", "By hand.");
+    const { stdout } = await bob.blob("put", "letter.txt", "--public", "--encrypt", "--to", alice.address);
+    await bob.message("send", alice.address, `Here it is:\n${stdout.trim()}`);
+    const visitor = await visitorAt(alice);
+    const [path = ""] = downloadsIn(await visitor.get(conversation(bob)));
+    const file = await visitor.get(path);
+    expect(file.text).toBe("By hand.");
+    expect(file.headers.get("content-disposition")).toContain("letter.txt");
+  });
+
+  it("neither run nor break out of a header, whatever their name and type", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+    const names = ['a"; filename="b.html', "<img src=x onerror=alert(1)>.svg", "x.html", "quince\u{1f34b}.png"];
+    for (const name of names) {
+      await visitor.upload(conversation(bob), { text: "" }, [{ field: "file", name, bytes: svg, type: "text/html" }]);
+    }
+    const reader = await visitorAt(bob);
+    const page = await reader.get(conversation(alice));
+    expect(page.text).not.toContain("<img src=x");
+    expect(page.text.match(/<img /g)).toHaveLength(1);
+    for (const path of downloadsIn(page)) {
+      const { headers } = await reader.get(path);
+      expect(headers.get("content-type")).toBe("application/octet-stream");
+      expect(headers.get("content-disposition")).toMatch(/^attachment; filename\*=UTF-8''[\w.%-]+$/);
+      const picture = await reader.get(`${path}/picture`);
+      expect(picture.status).toBe(415);
+      expect(picture.headers.get("content-type")).toMatch(/^text\/html/);
+      expect(picture.text).not.toContain("<script>alert");
+    }
+    const refused = await visitor.upload(conversation(bob), { text: "Not lost." }, [
+      { field: "file", name: "a\u202egnp.exe", bytes: PNG },
+    ]);
+    expect(shownText(refused.text)).toMatch(/Not sent: .*without control characters.* again\./);
+    expect(refused.text).toContain("Not lost.</textarea>");
+  });
+
+  it("show their picture on request, with its real type", async () => {
+    const { reader, got } = await sentFile("quinces.png", PNG);
+    expect(got.text).toContain("<summary>Show the picture</summary>");
+    const picture = await reader.get(`${downloadsIn(got)[0]}/picture`);
+    expect(picture.headers.get("content-type")).toBe("image/png");
+  });
+
+  it("are refused with a sentence when they are gone, changed, or sealed by another key or to other keys", async () => {
+    const { alice, bob, visitor, reader, got } = await sentFile("letter.txt", Buffer.from("A letter."));
+    const [path = ""] = downloadsIn(got);
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (!request.url.includes("/shared/")) return response;
+      const changed = new Uint8Array(await response.arrayBuffer()).fill(0, -3);
+      return new Response(changed, { headers: response.headers });
+    };
+    expect(await followed(reader, path)).toContain("its contents do not match its key");
+    alice.operator = null;
+    alice.trouble = 503;
+    expect(await followed(reader, path)).toMatch(/answers 503\. Try again later\./);
+    alice.trouble = null;
+    const [blob] = await alice.listed();
+    await alice.blob("rm", String(blob?.key));
+    expect(await followed(reader, path)).toContain("Ask the sender to send the file again.");
+
+    alice.machine.write("own.txt", "Only for me.");
+    const { stdout: own } = await alice.blob("put", "own.txt", "--public", "--encrypt");
+    await alice.message("send", bob.address, own.trim());
+    const { stdout: forBob } = await alice.blob("put", "own.txt", "--public", "--encrypt", "--to", bob.address);
+    const sealedToOthers = downloadsIn(await reader.get(conversation(alice))).at(-1) ?? "";
+    expect(await followed(reader, sealedToOthers)).toContain("It is not sealed to a key of yours.");
+    await bob.message("send", alice.address, forBob.trim());
+    const [byBob] = await alice.found("list");
+    const sealedByAnother = `/messages/file/${byBob?.id}/0`;
+    await expect.poll(async () => downloadsIn(await visitor.get(conversation(bob)))).toContain(sealedByAnother);
+    expect(await followed(visitor, sealedByAnother)).toContain("The file was sealed by another key");
+  });
+
+  it("are deleted again when their message could not be sent", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const long = "x".repeat(60_000);
+    const refused = await visitor.upload(conversation(bob), { text: long }, [
+      { field: "file", name: "a.png", bytes: PNG },
+    ]);
+    expect(shownText(refused.text)).toMatch(/Not sent: .*the limit is .* Choose a\.png again\./);
+    expect(await alice.listed()).toEqual([]);
+  });
+
+  it("are refused with a sentence when they are too large for the site, or the owner has no room", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"], { maxMegabytes: 1, count: 1 });
+    const visitor = await visitorAt(alice);
+    expect((await visitor.get(conversation(bob))).text).toContain("at most 1.0 MiB");
+    const large = [{ field: "file", name: "large.bin", bytes: Buffer.alloc(2 ** 20 + 1) }];
+    const refused = await visitor.upload(conversation(bob), { text: "Too large." }, large);
+    expect(shownText(refused.text)).toMatch(/Not sent: It is larger than the 1\.0 MiB.*maxMegabytes: 3/);
+    const send = () =>
+      visitor.upload(conversation(bob), { text: "Here." }, [{ field: "file", name: "a.png", bytes: PNG }]);
+    await send();
+    expect(shownText((await send()).text)).toMatch(/Not sent: .*count.* Choose a\.png again\./);
+  });
+
+  it("are not offered to guests, and not by a site without blobs; recipients need none", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const without = await visitor.get(conversation(bob));
+    expect(without.text).not.toContain('type="file"');
+    expect(shownText(without.text)).toContain("give the plugin the option blobs: true");
+    const file = [{ field: "file", name: "a.png", bytes: PNG }];
+    expect(shownText((await visitor.upload(conversation(bob), { text: "" }, file)).text)).toContain(
+      "Not sent: This site has no blobs.",
+    );
+
+    const { carol } = await blobAuthors(["carol"]);
+    const guest = carol.guest(7);
+    const writer = await visitorAt(carol);
+    expect(shownText((await writer.get(conversation(guest))).text)).toContain("Files cannot be attached");
+    expect(shownText((await writer.upload(conversation(guest), { text: "" }, file)).text)).toContain(
+      "Not sent: Guests read on your contact page",
+    );
+  });
+
+  it("are not offered in messages whose senders are not certain", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    await bob.message("send", alice.address, "Hello.");
+    const visitor = await visitorAt(alice);
+    await visitor.get(conversation(bob));
+    await bob.changeKey(9);
+    const url = `${bob.url}/shared/${bob.kex}/${"a".repeat(64)}`;
+    await bob.message("send", alice.address, attachmentLine({ filename: "a.png", size: 1, url }));
+    await expect
+      .poll(async () => shownText((await visitor.get("/messages/unverified")).text), { timeout: 20_000 })
+      .toContain("a.png");
+    const page = await visitor.get("/messages/unverified");
+    expect(downloadsIn(page)).toEqual([]);
+    const [, id = ""] = /id="m-([0-9a-f]{64})"/.exec(page.text) ?? [];
+    expect((await visitor.get(`/messages/file/${id}/0`)).status).toBe(404);
+  });
+});
