@@ -1,4 +1,5 @@
 // test/e2e/client-scene.test.ts: two authors use the local web client in a real Chromium, and a reader writes to one of them.
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freePort } from "../cli/server.js";
@@ -18,7 +19,7 @@ function authorOf(nick: string, port: number, neighbour: string, options = {}): 
 async function twoAuthors(): Promise<[alice: Author, bob: Author]> {
   const ports = [await freePort(), await freePort()] as const;
   return [
-    await authorOf("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true } }),
+    await authorOf("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true }, blobs: true }),
     await authorOf("bob", ports[1], `127.0.0.1:${ports[0]}`),
   ];
 }
@@ -129,6 +130,37 @@ async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {
   await alice.tab.getByText("Verified: signed with the key of").waitFor();
 }
 
+async function uploadFiles(alice: Author): Promise<void> {
+  const { blog, tab } = alice;
+  const names = ["orchard.bin", "attic.bin"];
+  for (const name of names) blog.write(`../${name}`, randomBytes(50 * 2 ** 20));
+  await alice.goTo("Files");
+  blog.line.hold();
+  await tab.locator("#chosen").setInputFiles(names.map((name) => join(blog.folder, "..", name)));
+  await tab.getByRole("button", { name: "Upload" }).click();
+  const upload = (name: string) => tab.locator("#upload-items > li", { hasText: name });
+  for (const name of names) {
+    await upload(name)
+      .getByText(/^\d+\.\d MiB of 50\.0 MiB sent/)
+      .waitFor();
+    expect(Number(await upload(name).getByRole("progressbar").getAttribute("value"))).toBeGreaterThan(2 ** 20);
+  }
+  await upload("attic.bin").focus();
+  await alice.press("c");
+  await upload("attic.bin").getByText("Cancelled. Nothing of it was stored.").waitFor();
+  blog.line.release();
+  await upload("orchard.bin").getByText("Stored:").waitFor();
+  await alice.goTo("Files");
+  expect(await tab.locator("#file-items > li").count()).toBe(1);
+
+  await alice.press("v");
+  await tab.getByText("1 as you stored them").waitFor();
+  blog.tamper();
+  await alice.press("v");
+  await tab.locator("#verification .failure").first().waitFor();
+  expect(await tab.locator("#verification").innerText()).toContain("orchard.bin");
+}
+
 async function checkHealth(alice: Author): Promise<void> {
   await alice.goTo("Health");
   await alice.press("c");
@@ -139,12 +171,13 @@ async function checkHealth(alice: Author): Promise<void> {
 }
 
 describeInChromium("two authors with the client, end to end", () => {
-  it("follow, write with a picture, publish, mention, approve and answer; exchange messages, accept a changed key and check a site", async () => {
+  it("follow, write with a picture, publish, mention, approve and answer; exchange messages, accept a changed key, upload, verify and check a site", async () => {
     const [alice, bob] = await twoAuthors();
     await mentionEachOther(alice, bob);
     await exchangeMessages(alice, bob);
     await answerGuest(alice);
     await acceptChangedKey(alice, bob);
+    await uploadFiles(alice);
     await checkHealth(alice);
   });
 });

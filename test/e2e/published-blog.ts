@@ -1,7 +1,17 @@
 // test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository builds the site,
 // `serve` serves it, and the author has the local web client.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +23,7 @@ import { serveProcess } from "../cli/server.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY, REPO } from "../helpers/paths.js";
 import { configOf } from "../helpers/site.js";
+import { type SlowLine, slowLine } from "./slow-line.js";
 
 const folders: string[] = [];
 const clients: ChildProcessWithoutNullStreams[] = [];
@@ -48,6 +59,7 @@ export class PublishedBlog {
   readonly folder: string;
   readonly #setup: PublishedBlogSetup;
   readonly #home: string;
+  #line: SlowLine | null = null;
 
   private constructor(setup: PublishedBlogSetup) {
     this.#setup = setup;
@@ -65,9 +77,10 @@ export class PublishedBlog {
     await blog.#createRepository();
     for (const [path, content] of Object.entries(setup.files)) blog.write(path, content);
     await blog.changeKey();
-    await serveProcess({ folder: blog.#deployed }, ["--port", String(setup.port), ...blog.allowing], {
+    const { url } = await serveProcess({ folder: blog.#deployed }, ["--url", blog.url, ...blog.allowing], {
       environment: blog.#environment,
     });
+    blog.#line = await slowLine(setup.port, Number(new URL(url).port));
     return blog;
   }
 
@@ -79,6 +92,16 @@ export class PublishedBlog {
 
   read(path: string): string {
     return readFileSync(join(this.folder, path), "utf8");
+  }
+
+  /** Changes a byte in the largest file that the server stores. */
+  tamper(): void {
+    const store = join(this.#home, "data/eleventy-twtxt/sites");
+    const files = readdirSync(store, { recursive: true, encoding: "utf8" }).map((name) => join(store, name));
+    const [largest = ""] = files.sort((a, b) => statSync(b).size - statSync(a).size);
+    const bytes = readFileSync(largest);
+    bytes[bytes.length >> 1] = ~(bytes[bytes.length >> 1] ?? 0);
+    writeFileSync(largest, bytes);
   }
 
   /** Creates a key in place of the one before, writes it into the configuration and publishes that. */
@@ -98,6 +121,12 @@ export class PublishedBlog {
     await this.#git("commit --quiet -m", message);
     await this.#git("push --set-upstream origin main");
     await this.#run(ELEVENTY);
+  }
+
+  /** The line to its server. */
+  get line(): SlowLine {
+    if (this.#line === null) throw new Error("Start the blog first.");
+    return this.#line;
   }
 
   /** Starts the client. @returns its link */

@@ -36,7 +36,7 @@ async function compile(): Promise<void> {
     external: ["@napi-rs/keyring"],
     // As in the package: a dynamic import of a CommonJS module has only a default export.
     mainFields: ["module", "main"],
-    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+    banner: { js: 'import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);' },
   });
   await promisify(execFile)(process.execPath, [join(REPO, "build/browser-scripts.mjs"), join(COMPILED, "browser")]);
 }
