@@ -48,14 +48,14 @@ export function Page({ title, place, children }: PropsWithChildren<{ title: stri
         <main id="main" tabindex={-1}>
           <h1>{title}</h1>
           <p id="announced" class="visually-hidden" role="status" />
-          <p id="unanswered" class="notice failure" hidden>
+          <NoticeText notice={c.get("notice") ?? null} />
+          {children}
+          <p id="unanswered" class="notice" hidden>
             <span>
               The client was ended, or started again since. Copy what you typed and have not saved. Then open the link
               that <code>{typed("client")}</code> shows.
             </span>
           </p>
-          <NoticeText notice={c.get("notice") ?? null} />
-          {children}
         </main>
         <KeyDialog keys={[...KEYS, ...(room?.keys ?? [])]} />
       </body>

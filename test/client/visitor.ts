@@ -57,9 +57,10 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
   };
 }
 
-/** The text of a page, without markup. */
+/** The text of a page, without markup and what scripts show later. */
 export function shownText(html: string): string {
   return html
+    .replace(/<p [^>]* hidden="">[\s\S]*?<\/p>/g, " ")
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ")
     .trim();
