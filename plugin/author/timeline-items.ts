@@ -51,6 +51,11 @@ export function timelineEntries({ feeds, mentions, ownPages, feedUrl, now }: Tim
   return [...twts, ...others.map((mention) => receivedEntry(mention, feedUrl))];
 }
 
+/** The items of conversations, each before its replies. */
+export function itemsIn(threads: readonly TimelineThread[]): TimelineItem[] {
+  return threads.flatMap(({ entry, replies }) => [entry.item, ...itemsIn(replies)]);
+}
+
 /** Without `mentionEntry`, whose care for parts that a twt of a feed always has takes longer than all of the rest. */
 function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
   const { source, author, isOwn, text, published, hash, hashV1, replyTo } = twt;

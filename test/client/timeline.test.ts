@@ -265,6 +265,11 @@ describeInChromium("the room of the timeline, in a browser", () => {
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").count()).toBe(1);
     await expectFits(tab, "timeline");
+    await tab.keyboard.press("r");
+    await tab.waitForURL(`${client.origin}/write?reply-to=*`);
+    await tab.getByLabel(/^Reply to/).waitFor();
+    expect(await tab.getByLabel(/^Reply to/).inputValue()).toMatch(/^[a-z2-7]{7,12} bob http/);
+    await tab.goto(`${client.origin}/timeline`);
     expect(await tab.title()).not.toBe("run");
     await tab.goto(`${client.origin}/timeline/following`);
     await expectFits(tab, "following");

@@ -7,6 +7,7 @@ import { LiveTimeline } from "../../author/live-timeline.js";
 import { networkOf, trialHosts } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
+import { itemsIn } from "../../author/timeline-items.js";
 import { FileStore } from "../../store/file.js";
 import type { ClientEnv } from "../client-env.js";
 import { type Opener, openOnce } from "../open-once.js";
@@ -55,7 +56,7 @@ export const timelineRoom: CreateRoom = (context) => {
   const news = () => ({ count: opened()?.newCount ?? 0, what: "new" });
   const prepare = async () => {
     const write = await textWriter();
-    for (const { entry } of (await open()).threads.slice(0, PER_PAGE)) write(entry.item.text, entry.item.source);
+    for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE))) write(text, source);
   };
   return { title: "Timeline", path: PATH, keys, routes, news, prepare };
 };
