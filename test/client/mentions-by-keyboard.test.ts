@@ -27,6 +27,8 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await tab.getByRole("link", { name: "Mentions" }).click();
     await tab.waitForURL(`${client.origin}/mentions`);
     const notice = tab.locator(".notice p");
+    const inNavigation = () => tab.locator("#room-mentions").innerText();
+    expect(await inNavigation()).toMatch(/3\s+held/);
 
     await tab.keyboard.press("j");
     expect(await focused(tab)).toContain("cheese!");
@@ -38,6 +40,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
 
     await tab.keyboard.press("a");
     await notice.getByText("Approved: the mention by bob.").waitFor();
+    expect(await inNavigation()).toMatch(/2\s+held/);
     expect(await shown()).toEqual([bob.twt("2026-11-19T18:40:02Z")]);
     // The one that took its place.
     expect(await focused(tab)).toContain("the first frost");
