@@ -60,7 +60,7 @@ describe("the room to write in, without script", () => {
     const fields = { body: "Yes", replyTo, answered: fieldOf(byHash, "answered") };
     const { text: draft } = await visitor.submit("/write/draft", fields);
     for (const page of [byTime, byHash, draft]) {
-      expect(shownText(page)).toContain("You reply to bob : hello all &lt;script&gt; Reply to another twt");
+      expect(shownText(page)).toContain("You reply to bob : hello all &lt;script&gt; Your note");
       expect(page).toContain("<em>all</em>");
     }
     const { text: other } = await visitor.submit("/write/draft", {
@@ -89,6 +89,21 @@ describe("the room to write in, without script", () => {
     expect(shownText(text)).toContain("It goes online when your host has built and deployed the site.");
     expect(text).toContain('<a href="/health">Health</a> shows what was sent');
     expect(alice.published()).toEqual(["Hello from the browser.", "first"]);
+  });
+
+  it("offers what the command post offers: the file that would be written, and another folder, which is remembered", async () => {
+    const { alice, client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const { text: draft } = await visitor.submit("/write/draft", { body: "Hello" });
+    expect(shownText(draft)).toMatch(
+      /Saved now, it would be notes\/\d{8}-\d{6}\.md : --- date: \S+ tags: - posts --- Hello/,
+    );
+    const { text } = await visitor.submit("/write/draft", {
+      ...{ body: "Hello", folder: "notes", newFolder: " blog/short ", next: "save" },
+    });
+    expect(fieldOf(text, "file")).toMatch(/^blog\/short\/\d{8}-\d{6}\.md$/);
+    expect(alice.list("blog/short")).toHaveLength(1);
+    expect((await visitor.get("/write")).text).toContain('<option value="blog/short">blog/short</option><option');
   });
 
   it("publishes nothing that the page did not show: neither other commits nor without the commands", async () => {
@@ -203,6 +218,7 @@ describe("the room to write in, without script", () => {
     ["an empty note", { body: " ", folder: "notes" }, "The note is empty."],
     ["a reply to no twt", { body: "x", replyTo: "bob", folder: "notes" }, "does not name a twt"],
     ["a folder outside of the site", { body: "x", folder: "../" }, "is not below"],
+    ["another folder outside of the site", { body: "x", folder: "notes", newFolder: "/tmp" }, "is not below"],
   ])("saves no post, and keeps the draft: %s", async (_, form, sentence) => {
     const { alice, client } = await writer();
     const visitor = await visitorOf(client, "/write");
@@ -214,6 +230,30 @@ describe("the room to write in, without script", () => {
 });
 
 describeInChromium("the room to write in, in a browser", () => {
+  it("fits all widths with a reply, unknown names, endpoints and drafts, and axe finds nothing", async () => {
+    const feed = `# nick = bob\n# webmention = /hook\n2026-01-02T03:04:05Z\t${"Do you *really* mean this? ".repeat(8)}\n`;
+    const bob = await loopbackServer((_, response) => response.end(feed));
+    const { client } = await writer([bob.host]);
+    const visitor = await visitorOf(client, "/write");
+    const source = encodeURIComponent(`${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`);
+    const { text } = await visitor.get(`/write?reply-to=${source}`);
+    const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, 'replyTo" class="wide') };
+    const body = `I do, @dave. [See](http://127.0.0.1:9/${"long.".repeat(20)}) ${"word ".repeat(30)}`;
+    const { text: draft } = await visitor.submit("/write/draft", { ...fields, body });
+    const context = await (await sharedChromium()).newContext();
+    const [name = "", value = ""] = visitor.cookie.split("=");
+    await context.addCookies([{ name, value, url: client.origin }]);
+    const tab = await context.newPage();
+    try {
+      await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
+      for (const summary of await tab.locator("summary").all()) await summary.click();
+      await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
+      await expectFits(tab, "write-reply");
+    } finally {
+      await context.close();
+    }
+  });
+
   it("is used by keyboard alone, fits all widths, and axe finds nothing", async () => {
     const { alice, client } = await writer();
     const context = await (await sharedChromium()).newContext();

@@ -28,6 +28,8 @@ interface WriteProps {
   preview: TwtPreview | null;
   /** `null` if it was not asked for. */
   notified: readonly Notified[] | null;
+  /** The file of the post. */
+  file: { name: string; content: string };
   drafts: readonly PostDraft[];
   /** The folders for the note, the proposed one first. */
   folders: readonly string[];
@@ -36,10 +38,21 @@ interface WriteProps {
   write: WriteText;
 }
 
-export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders, people, write }) => (
+export const WritePage: FC<WriteProps> = ({
+  draft,
+  pictures,
+  preview,
+  file,
+  notified,
+  drafts,
+  folders,
+  people,
+  write,
+}) => (
   <>
     <Form action="/write/draft" class="composer" enctype="multipart/form-data">
       <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
+      <Answered draft={draft} write={write} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">
         {`\n${draft.body}`}
@@ -48,13 +61,22 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
         {draft.saved && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
       </p>
       <PictureFields {...pictures} />
-      <ReplyFields draft={draft} write={write} />
+      <ReplyField draft={draft} />
       <label for="folder">Folder</label>
       <select id="folder" name="folder">
         {folders.map((folder) => (
           <option value={folder}>{folder}</option>
         ))}
       </select>
+      <details class="wide">
+        <summary>Another folder</summary>
+        <label for="new-folder">Another folder</label>
+        <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
+        <p id="new-folder-help" class="muted">
+          A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
+          there, too.
+        </p>
+      </details>
       <div class="actions">
         <button type="submit" data-draft="">
           Save draft and preview
@@ -68,43 +90,47 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
       </div>
     </Form>
     {people.length > 0 && <People people={people} />}
-    {preview && <Preview preview={preview} />}
+    {preview && <Preview preview={preview} file={file} />}
     {notified && <NotifiedList notified={notified} />}
     {drafts.length > 0 && <DraftList drafts={drafts} />}
   </>
 );
 
-/** The twt that the note replies to: its text if it is known, and the field that names it. */
-const ReplyFields: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo, answered }, write }) => {
-  const shown = answered?.replyTo === replyTo ? answered : null;
-  return (
+/** The text of the twt that the note replies to, as long as the field names that twt. */
+const Answered: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo, answered }, write }) =>
+  answered && (
     <>
-      {answered && <Fields fields={{ answered: JSON.stringify(answered) }} />}
-      {shown && (
+      <Fields fields={{ answered: JSON.stringify(answered) }} />
+      {answered.replyTo === replyTo && (
         <figure class="answered">
           <figcaption>
-            You reply to <StrangersLink href={shown.source}>{shown.name}</StrangersLink>:
+            You reply to <StrangersLink href={answered.source}>{answered.name}</StrangersLink>:
           </figcaption>
-          <StrangersText text={shown.text} source={shown.source} write={write} />
+          <StrangersText text={answered.text} source={answered.source} write={write} />
         </figure>
       )}
-      <details class="wide" open={replyTo !== null && !shown}>
-        <summary>{shown ? "Reply to another twt" : "Reply to a twt"}</summary>
-        <label for="reply-to">Reply to</label>
-        <input
-          id="reply-to"
-          name="replyTo"
-          class="wide"
-          value={replyTo ?? ""}
-          aria-describedby="reply-to-help"
-          autocomplete="off"
-        />
-        <p id="reply-to-help" class="muted">
-          The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
-          button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
-        </p>
-      </details>
     </>
+  );
+
+const ReplyField: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) => {
+  const isShown = replyTo !== null && answered?.replyTo === replyTo;
+  return (
+    <details class="wide" open={replyTo !== null && !isShown}>
+      <summary>{isShown ? "Reply to another twt" : "Reply to a twt"}</summary>
+      <label for="reply-to">Reply to</label>
+      <input
+        id="reply-to"
+        name="replyTo"
+        class="wide"
+        value={replyTo ?? ""}
+        aria-describedby="reply-to-help"
+        autocomplete="off"
+      />
+      <p id="reply-to-help" class="muted">
+        The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
+        button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
+      </p>
+    </details>
   );
 };
 
@@ -125,7 +151,7 @@ const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (
   </details>
 );
 
-const Preview: FC<{ preview: TwtPreview }> = ({ preview }) => {
+const Preview: FC<{ preview: TwtPreview } & Pick<WriteProps, "file">> = ({ preview, file }) => {
   const { text, bytes, isCut, unknownMentions, hasTemplateCode } = preview;
   return (
     <section aria-labelledby="preview">
@@ -138,6 +164,13 @@ const Preview: FC<{ preview: TwtPreview }> = ({ preview }) => {
       {unknownMentions.length > 0 && (
         <p>Not notified, because you follow no feed of this name: {unknownMentions.join(", ")}</p>
       )}
+      <details>
+        <summary>The file of the post</summary>
+        <p>
+          Saved now, it would be <code>{file.name}</code>:
+        </p>
+        <pre class="output">{file.content}</pre>
+      </details>
       {hasTemplateCode && (
         <p>The text contains {"{{, {% or {#"}, which a template language of your site may interpret.</p>
       )}

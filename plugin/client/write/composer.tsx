@@ -49,7 +49,7 @@ export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
   if (form.next === "save" && !notice?.isFailure) {
-    return savePost(c, { draft, folder: form.folder ?? "" }, context);
+    return savePost(c, { draft, folder: form.newFolder?.trim() || (form.folder ?? "") }, context);
   }
   const notified = form.next === "notified" ? "&notified=yes" : "";
   const path = `${draftPath(draft.id)}${notified}${cursor === null ? "" : `&cursor=${cursor}`}`;
@@ -92,7 +92,7 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
   const folders = await foldersOf(site, context);
   const [folder = exampleFolder(site)] = folders;
   const note = await composeDraft(draft, { folder, place: place ?? "beside" }, { drafts, site, machine });
-  const { file, body } = previewNote(note, machine.now());
+  const { file, content, body } = previewNote(note, machine.now());
   const replyTo = draft.replyTo ?? undefined;
   const isReply = replyTo === undefined || parseReplyTo(replyTo) !== null;
   const preview = body === "" || !isReply ? null : await previewTwt({ body, replyTo }, file, site);
@@ -106,6 +106,7 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
   const page = (
     <WritePage
       {...{ draft, pictures, preview, notified, people, write }}
+      file={{ name: site.shown(file), content }}
       drafts={all}
       folders={folders.map(site.shown)}
     />
