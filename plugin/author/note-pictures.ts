@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 
 /** A link or an image in Markdown, or an image in HTML: what comes before the name, and the name. */
 const LINK = /(\]\(|\ssrc=")([^\s"'<>()/\\?#:&%]+\.(?:jpe?g|png|webp|gif))(?=[\s")])/gi;
-/** An image in Markdown: its description and its name. */
-const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\(([^\s()]+)[^()]*\)/g;
+/** An image in Markdown with the space after it: its description and its name. */
+const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\(([^\s()]+)[^()]*\) ?/g;
 
 /** The pictures that a text shows or links to by their file name alone, each once. */
 export function picturesIn(text: string): string[] {

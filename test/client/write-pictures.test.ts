@@ -377,6 +377,30 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
+  it("are added by keyboard alone", async () => {
+    await composer(await clientOf(await gitSite()), async (tab) => {
+      const { keyboard } = tab;
+      await keyboard.press("n");
+      await keyboard.type("By keyboard");
+      await keyboard.press("Tab");
+      await keyboard.press("Enter");
+      await keyboard.press("Tab");
+      // Here, Enter opens the dialog of the system.
+      expect(await tab.evaluate("document.activeElement.id")).toBe("picture");
+      await tab.locator("#picture").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.getByText("1 picture chosen.").waitFor();
+      await keyboard.type("a square");
+      await keyboard.press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      await keyboard.type(" in the end");
+      const text = tab.getByLabel("Your note, in Markdown");
+      expect(await text.inputValue()).toBe("By keyboard\n\n![a square](picture-1.jpg) in the end");
+      await tab.getByRole("button", { name: "Remove picture-1.jpg" }).press("Enter");
+      await tab.getByText("picture-1.jpg is removed.").first().waitFor();
+      expect(await text.inputValue()).toBe("By keyboard\n\nin the end");
+    });
+  });
+
   it("the author is asked before a page with chosen pictures is left, and not when they are added", async () => {
     await composer(await clientOf(await gitSite()), async (tab) => {
       const asked: string[] = [];
