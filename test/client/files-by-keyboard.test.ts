@@ -1,23 +1,22 @@
 // test/client/files-by-keyboard.test.ts: the room of files in a real Chromium, by keyboard, drop and paste.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
-import { type BlobAuthor, blobAuthors, PNG } from "../cli/blob-author.js";
+import { blobAuthors, PNG } from "../cli/blob-author.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
+import { filesSite } from "./files-site.js";
 import { expectFits } from "./looks.js";
 
+const MIB = 2 ** 20;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='run'"><script>document.title = "run"</script></svg>`;
 const HOSTILE_NAME = `"><img src=x onerror=document.title='run'>.txt`;
 
 interface OpenRoom {
-  alice: BlobAuthor;
-  client: ClientUnderTest;
-  context: BrowserContext;
   tab: Page;
   /** URLs of requests to other hosts. */
   left: string[];
@@ -25,13 +24,7 @@ interface OpenRoom {
   file(name: string, content: string | Uint8Array): string;
 }
 
-async function openRoom(): Promise<OpenRoom> {
-  const { alice } = await blobAuthors(["alice"]);
-  const client = await startedClient({
-    rooms: [filesRoom],
-    folder: alice.machine.folder,
-    environment: alice.environment,
-  });
+async function opened(client: ClientUnderTest): Promise<OpenRoom> {
   const context = await (await sharedChromium()).newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const tab = await context.newPage();
   const left: string[] = [];
@@ -44,7 +37,8 @@ async function openRoom(): Promise<OpenRoom> {
     rmSync(folder, { recursive: true });
   });
   return {
-    ...{ alice, client, context, tab, left },
+    tab,
+    left,
     file(name, content) {
       const path = join(folder, name);
       writeFileSync(path, content);
@@ -55,9 +49,11 @@ async function openRoom(): Promise<OpenRoom> {
 
 describeInChromium("the room of files, in a browser", () => {
   it("shows hostile names, SVG and long names as text; nothing runs or leaves; axe finds nothing, and it fits", async () => {
-    const { alice, client, tab, left } = await openRoom();
-    await expectFits(tab, "files-empty");
+    const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;
+    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const { tab, left } = await opened(client);
+    await expectFits(tab, "files-empty");
     writeFileSync(join(folder, "quince.png"), picture(240, 160));
     writeFileSync(join(folder, "evil.svg"), SVG);
     writeFileSync(join(folder, "talk.html"), "<script>document.title = 'run'</script>");
@@ -83,6 +79,105 @@ describeInChromium("the room of files, in a browser", () => {
     expect(await tab.locator('img[src="x"]').count()).toBe(0);
     await expectFits(tab, "files");
     expect(left).toEqual([]);
+  });
+
+  it("by keyboard: uploads files with progress, pauses, resumes, cancels; copies, publishes, and finds a tampered file", async () => {
+    const { blog, client, line, tamper } = await filesSite();
+    const { tab, file } = await opened(client);
+    const press = (...keys: string[]) =>
+      keys.reduce((done, key) => done.then(() => tab.keyboard.press(key)), Promise.resolve());
+    const goTo = async (text: string) => {
+      await tab.locator("[data-item]").filter({ hasText: text }).first().waitFor();
+      await tab.locator("h1").click();
+      for (let moves = 0; moves < 9; moves += 1) {
+        await press("j");
+        if ((await tab.locator("[data-item]:focus").innerText()).includes(text)) return;
+      }
+      throw new Error(`No item has the text ${text}.`);
+    };
+    /** Presses a key that leads to a page, and waits for it and its script. */
+    const follow = (key: string) => Promise.all([tab.waitForEvent("load"), press(key)]);
+    const item = (name: string) => tab.locator("#upload-items [data-item]").filter({ hasText: name });
+
+    const story = `${"A story about quinces. ".repeat(5000)}\n`;
+    const upload = async (...files: string[]) => {
+      await press("a");
+      const [chooser] = await Promise.all([tab.waitForEvent("filechooser"), press("Space")]);
+      await chooser.setFiles(files);
+      await press("Tab", "Enter");
+    };
+    line.hold();
+    await upload(file("talk.bin", Buffer.alloc(50 * MIB)), file("unwanted.bin", Buffer.alloc(20 * MIB, 1)));
+    await expect
+      .poll(() => item("talk.bin").locator("progress").getAttribute("value").then(Number))
+      .toBeGreaterThan(MIB);
+    await expect.poll(() => item("unwanted.bin").innerText()).toMatch(/[1-9][\d.]* MiB of 20\.0 MiB sent/);
+    await expectFits(tab, "files-uploads");
+
+    await goTo("unwanted.bin");
+    await press("c");
+    await item("unwanted.bin").getByText("Cancelled. Nothing of it was stored.").waitFor();
+    await goTo("talk.bin");
+    await press("s");
+    await item("talk.bin")
+      .getByText(/Paused at [\d.]+ MiB of 50\.0 MiB/)
+      .waitFor();
+    await upload(file("story.txt", story), file("quince.png", picture(240, 160)));
+    await item("quince.png").waitFor();
+    line.release();
+    await item("story.txt").getByText("Stored: new, private.").waitFor();
+    expect(await item("talk.bin").innerText()).toContain("Paused at");
+    await goTo("talk.bin");
+    await press("s");
+    await item("talk.bin").getByText("Stored: new, private.").waitFor();
+    expect(await tab.locator("#upload-summary").innerText()).toBe("4 uploads: 3 done, 1 cancelled.");
+
+    await tab.reload();
+    await expect.poll(() => tab.locator("#file-items [data-item]").count()).toBe(3);
+    await tab.locator("#file-items").scrollIntoViewIfNeeded();
+    const stored = async (name: string) => {
+      await tab.locator("h1").click();
+      for (let moves = 0; moves < 9; moves += 1) {
+        await press("j");
+        const focused = tab.locator("#file-items [data-item]:focus");
+        if ((await focused.count()) > 0 && (await focused.innerText()).includes(name)) return;
+      }
+      throw new Error(`No file ${name}.`);
+    };
+    await stored("quince.png");
+    await press("m");
+    await tab.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await tab.evaluate("navigator.clipboard.readText()")).toMatch(/^!\[quince\.png\]\(blob:[0-9a-f]{64}\)$/);
+    await follow("p");
+    await tab.getByRole("heading", { name: "Make this file public?" }).waitFor();
+    await expectFits(tab, "files-public");
+    await follow("y");
+    await tab.locator(".notice").getByText("quince.png is public.").waitFor();
+    await stored("quince.png");
+    await press("l");
+    await tab.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await tab.evaluate("navigator.clipboard.readText()")).toMatch(/^https:\/\/alice\.example\/shared\/kex1/);
+
+    await tab.locator("h1").click();
+    await follow("v");
+    await tab
+      .locator("#verification")
+      .getByText(/: 3 as you stored them\./)
+      .waitFor();
+    tamper(story.slice(0, 100));
+    await follow("v");
+    await tab.locator("#verification").getByText("2 as you stored them, 1 wrong.").waitFor();
+    const report = await tab.locator("#verification").innerText();
+    expect(report).toContain("story.txt");
+    expect(report).toContain("What to do: To save what the site has");
+    await expectFits(tab, "files-verified");
+    await stored("story.txt");
+    await follow("x");
+    await tab.getByRole("heading", { name: "Delete this file?" }).waitFor();
+    await follow("y");
+    await tab.locator(".notice").getByText("story.txt is deleted.").waitFor();
+    expect(await tab.locator("#file-items [data-item]").count()).toBe(2);
+    expect(readdirSync(join(blog.folder, "data/eleventy-twtxt/work"), { recursive: true })).toHaveLength(1);
   });
 });
 

@@ -164,7 +164,7 @@ describe("the room of files", () => {
     expect(await alice.listed()).toMatchObject([{ filename: "quinces.md", type: "text/markdown" }]);
     expect((await submit(`/files/edit/${key}`, { filename: "a/b", type: "nonsense" })).text).toContain("media type");
     expect((await get(`/files/delete/${key}`)).text).toContain("This cannot be undone.");
-    expect((await submit(`/files/delete/${key}`)).text).toContain("deleted.");
+    expect((await submit(`/files/delete/${key}`)).text).toContain("quinces.md is deleted.");
     expect(await alice.listed()).toEqual([]);
   });
 

@@ -10,7 +10,7 @@ import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
 import { FileItem, nameOf } from "./file-item.js";
 import { PATH, pageAt } from "./paths.js";
-import type { StoredFiles } from "./stored-files.js";
+import type { Listing, StoredFiles } from "./stored-files.js";
 import type { Upload } from "./upload.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { VerificationRun } from "./verification-run.js";
@@ -19,8 +19,7 @@ const PER_PAGE = 60;
 
 export interface FilesPageProps {
   site: BlobSite;
-  /** Why there is no list, in sentences. */
-  list: BlobList | { fault: string };
+  listing: Listing;
   /** From 1. */
   page: number;
   files: StoredFiles;
@@ -28,10 +27,10 @@ export interface FilesPageProps {
   run: VerificationRun;
 }
 
-export const FilesPage: FC<FilesPageProps> = ({ site, list, page, files, uploads, run }) => (
+export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uploads, run }) => (
   <>
     <div id="space" data-live>
-      {!("fault" in list) && <Space list={list} quota={site.quota} />}
+      {listing.list && <Space list={listing.list} quota={site.quota} />}
     </div>
     <UploadForm maxBytes={site.maxBytes} />
     <div role="status" class="visually-hidden">
@@ -43,13 +42,8 @@ export const FilesPage: FC<FilesPageProps> = ({ site, list, page, files, uploads
       <UploadList uploads={uploads} />
     </div>
     <div id="files" data-live>
-      {"fault" in list ? (
-        <p class="notice failure">
-          <Sentence text={list.fault} />
-        </p>
-      ) : (
-        <Grid {...{ site, list, page, files }} />
-      )}
+      <ListState listing={listing} />
+      {listing.list && <Grid {...{ site, page, files }} list={listing.list} />}
     </div>
     <h2>Verification</h2>
     <Form action={`${PATH}/verify`} class="inline">
@@ -59,8 +53,25 @@ export const FilesPage: FC<FilesPageProps> = ({ site, list, page, files, uploads
       <span class="muted">Downloads each file, and checks that it is as you stored it.</span>
     </Form>
     <div id="verification" data-live>
-      <VerificationReport run={run} list={"fault" in list ? null : list} />
+      <VerificationReport run={run} list={listing.list} />
     </div>
+  </>
+);
+
+const ListState: FC<{ listing: Listing }> = ({ listing: { list, fault, isReading } }) => (
+  <>
+    {fault !== null && (
+      <p id="fault" class="notice failure">
+        <Sentence text={fault} />
+      </p>
+    )}
+    {isReading && (
+      <p id="reading" class="muted" data-busy>
+        {list === null
+          ? "Your site has not sent the list of your files yet."
+          : "Your site has not answered yet. These are the files that it listed before."}
+      </p>
+    )}
   </>
 );
 

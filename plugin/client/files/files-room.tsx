@@ -62,9 +62,9 @@ function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void
   routes.get("/", async (c) => {
     const site = await files.site();
     const isBusy = run.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
-    const list = await files.list(isBusy ? LIST_MS : 0).catch(faultOf);
+    const listing = await files.listing(isBusy ? LIST_MS : 0);
     const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
-    return c.render(<FilesPage {...{ site, list, page, files, run }} uploads={uploads.all} />, { title: "Files" });
+    return c.render(<FilesPage {...{ site, listing, page, files, run }} uploads={uploads.all} />, { title: "Files" });
   });
   const find = async (c: Context<ClientEnv>) => (await (await files.site()).blobs.find(keyIn(c))).blob;
   routes.get("/public/:key", async (c) =>
@@ -105,8 +105,12 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
   routes.post("/delete/:key", (c) =>
     act(c, async () => {
       const key = keyIn(c);
+      const name = await files.find(key, LIST_MS).then(
+        (blob) => nameOf(blob),
+        () => shortKey(key),
+      );
       const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
-      return { text: `${shortKey(key)}: ${removed ? "deleted." : "there is no such file."} ${note ?? ""}`.trim() };
+      return { text: `${removed ? `${name} is deleted.` : `There is no file ${name}.`} ${note ?? ""}`.trim() };
     }),
   );
   routes.post("/verify", (c) =>
@@ -140,10 +144,4 @@ function keyIn(c: Context<ClientEnv>): string {
 
 function textOf(blob: BlobFields, note: string | null): string {
   return `${nameOf(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
-}
-
-/** Why there is no list. */
-function faultOf(error: unknown): { fault: string } {
-  if (error instanceof TwtxtError) return { fault: error.message };
-  throw error;
 }

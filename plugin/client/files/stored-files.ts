@@ -1,4 +1,5 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
+import { setTimeout } from "node:timers/promises";
 import { fileTypeFromBuffer } from "file-type";
 import { type BlobList, listBlobs } from "../../author/blob-list.js";
 import { type BlobSite, blobSite } from "../../author/blob-site.js";
@@ -12,6 +13,8 @@ import type { ClientContext } from "../room.js";
 
 /** The age of a list for a page that is requested again all the time, because it shows uploads. */
 export const LIST_MS = 20_000;
+/** A page does not wait longer than this for the list. */
+const LIST_WAIT_MS = 2000;
 /** Larger pictures are not shown. */
 export const MAX_PREVIEW_BYTES = 10 * 2 ** 20;
 /** All previews that are kept. */
@@ -28,6 +31,16 @@ export interface Preview {
 /** The name and type of a sealed file, which only its contents tell. */
 export type OpenedName = Record<"filename" | "type", string>;
 
+/** What is known of the author's blobs. */
+export interface Listing {
+  /** `null` before the first one. */
+  list: BlobList | null;
+  /** Why it could not be read the last time, in sentences. */
+  fault: string | null;
+  /** Whether the site is still being asked. */
+  isReading: boolean;
+}
+
 /** All in memory. */
 export class StoredFiles {
   readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
@@ -35,7 +48,8 @@ export class StoredFiles {
   readonly #previews = new Map<string, Preview | null>();
   /** By the SHA-256 of the sealed contents. */
   readonly #opened = new Map<string, OpenedName>();
-  #listed: { at: number; list: Promise<BlobList> } | null = null;
+  #listed: { at: number; isPending: boolean; list: Promise<BlobList> } | null = null;
+  #known: Omit<Listing, "isReading"> = { list: null, fault: null };
 
   constructor(context: Pick<ClientContext, "choice" | "machine" | "ending">, folder: WorkFolder) {
     this.#context = context;
@@ -56,12 +70,39 @@ export class StoredFiles {
    */
   async list(maxAgeMs = 0): Promise<BlobList> {
     const now = this.#context.machine.now();
-    if (this.#listed !== null && now - this.#listed.at < maxAgeMs) return this.#listed.list;
-    const list = this.site().then(listBlobs);
-    this.#listed = { at: now, list };
-    // A failure is not remembered.
-    list.catch(() => this.changed());
-    return list;
+    const listed = this.#listed;
+    if (listed !== null && (listed.isPending || now - listed.at < maxAgeMs)) return listed.list;
+    const reading = { at: now, isPending: true, list: this.site().then(listBlobs) };
+    this.#listed = reading;
+    try {
+      const list = await reading.list;
+      this.#known = { list, fault: null };
+      return list;
+    } catch (error) {
+      if (error instanceof TwtxtError) this.#known.fault = error.message;
+      if (this.#listed === reading) this.#listed = null;
+      throw error;
+    } finally {
+      reading.isPending = false;
+    }
+  }
+
+  /** What is known of the list without waiting long for a site that does not answer. @param maxAgeMs - as in {@link list} */
+  async listing(maxAgeMs: number): Promise<Listing> {
+    const reading = this.list(maxAgeMs).then(
+      () => false,
+      (error) => {
+        if (error instanceof TwtxtError) return false;
+        throw error;
+      },
+    );
+    const waiting = new AbortController();
+    const isReading = await Promise.race([
+      reading,
+      setTimeout(LIST_WAIT_MS, true, { signal: waiting.signal }).catch(() => true),
+    ]);
+    waiting.abort();
+    return { ...this.#known, isReading };
   }
 
   /** A blob, also one that is not as the author stored it. @throws TwtxtError `not-found`, and as {@link list} */
