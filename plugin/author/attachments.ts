@@ -18,6 +18,13 @@ import { checkFileSize, fileSealer } from "./prepared-blob.js";
 import { ownBlob, type ReceivedFile, receiveFile, sharedBlob } from "./received-file.js";
 import { ifBuilt, siteAt } from "./site.js";
 
+interface Work {
+  choice: OwnSiteChoice;
+  machine: Machine;
+  /** Aborts all requests. */
+  signal: AbortSignal;
+}
+
 /** A file to attach, in memory. */
 export interface FileToAttach {
   filename: string;
@@ -32,10 +39,9 @@ export interface FileToAttach {
 export async function sendWithFile(
   { file, ...message }: MessageToSend & { file: FileToAttach },
   mailbox: Mailbox,
-  choice: OwnSiteChoice,
-  machine: Machine,
+  work: Work,
 ): ReturnType<Mailbox["send"]> {
-  const stored = await storeAttachment(file, message.recipients, choice, machine);
+  const stored = await storeAttachment(file, message.recipients, work);
   const text = [message.text, stored.line].filter((part) => part !== "").join("\n");
   try {
     return await mailbox.send({ ...message, text }, () => {});
@@ -76,11 +82,10 @@ export async function attachmentLimit(
 async function storeAttachment(
   { filename, bytes }: FileToAttach,
   recipients: readonly string[],
-  choice: OwnSiteChoice,
-  machine: Machine,
+  { choice, machine, signal }: Work,
 ): Promise<StoredAttachment> {
   if (recipients.some((address) => guestKeyOf(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
-  const site = await blobSite(choice, machine);
+  const site = await blobSite(choice, machine, signal);
   const sealFile = await fileSealer(recipients, site.author, choice, machine);
   checkFileSize(bytes.length, { site, sealFile });
   checkFilename(filename);
@@ -118,15 +123,14 @@ const ADVICE: Partial<Record<TwtxtErrorCode, string>> = {
 export async function receiveAttachment(
   { shared }: Attachment,
   signers: readonly string[],
-  choice: OwnSiteChoice,
-  machine: Machine,
+  { choice, machine, signal }: Work,
 ): Promise<ReceivedAttachment> {
   const { identity } = await authorAt(choice, machine);
   try {
     const source =
       shared.owner === identity.publicKey
-        ? await ownBlob(shared.key, await blobSite(choice, machine), machine)
-        : await sharedBlob(shared, choice, machine);
+        ? await ownBlob(shared.key, await blobSite(choice, machine, signal), machine)
+        : await sharedBlob(shared, choice, machine, signal);
     const options = { folder: null, opens: true, isAnyAccepted: false, namesKey: false };
     const file = await receiveFile(source, options);
     return await contentsOf(file, signers, shared.url).finally(file.draft.clear);

@@ -34,13 +34,18 @@ export interface BlobSource extends Pick<ReceiveOptions, "known" | "maxBytes" | 
   keys(): Promise<OwnKeys>;
 }
 
-/** A blob that another owner shares. @throws TwtxtError as `getShared` */
+/**
+ * A blob that another owner shares.
+ *
+ * @param signal - aborts the request; default: at the end of the process
+ * @throws TwtxtError as `getShared`
+ */
 export async function sharedBlob(
   shared: SharedUrl,
   choice: AuthorChoice & HostChoice,
   machine: Machine,
+  signal: AbortSignal = endingOf(machine),
 ): Promise<BlobSource> {
-  const signal = endingOf(machine);
   const { ask } = networkOf(choice, { totalMs: SHARED_TIMEOUT_MS });
   return {
     download: await getShared(shared, (url, request) => ask(url, { ...request, signal })),

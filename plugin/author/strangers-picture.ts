@@ -26,29 +26,35 @@ export function namedPictures(text: string): NamedPicture[] {
   return [...byUrl.values()].slice(0, MAX_PICTURES);
 }
 
-/**
- * Reads a picture, and removes all that is not needed to show it. What it is, its bytes say, not its server.
- *
- * @throws TwtxtError `bad-file` for anything but a whole JPEG, PNG, WebP or GIF of at most 5 MiB and 50 megapixels, and as the
- *   guard
- */
+/** Reads a picture. @throws TwtxtError as {@link pictureToShow} and as the guard; `too-large` for more than 5 MiB */
 export async function readPicture(url: string, ask: Ask, signal: AbortSignal): Promise<CleanPicture> {
   const response = await ask(url, { maxBytes: MAX_BYTES, signal, headers: { accept: "image/*" } });
   if (response.status !== 200) {
     response.close();
     throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);
   }
-  const picture = cleanOf(await response.bytes(), url);
-  const { width, height } = dimensionsOf(picture);
-  if (width * height <= MAX_PIXELS) return picture;
-  throw new TwtxtError("bad-file", `${url} is not shown: ${width} × ${height} pixels are too many.`);
+  return pictureToShow(await response.bytes(), url);
 }
 
-function cleanOf(bytes: Uint8Array, url: string): CleanPicture {
+/**
+ * A picture without all that is not needed to show it. What it is, its bytes say, not its server or its name.
+ *
+ * @param name - of the picture, for messages
+ * @throws TwtxtError `bad-file` for anything but a whole JPEG, PNG, WebP or GIF of at most 5 MiB and 50 megapixels
+ */
+export function pictureToShow(bytes: Uint8Array, name: string): CleanPicture {
+  if (bytes.length > MAX_BYTES) throw new TwtxtError("bad-file", `${name} is not shown: it is too large.`);
+  const picture = cleanOf(bytes, name);
+  const { width, height } = dimensionsOf(picture);
+  if (width * height <= MAX_PIXELS) return picture;
+  throw new TwtxtError("bad-file", `${name} is not shown: ${width} × ${height} pixels are too many.`);
+}
+
+function cleanOf(bytes: Uint8Array, name: string): CleanPicture {
   try {
-    return removeMetadata(bytes, url);
+    return removeMetadata(bytes, name);
   } catch (cause) {
     if (!(cause instanceof TwtxtError)) throw cause;
-    throw new TwtxtError("bad-file", `${url} is no complete picture in the format JPEG, PNG, WebP or GIF.`, { cause });
+    throw new TwtxtError("bad-file", `${name} is no complete picture in the format JPEG, PNG, WebP or GIF.`, { cause });
   }
 }

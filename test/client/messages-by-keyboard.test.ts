@@ -72,12 +72,12 @@ describeInChromium("the room of messages, by keyboard", () => {
       { field: "file", name: "our quince tree.png", bytes: PICTURE },
     ]);
     await tab.reload();
-    const summary = tab.getByText("Show the picture");
-    await summary.waitFor();
+    const show = tab.getByText("Show picture");
+    await show.waitFor();
     expect(pictures).toEqual([]);
-    await summary.focus();
+    await show.focus();
     await tab.keyboard.press("Enter");
-    const width = 'document.querySelector(".attachments img").naturalWidth';
+    const width = 'document.querySelector(".attachments img")?.naturalWidth';
     await vi.waitFor(async () => expect(await tab.evaluate(width)).toBe(24));
     expect(pictures).toHaveLength(1);
     await tab.keyboard.press("r");

@@ -1,9 +1,9 @@
 // plugin/client/messages/attachments.tsx: files of messages: their list, downloads, and pictures.
-import { fileTypeFromBuffer } from "file-type";
 import type { FC } from "hono/jsx";
 import PQueue from "p-queue";
 import { splitAttachments } from "../../author/attachment-text.js";
-import { type ReceivedAttachment, receiveAttachment } from "../../author/attachments.js";
+import { receiveAttachment } from "../../author/attachments.js";
+import { pictureToShow } from "../../author/strangers-picture.js";
 import { ANY_TYPE, dispositionOf } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import type { RoomContext, RoomParts } from "./message-requests.js";
@@ -12,17 +12,7 @@ import { conversationPath, filePath } from "./paths.js";
 
 /** Forms are parsed in memory. */
 export const MAX_FILE_BYTES = 31 * 2 ** 20;
-const MAX_PICTURE_BYTES = 10 * 2 ** 20;
-/** A browser draws them without running anything. */
-const PICTURE_TYPES: readonly string[] = [
-  "image/png",
-  "image/apng",
-  "image/jpeg",
-  "image/gif",
-  "image/webp",
-  "image/avif",
-];
-const PICTURE_NAME = /\.(?:png|jpe?g|gif|webp|avif)(?: \(|$)/i;
+const PICTURE_NAME = /\.(?:png|jpe?g|gif|webp)(?: \(|$)/i;
 
 /** @param hasPictures - whether pictures can be shown; guests are strangers */
 export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean }> = ({ id, text, hasPictures }) => {
@@ -39,10 +29,9 @@ export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean 
                 Download <span class="visually-hidden">{label}</span>
               </a>
               {hasPictures && PICTURE_NAME.test(label) && (
-                <details>
-                  <summary>Show the picture</summary>
-                  <img src={`${filePath(id, number)}/picture`} alt={label} loading="lazy" />
-                </details>
+                <a class="button" href={`${filePath(id, number)}/picture`} data-picture={label}>
+                  Show picture
+                </a>
               )}
             </li>
           ))}
@@ -61,8 +50,9 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
     const attachment = splitAttachments(text).attachments[Number(c.req.param("number"))];
     if (!attachment) throw new TwtxtError("not-found", "The message has no such file.");
     const signal = AbortSignal.any([c.req.raw.signal, context.ending]);
-    const machine = { ...context.machine, ended: () => aborted(signal) };
-    const receive = () => queue.add(() => receiveAttachment(attachment, signers, context.choice, machine), { signal });
+    const { choice, machine } = context;
+    const receive = () =>
+      queue.add(() => receiveAttachment(attachment, signers, { choice, machine, signal }), { signal });
     return { address, receive };
   };
 
@@ -71,7 +61,7 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
     try {
       const file = await receive();
       const disposition = dispositionOf("attachment", file.filename);
-      return fileResponse(c, file, { "content-type": ANY_TYPE, "content-disposition": disposition });
+      return fileResponse(c, file.bytes, { "content-type": ANY_TYPE, "content-disposition": disposition });
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       return notices.redirect(c, conversationPath(address), { text: error.message, isFailure: true });
@@ -80,24 +70,14 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
 
   routes.get("/file/:id/:number/picture", async (c) => {
     const file = await (await received(c)).receive();
-    const type = (await fileTypeFromBuffer(file.bytes))?.mime ?? "";
-    if (file.bytes.length > MAX_PICTURE_BYTES || !PICTURE_TYPES.includes(type)) {
-      throw new TwtxtError("bad-content-type", "This is not a picture that can be shown here. Download it.");
-    }
-    return fileResponse(c, file, { "content-type": type });
+    const { bytes, type } = pictureToShow(file.bytes, file.filename);
+    return fileResponse(c, bytes, { "content-type": type });
   });
 }
 
-function fileResponse(c: RoomContext, { bytes }: ReceivedAttachment, headers: Record<string, string>): Response {
+function fileResponse(c: RoomContext, bytes: Uint8Array, headers: Record<string, string>): Response {
   const body = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
   // Without an etag, the whole file is read for one.
   const etag = `"${c.req.param("id")}-${c.req.param("number")}"`;
   return c.body(body, 200, { ...headers, etag, "content-length": String(bytes.length) });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

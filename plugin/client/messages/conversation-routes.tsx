@@ -20,7 +20,7 @@ export function addConversations(room: RoomParts): void {
   addList(room);
   addDrafts(room);
   const { routes, open, context, notices } = room;
-  const { choice, machine } = context;
+  const work = { ...context, signal: context.ending };
   // Sealing needs the whole file in memory.
   const queue = new PQueue({ concurrency: 1 });
   const send = async (mailbox: Mailbox, recipients: string[], text: string, file: File | null) => {
@@ -28,7 +28,7 @@ export function addConversations(room: RoomParts): void {
     if (file === null) return mailbox.send({ recipients, text }, () => {});
     return queue.add(async () => {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, choice, machine);
+      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, work);
     });
   };
   routes.get("/with/:address", (c) => showConversation(c, room, null));
