@@ -3,10 +3,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { authorAt } from "../../plugin/author/author.js";
+import { Contacts } from "../../plugin/messages/lookup/contacts.js";
+import { standingTerminal } from "../cli/helpers.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
-import { moderatedSite } from "./moderated-site.js";
+import { type ModeratedSite, moderatedSite } from "./moderated-site.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { writer } from "./writer.js";
 
@@ -17,11 +20,20 @@ const FOLLOW = [
   { nick: "img/src=x/onerror=alert&lt;b&gt;", url: 'https://evil.example/?"onclick="alert&lt;1' },
 ];
 
-it("lists people to mention without script: followed feeds, and authors of mentions, also while the site is down", async () => {
+/** Pins a contact of the author. */
+async function pinContact(address: string, { folder, environment = {} }: ModeratedSite["setup"]): Promise<void> {
+  const machine = { ...standingTerminal(folder, "2026-11-20T09:30:00Z"), environment };
+  const { store } = await authorAt({ as: undefined, identity: undefined, settings: undefined }, machine);
+  const found = { address, key: "kex1x", endpoint: "https://x.example/", url: "https://x.example/", byDns: false };
+  await new Contacts(store, machine.now).pin(found);
+}
+
+it("lists people to mention without script: followed feeds, authors of mentions and contacts, also while the site is down", async () => {
   const { setup, client, bob, stop } = await moderatedSite({ "2026-01-02T03:04:05Z": "hello" }, false);
   const file = join(setup.folder, "_data/follow.json");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify(FOLLOW.slice(0, 1)));
+  await pinContact("carol@carol.example", setup);
   const visitor = await visitorOf(client, "/mentions");
   await expect
     .poll(async () => shownText((await visitor.get("/write")).text))
@@ -29,7 +41,7 @@ it("lists people to mention without script: followed feeds, and authors of menti
   await stop();
   const later = await startedClient(setup);
   const { text } = await (await visitorOf(later, "/write")).get("/write");
-  expect(shownText(text)).toContain(`@&lt;bob ${bob.feedUrl}&gt;`);
+  expect(shownText(text)).toContain(`@&lt;bob ${bob.feedUrl}&gt; @&lt;carol https://carol.example/&gt;`);
 });
 
 async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<void>): Promise<void> {

@@ -69,8 +69,8 @@ describe("the room to write in, without script", () => {
     });
     expect(other).not.toContain("You reply to");
     expect(shownText(other)).toContain("The hash of the twt and the URL of its feed, such as abcdefg");
-    const page = encodeURIComponent("https://carol.example/post/");
-    expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/");
+    const page = encodeURIComponent("https://carol.example/post/?{{code}}");
+    expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/?%7B%7Bcode}}");
   });
 
   it("saves the post, shows the commands, and publishes it when they are confirmed, with their output", async () => {

@@ -130,13 +130,18 @@ async function newDraft(c: Context<ClientEnv>, site: Site, { choice }: ClientCon
   if (source === undefined) return empty;
   const reply = parseReply(source);
   // A page has no hash, so an answer to it is a note with its link.
-  if (reply === null) return { ...empty, body: `${source}\n\n` };
+  if (reply === null) return { ...empty, body: `${withoutTemplateCode(source)}\n\n` };
   const hosts = [...choice["allow-private-host"], ...trialHosts(site, reply.feedUrl)];
   if (!("hash" in reply)) return { ...empty, ...chosen(await answeredTwt(reply, hosts)) };
   // The hash is enough for a reply, so the page does not wait long for the text.
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);
   const found = await Promise.race([reading, setTimeout(PATIENCE_MS, null, { ref: false })]);
   return { ...empty, ...(found ?? { replyTo: await replyToOf(reply, hosts) }) };
+}
+
+/** A stranger chose the URL, and a template language of the site would interpret "{{". */
+function withoutTemplateCode(url: string): string {
+  return url.replaceAll("{", "%7B");
 }
 
 function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> {
