@@ -71,9 +71,21 @@ function current(old: Element, fresh: Element): Element {
     replaceItems(old, fresh);
     return old;
   }
-  if (isInUse(old)) return old;
+  if (isInUse(old)) {
+    updateParts(old, fresh);
+    return old;
+  }
   old.replaceWith(fresh);
   return fresh;
+}
+
+/** Updates the parts with IDs of an item that stays, such as the replies to it. */
+function updateParts(old: Element, fresh: Element): void {
+  for (const part of [...fresh.children].filter(({ id }) => id !== "")) {
+    const known = [...old.children].find(({ id }) => id === part.id);
+    if (known) current(known, part);
+    else old.append(part);
+  }
 }
 
 /** Whether an element is a list of items with IDs. */

@@ -211,7 +211,7 @@ describe("the room of the timeline", () => {
 
 describeInChromium("the room of the timeline, in a browser", () => {
   it("shows new twts without a reload, and keeps the place and the focus", async () => {
-    const { feeds, started } = await reader();
+    const { feeds, url, started } = await reader();
     feeds["/bob.txt"] += Array.from({ length: 40 }, (_, day) => `${dayOf(day)}T08:00:00Z\tDay ${day}.\n`).join("");
     const client = await started();
     const tab = await (await sharedChromium()).newPage({ viewport: { width: 390, height: 700 } });
@@ -226,14 +226,19 @@ describeInChromium("the room of the timeline, in a browser", () => {
     // Browsers scroll by whole pixels.
     const moved = async () => Math.abs((await place()) - before);
 
-    const news = async (text: string) => {
-      feeds["/bob.txt"] += `${formatTimestamp(Date.now())}\t${text}\n`;
+    const news = async (text: string, subject = "") => {
+      feeds["/bob.txt"] += `${formatTimestamp(Date.now())}\t${subject}${text}\n`;
       await tab.evaluate(`fetch("/timeline", { method: "POST", redirect: "manual",
         body: new URLSearchParams(new FormData(document.querySelector("form"))) })`);
       await tab.evaluate('document.dispatchEvent(new Event("twtxt:news"))');
       await tab.getByText(text).waitFor({ state: "attached" });
     };
     await news("Just now.");
+    expect(await moved()).toBeLessThan(2);
+    expect(await tab.locator("[data-item]:focus").innerText()).toContain("Day 20.");
+    const hash = twtHash(url("bob"), { timestamp: `${dayOf(20)}T08:00:00Z`, text: "Day 20." });
+    await news("A reply to what has the focus.", `(#${hash}) `);
+    expect(await read.locator("[data-item]").innerText()).toContain("A reply to what has the focus.");
     expect(await moved()).toBeLessThan(2);
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("Day 20.");
     await tab.evaluate("document.activeElement.blur()");

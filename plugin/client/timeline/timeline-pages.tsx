@@ -124,7 +124,7 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
         </div>
       )}
       {replies.length > 0 && (
-        <ul class="items">
+        <ul class="items" id={`replies-${id}`}>
           {replies.map((reply) => (
             <ThreadItem thread={reply} context={context} />
           ))}
