@@ -1,16 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
-import { GIT_ENVIRONMENT, type GitSite, gitSite } from "../author/git-site.js";
+import { GIT_ENVIRONMENT } from "../author/git-site.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
-import { expectFits } from "./looks.js";
+import { textsIn } from "./files-below.js";
 import { type SentFile, shownText, type Visitor, visitorOf } from "./visitor.js";
+import { clientOf, fieldOf, writer } from "./writer.js";
 
 const FILES = new URL("../pictures/files/", import.meta.url);
 /** With a position in its Exif data, a thumbnail, and the word SECRET in further data. */
@@ -20,15 +19,9 @@ const TEXT_PNG = readFileSync(new URL("text.png", FILES));
 const DAY_MS = 86_400_000;
 const SVG = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`);
 
-function clientOf({ folder, machine }: Pick<GitSite, "folder" | "machine">): Promise<ClientUnderTest> {
-  const environment = Object.entries(machine.environment).map(([name, value]) => [name, value ?? ""] as const);
-  return startedClient({ folder, environment: Object.fromEntries(environment) });
-}
-
 /** Alice's client; her site is in a git repository with a remote. */
-async function writer() {
-  const alice = await gitSite();
-  const client = await clientOf(alice);
+async function visited() {
+  const { alice, client } = await writer();
   return { alice, client, visitor: await visitorOf(client, "/write") };
 }
 
@@ -45,12 +38,6 @@ function clientWithBlobs({ machine, environment, host }: BlobAuthor): Promise<Cl
 
 function picture(bytes: Uint8Array, name = "IMG_1.JPG", type = "image/jpeg"): SentFile {
   return { field: "picture", name, bytes, type };
-}
-
-/** The value of a hidden field. */
-function fieldOf(page: string, name: string): string {
-  const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(page) ?? [];
-  return value.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
 }
 
 /** The text in the composer. */
@@ -70,17 +57,9 @@ function nameIn(page: string): string {
   return /notes\/([\d-]+)\.md/.exec(page)?.[1] ?? "";
 }
 
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** All files below a folder, with their names, as one text. */
-function contentsOf(folder: string): string {
-  return filesBelow(folder)
-    .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
-    .join("\n");
+/** The paths below a folder, as one text. */
+function pathsBelow(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).join("\n");
 }
 
 async function save(visitor: Visitor, page: string): Promise<string> {
@@ -100,26 +79,26 @@ async function builtFrom(clone: string): Promise<BuiltSite> {
 
 describe("pictures of a note, without script", () => {
   it("a form with a picture saves the draft, and adds the picture to its text without its location", async () => {
-    const { alice, visitor } = await writer();
+    const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a [red] square" }, [
       picture(PHONE),
     ]);
     expect(textIn(text)).toBe("Look\n\n![a \\[red\\] square](picture-1.jpg)");
     expect(shownText(text)).toContain("1 picture added.");
-    expect(contentsOf(join(alice.folder, "data"))).not.toContain("SECRET");
+    expect(textsIn(join(alice.folder, "data")).join()).not.toContain("SECRET");
     const shown = await visitor.get(`/write/picture/${fieldOf(text, "id")}/picture-1.jpg`);
     expect(shown.headers.get("content-type")).toBe("image/jpeg");
     expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
   it("the preview has the link that the build writes, and the note is published with its picture", async () => {
-    const { alice, visitor } = await writer();
+    const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a square" }, [picture(PHONE)]);
     expect(shownText(text)).toMatch(/!\[a square\]\(https:\/\/alice\.example\/notes\/(\d{8}-\d{6})\/\1-1\.jpg\)/);
     const page = await save(visitor, text);
     const name = nameIn(page);
     expect(page).toContain(`git add -- notes/${name}.md notes/${name}-1.jpg`);
-    expect(filesBelow(join(alice.folder, "data")).join()).not.toContain("picture-1.jpg");
+    expect(pathsBelow(join(alice.folder, "data"))).not.toContain("picture-1.jpg");
     const fields = { file: fieldOf(page, "file"), shown: fieldOf(page, "shown") };
     expect((await visitor.submit("/write/publish", fields)).text).toContain("is published to origin/main");
 
@@ -143,7 +122,7 @@ describe("pictures of a note, without script", () => {
     ["an empty file", Buffer.alloc(0), "x.png", "x.png is empty."],
     ["half a picture", PHONE.subarray(0, 200), "x.jpg", "x.jpg is damaged or incomplete."],
   ])("%s is refused with a sentence, and the text is kept", async (_, bytes, name, sentence) => {
-    const { alice, visitor } = await writer();
+    const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", next: "save", folder: "notes" }, [
       picture(bytes, name),
     ]);
@@ -153,7 +132,7 @@ describe("pictures of a note, without script", () => {
   });
 
   it("the bytes decide the type, and no name of a stranger is used", async () => {
-    const { alice, visitor } = await writer();
+    const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "" }, [
       picture(TEXT_PNG, "../../../evil<script>.md", "text/html"),
       picture(PHONE, "con.jpg\u202egpj.exe", "application/x-sh"),
@@ -162,11 +141,11 @@ describe("pictures of a note, without script", () => {
     const name = nameIn(await save(visitor, text));
     const written = [`${name}-1.png`, `${name}-2.jpg`, `${name}.md`];
     expect(readdirSync(join(alice.folder, "notes")).sort()).toEqual(written);
-    expect(contentsOf(alice.folder)).not.toContain("evil");
+    expect(pathsBelow(alice.folder) + textsIn(alice.folder).join()).not.toContain("evil");
   });
 
   it("pictures are removed with their image or with the draft, and one that the text does not show is not saved", async () => {
-    const { alice, visitor } = await writer();
+    const { alice, visitor } = await visited();
     const files = [picture(PHONE), picture(TEXT_PNG), picture(PHONE)];
     const { text } = await visitor.upload("/write/draft", { body: "Look" }, files);
     const id = fieldOf(text, "id");
@@ -178,11 +157,11 @@ describe("pictures of a note, without script", () => {
     expect(shownText(changed.text)).toContain("Not in the text");
     await save(visitor, changed.text);
     expect(readdirSync(join(alice.folder, "notes"))).toHaveLength(2);
-    expect(filesBelow(join(alice.folder, "data")).join()).not.toContain("picture-");
+    expect(pathsBelow(join(alice.folder, "data"))).not.toContain("picture-");
   });
 
   it("a draft keeps its pictures when the client ends, until it is deleted", async () => {
-    const { alice, client, visitor } = await writer();
+    const { alice, client, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
     const id = fieldOf(text, "id");
     await client.close();
@@ -195,7 +174,7 @@ describe("pictures of a note, without script", () => {
   });
 
   it("a draft that another page has changed takes its pictures along when it becomes a draft of its own", async () => {
-    const { visitor } = await writer();
+    const { visitor } = await visited();
     const { text: first } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
     await visitor.submit("/write/draft", { ...fieldsOf(first), body: "Other" });
     const { text: own } = await visitor.submit("/write/draft", { ...fieldsOf(first), page: "another" });
@@ -206,7 +185,7 @@ describe("pictures of a note, without script", () => {
   it.each(["list.json", "../../drafts", "picture-2.jpg", "..%2flist.json"])(
     "no other file is shown: %s",
     async (name) => {
-      const { visitor } = await writer();
+      const { visitor } = await visited();
       const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
       const { status } = await visitor.get(`/write/picture/${fieldOf(text, "id")}/${name}`);
       expect(status).toBe(404);
@@ -279,178 +258,10 @@ describe("pictures of a note as blobs", () => {
   });
 
   it("a site without blobs has no choice", async () => {
-    const { visitor } = await writer();
+    const { visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
     expect(text).not.toContain('name="place"');
     const page = await save(visitor, text);
     expect(page).toContain(`git add -- notes/${nameIn(page)}.md notes/${nameIn(page)}-1.jpg`);
-  });
-});
-
-/** A browser with the composer of a client. */
-async function composer(
-  client: ClientUnderTest,
-  work: (tab: Page) => Promise<void>,
-  javaScriptEnabled = true,
-): Promise<void> {
-  const context = await (await sharedChromium()).newContext({ javaScriptEnabled });
-  const tab = await context.newPage();
-  try {
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    await tab.goto(`${client.origin}/write`);
-    await work(tab);
-  } finally {
-    await context.close();
-  }
-}
-
-/** Drops or pastes a picture, as a browser does. */
-async function hand(tab: Page, how: "drop" | "paste", files: Record<string, Buffer>): Promise<void> {
-  const given = Object.entries(files).map(([name, bytes]) => [name, bytes.toString("base64")]);
-  await tab.evaluate(`{
-    const data = new DataTransfer();
-    for (const [name, text] of ${JSON.stringify(given)}) {
-      data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
-    }
-    const init = { bubbles: true, cancelable: true, ${how === "drop" ? "dataTransfer" : "clipboardData"}: data };
-    document.querySelector("textarea").dispatchEvent(${
-      how === "drop" ? 'new DragEvent("drop", init)' : 'new ClipboardEvent("paste", init)'
-    });
-  }`);
-}
-
-describeInChromium("pictures of a note, in a browser", () => {
-  it("are chosen, dropped and pasted, each with its description, at the cursor", async () => {
-    const alice = await gitSite();
-    await composer(await clientOf(alice), async (tab) => {
-      const text = tab.getByLabel("Your note, in Markdown");
-      await text.fill("First\n\nLast");
-      await text.press("Control+Home");
-      await text.press("End");
-      await hand(tab, "paste", { "clip.png": TEXT_PNG });
-      await tab.keyboard.type("pasted");
-      await tab.keyboard.press("Enter");
-      await tab.getByText("1 picture added.").first().waitFor();
-      expect(await text.inputValue()).toBe("First\n\n![pasted](picture-1.png)\n\nLast");
-      await tab.keyboard.type(" and");
-      expect(await text.inputValue()).toContain("(picture-1.png) and\n");
-
-      await hand(tab, "drop", { "one.jpg": PHONE, "two.png": TEXT_PNG });
-      await tab.getByText("2 pictures chosen.").waitFor();
-      await tab.getByLabel("Description of one.jpg").fill("dropped");
-      await tab.getByLabel("Description of two.png").fill("second");
-      await tab.getByRole("button", { name: "Add the picture" }).click();
-      await tab.getByText("2 pictures added.").first().waitFor();
-      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "x.gif", mimeType: "image/gif", buffer: SVG });
-      await tab.getByRole("button", { name: "Add the picture" }).click();
-      await tab.getByText("x.gif is an SVG drawing").first().waitFor();
-      expect(await text.inputValue()).toMatch(/!\[dropped\]\(picture-2\.jpg\)\s+!\[second\]\(picture-3\.png\)/);
-      // The camera was held upright.
-      const widths =
-        "[...document.querySelectorAll('.picture img')].map((img) => img.decode().then(() => img.naturalWidth))";
-      expect(await tab.evaluate(`Promise.all(${widths})`)).toEqual([16, 16, 16]);
-      await expectFits(tab, "write-pictures");
-      expect(contentsOf(join(alice.folder, "data"))).not.toContain("SECRET");
-    });
-  });
-
-  it("a picture of a camera is added, and one that is too large is not even sent", async () => {
-    await composer(await clientOf(await gitSite()), async (tab) => {
-      const text = tab.getByLabel("Your note, in Markdown");
-      const choose = (name: string, bytes: number) =>
-        tab.evaluate(`{
-          const scan = new Uint8Array(${bytes}).fill(7);
-          const start = Uint8Array.from(atob("${CLEAN.subarray(0, -2).toString("base64")}"), (c) => c.charCodeAt(0));
-          const file = new File([start, scan, Uint8Array.of(0xff, 0xd9)], ${JSON.stringify(name)}, { type: "image/jpeg" });
-          const data = new DataTransfer();
-          data.items.add(file);
-          document.querySelector("textarea").dispatchEvent(new DragEvent("drop", { bubbles: true, dataTransfer: data }));
-        }`);
-      await choose("large.jpg", 31 * 2 ** 20);
-      await tab.getByText("large.jpg is too large.").waitFor();
-      await choose("camera.jpg", 30_000_000 - CLEAN.length);
-      await tab.getByLabel("Description of camera.jpg").press("Enter");
-      await tab.getByText("1 picture added.").first().waitFor();
-      expect(await text.inputValue()).toBe("![](picture-1.jpg)");
-      await tab.getByText("28.6 MiB").waitFor();
-    });
-  });
-
-  it("are added by keyboard alone", async () => {
-    await composer(await clientOf(await gitSite()), async (tab) => {
-      const { keyboard } = tab;
-      await keyboard.press("n");
-      await keyboard.type("By keyboard");
-      await keyboard.press("Tab");
-      await keyboard.press("Enter");
-      await keyboard.press("Tab");
-      // Here, Enter opens the dialog of the system.
-      expect(await tab.evaluate("document.activeElement.id")).toBe("picture");
-      await tab.locator("#picture").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
-      await tab.getByText("1 picture chosen.").waitFor();
-      await keyboard.type("a square");
-      await keyboard.press("Enter");
-      await tab.getByText("1 picture added.").first().waitFor();
-      await keyboard.type(" in the end");
-      const text = tab.getByLabel("Your note, in Markdown");
-      expect(await text.inputValue()).toBe("By keyboard\n\n![a square](picture-1.jpg) in the end");
-      await tab.getByRole("button", { name: "Remove picture-1.jpg" }).press("Enter");
-      await tab.getByText("picture-1.jpg is removed.").first().waitFor();
-      expect(await text.inputValue()).toBe("By keyboard\n\nin the end");
-    });
-  });
-
-  it("the author is asked before a page with chosen pictures is left, and not when they are added", async () => {
-    await composer(await clientOf(await gitSite()), async (tab) => {
-      const asked: string[] = [];
-      tab.on("dialog", (dialog) => {
-        asked.push(dialog.type());
-        void dialog.dismiss();
-      });
-      await tab.locator("summary").click();
-      await hand(tab, "drop", { "one.jpg": PHONE });
-      await tab.getByRole("link", { name: "Mentions" }).click({ noWaitAfter: true });
-      await expect.poll(() => asked).toEqual(["beforeunload"]);
-      await tab.getByRole("button", { name: "Add the picture" }).click();
-      await tab.getByText("1 picture added.").first().waitFor();
-      expect(asked).toHaveLength(1);
-    });
-  });
-
-  it("without script, the field adds one picture, and a file that is too large gets a sentence", async () => {
-    const work = async (tab: Page) => {
-      const text = tab.getByLabel("Your note, in Markdown");
-      const field = tab.getByLabel("Picture (JPEG");
-      await text.fill("Look");
-      await field.setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
-      await tab.locator("summary").click();
-      await tab.getByLabel("Description, for people who do not see it").fill("a square");
-      await tab.keyboard.press("Enter");
-      await tab.getByText("1 picture added.").waitFor();
-      expect(await text.inputValue()).toBe("Look\n\n![a square](picture-1.jpg)");
-      await field.setInputFiles({ name: "b.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(33 * 2 ** 20) });
-      await tab.getByRole("button", { name: "Add the picture" }).click();
-      await tab.getByText("This is too large: at most 31.0 MiB can be sent at once.").waitFor();
-    };
-    await composer(await clientOf(await gitSite()), work, false);
-  });
-
-  it("the question before pictures become public fits all widths, and axe finds nothing", async () => {
-    const { alice } = await blobAuthors(["alice"]);
-    const client = await clientWithBlobs(alice);
-    await composer(client, async (tab) => {
-      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
-      await tab.getByLabel("Description of a.jpg").fill("a square");
-      await tab.getByLabel("public blobs").check();
-      await tab.getByRole("button", { name: "Save as a post" }).click();
-      await tab.getByRole("heading", { name: "Public pictures" }).waitFor();
-      await expectFits(tab, "write-share");
-      await tab.getByRole("button", { name: "Make the picture public and save the post" }).press("Enter");
-      await tab.getByText("Saved: notes/").first().waitFor();
-      expect(await alice.listed()).toMatchObject([{ key: sha256(CLEAN), public: true }]);
-      await tab.goto(`${client.origin}/write`);
-      await expectFits(tab, "write-empty");
-    });
   });
 });

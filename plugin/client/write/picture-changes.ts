@@ -28,7 +28,8 @@ export async function changePictures(
   const form = await c.req.formData();
   const removed = form.get("remove");
   if (typeof removed === "string") return removePicture(removed, draft, drafts);
-  const files = form.getAll("picture").filter((file) => typeof file !== "string" && file.name !== "") as File[];
+  // A field without a file sends one without a name.
+  const files = form.getAll("picture").flatMap((file) => (typeof file === "string" || file.name === "" ? [] : file));
   if (files.length === 0) return { draft, notice: null, cursor: null };
   const descriptions = form.getAll("description").map(String);
   return addPictures(files, { draft, descriptions, at: cursorOf(form, draft.body) }, drafts);

@@ -1,0 +1,186 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
+import { blobAuthors, sha256 } from "../cli/blob-author.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { type ClientUnderTest, startedClient } from "./client.js";
+import { textsIn } from "./files-below.js";
+import { expectFits } from "./looks.js";
+import { writer } from "./writer.js";
+
+const FILES = new URL("../pictures/files/", import.meta.url);
+const PHONE = readFileSync(new URL("phone.jpg", FILES));
+const CLEAN = Buffer.from(removeMetadata(PHONE, "phone.jpg").bytes);
+const TEXT_PNG = readFileSync(new URL("text.png", FILES));
+const SVG = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`);
+
+/** A browser with the composer of a client. */
+async function composer(
+  client: ClientUnderTest,
+  work: (tab: Page) => Promise<void>,
+  javaScriptEnabled = true,
+): Promise<void> {
+  const context = await (await sharedChromium()).newContext({ javaScriptEnabled });
+  const tab = await context.newPage();
+  try {
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
+    await tab.goto(`${client.origin}/write`);
+    await work(tab);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Drops or pastes a picture, as a browser does. */
+async function hand(tab: Page, how: "drop" | "paste", files: Record<string, Buffer>): Promise<void> {
+  const given = Object.entries(files).map(([name, bytes]) => [name, bytes.toString("base64")]);
+  await tab.evaluate(`{
+    const data = new DataTransfer();
+    for (const [name, text] of ${JSON.stringify(given)}) {
+      data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
+    }
+    const init = { bubbles: true, cancelable: true, ${how === "drop" ? "dataTransfer" : "clipboardData"}: data };
+    document.querySelector("textarea").dispatchEvent(${
+      how === "drop" ? 'new DragEvent("drop", init)' : 'new ClipboardEvent("paste", init)'
+    });
+  }`);
+}
+
+describeInChromium("pictures of a note, in a browser", () => {
+  it("are chosen, dropped and pasted, each with its description, at the cursor", async () => {
+    const { alice, client } = await writer();
+    await composer(client, async (tab) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      await text.fill("First\n\nLast");
+      await text.press("Control+Home");
+      await text.press("End");
+      await hand(tab, "paste", { "clip.png": TEXT_PNG });
+      await tab.keyboard.type("pasted");
+      await tab.keyboard.press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(await text.inputValue()).toBe("First\n\n![pasted](picture-1.png)\n\nLast");
+      await tab.keyboard.type(" and");
+      expect(await text.inputValue()).toContain("(picture-1.png) and\n");
+
+      await hand(tab, "drop", { "one.jpg": PHONE, "two.png": TEXT_PNG });
+      await tab.getByText("2 pictures chosen.").waitFor();
+      await tab.getByLabel("Description of one.jpg").fill("dropped");
+      await tab.getByLabel("Description of two.png").fill("second");
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("2 pictures added.").first().waitFor();
+      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "x.gif", mimeType: "image/gif", buffer: SVG });
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("x.gif is an SVG drawing").first().waitFor();
+      expect(await text.inputValue()).toMatch(/!\[dropped\]\(picture-2\.jpg\)\s+!\[second\]\(picture-3\.png\)/);
+      // The camera was held upright.
+      const widths =
+        "[...document.querySelectorAll('.picture img')].map((img) => img.decode().then(() => img.naturalWidth))";
+      expect(await tab.evaluate(`Promise.all(${widths})`)).toEqual([16, 16, 16]);
+      await expectFits(tab, "write-pictures");
+      expect(textsIn(join(alice.folder, "data")).join()).not.toContain("SECRET");
+    });
+  });
+
+  it("a picture of a camera is added, and one that is too large is not even sent", async () => {
+    await composer((await writer()).client, async (tab) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      const choose = (name: string, bytes: number) =>
+        tab.evaluate(`{
+          const scan = new Uint8Array(${bytes}).fill(7);
+          const start = Uint8Array.from(atob("${CLEAN.subarray(0, -2).toString("base64")}"), (c) => c.charCodeAt(0));
+          const file = new File([start, scan, Uint8Array.of(0xff, 0xd9)], ${JSON.stringify(name)}, { type: "image/jpeg" });
+          const data = new DataTransfer();
+          data.items.add(file);
+          document.querySelector("textarea").dispatchEvent(new DragEvent("drop", { bubbles: true, dataTransfer: data }));
+        }`);
+      await choose("large.jpg", 31 * 2 ** 20);
+      await tab.getByText("large.jpg is too large.").waitFor();
+      await choose("camera.jpg", 30_000_000 - CLEAN.length);
+      await tab.getByLabel("Description of camera.jpg").press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(await text.inputValue()).toBe("![](picture-1.jpg)");
+      await tab.getByText("28.6 MiB").waitFor();
+    });
+  });
+
+  it("are added by keyboard alone", async () => {
+    await composer((await writer()).client, async (tab) => {
+      const { keyboard } = tab;
+      await keyboard.press("n");
+      await keyboard.type("By keyboard");
+      await keyboard.press("Tab");
+      await keyboard.press("Enter");
+      await keyboard.press("Tab");
+      // Here, Enter opens the dialog of the system.
+      expect(await tab.evaluate("document.activeElement.id")).toBe("picture");
+      await tab.locator("#picture").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.getByText("1 picture chosen.").waitFor();
+      await keyboard.type("a square");
+      await keyboard.press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      await keyboard.type(" in the end");
+      const text = tab.getByLabel("Your note, in Markdown");
+      expect(await text.inputValue()).toBe("By keyboard\n\n![a square](picture-1.jpg) in the end");
+      await tab.getByRole("button", { name: "Remove picture-1.jpg" }).press("Enter");
+      await tab.getByText("picture-1.jpg is removed.").first().waitFor();
+      expect(await text.inputValue()).toBe("By keyboard\n\nin the end");
+    });
+  });
+
+  it("the author is asked before a page with chosen pictures is left, and not when they are added", async () => {
+    await composer((await writer()).client, async (tab) => {
+      const asked: string[] = [];
+      tab.on("dialog", (dialog) => {
+        asked.push(dialog.type());
+        void dialog.dismiss();
+      });
+      await tab.locator(".pictures summary").click();
+      await hand(tab, "drop", { "one.jpg": PHONE });
+      await tab.getByRole("link", { name: "Mentions" }).click({ noWaitAfter: true });
+      await expect.poll(() => asked).toEqual(["beforeunload"]);
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(asked).toHaveLength(1);
+    });
+  });
+
+  it("without script, the field adds one picture, and a file that is too large gets a sentence", async () => {
+    const work = async (tab: Page) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      const field = tab.getByLabel("Picture (JPEG");
+      await text.fill("Look");
+      await field.setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.locator(".pictures summary").click();
+      await tab.getByLabel("Description, for people who do not see it").fill("a square");
+      await tab.keyboard.press("Enter");
+      await tab.getByText("1 picture added.").waitFor();
+      expect(await text.inputValue()).toBe("Look\n\n![a square](picture-1.jpg)");
+      await field.setInputFiles({ name: "b.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(33 * 2 ** 20) });
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("This is too large: at most 31.0 MiB can be sent at once.").waitFor();
+    };
+    await composer((await writer()).client, work, false);
+  });
+
+  it("the question before pictures become public fits all widths, and axe finds nothing", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const { machine, environment, host } = alice;
+    const client = await startedClient({ folder: machine.folder, environment, hosts: [host] });
+    await composer(client, async (tab) => {
+      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.getByLabel("Description of a.jpg").fill("a square");
+      await tab.getByLabel("public blobs").check();
+      await tab.getByRole("button", { name: "Save as a post" }).click();
+      await tab.getByRole("heading", { name: "Public pictures" }).waitFor();
+      await expectFits(tab, "write-share");
+      await tab.getByRole("button", { name: "Make the picture public and save the post" }).press("Enter");
+      await tab.getByText("Saved: notes/").first().waitFor();
+      expect(await alice.listed()).toMatchObject([{ key: sha256(CLEAN), public: true }]);
+      await tab.goto(`${client.origin}/write`);
+      await expectFits(tab, "write-empty");
+    });
+  });
+});
