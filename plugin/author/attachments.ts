@@ -1,16 +1,20 @@
 // plugin/author/attachments.ts: seals files for the recipients of a message, and receives and opens the files of messages.
 import { isUtf8 } from "node:buffer";
-import { SEALED_TYPE } from "../blobs/client/sealed-file.js";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { MAX_SEALED_BYTES, SEALED_TYPE } from "../blobs/client/sealed-file.js";
 import { checkFilename } from "../blobs/metadata.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { guestKeyOf } from "../keys/guest.js";
 import type { MessageToSend } from "../messages/send/send-message.js";
 import { sharedUrlOf } from "../site/routes.js";
+import { sizeText } from "./amounts.js";
 import { type Attachment, attachmentLine } from "./attachment-text.js";
 import { authorAt } from "./author.js";
 import { blobSite } from "./blob-site.js";
 import type { OwnSiteChoice } from "./choice.js";
 import { contentsOfBytes, mediaTypeOf, START_BYTES } from "./file-contents.js";
+import { orBadFile } from "./files.js";
 import { typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import type { Mailbox } from "./mailbox.js";
@@ -31,6 +35,15 @@ export interface FileToAttach {
   bytes: Uint8Array;
 }
 
+/** Reads a file of the author's. @throws TwtxtError `bad-file`; `too-large` for one that cannot be sealed */
+export async function fileToAttach(path: string): Promise<FileToAttach> {
+  const { size } = await orBadFile(stat(path));
+  if (size > MAX_SEALED_BYTES) {
+    throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
+  }
+  return { filename: basename(path), bytes: await orBadFile(readFile(path)) };
+}
+
 /**
  * Sends a message with a file.
  *
@@ -40,11 +53,12 @@ export async function sendWithFile(
   { file, ...message }: MessageToSend & { file: FileToAttach },
   mailbox: Mailbox,
   work: Work,
+  onResult: Parameters<Mailbox["send"]>[1] = () => {},
 ): ReturnType<Mailbox["send"]> {
   const stored = await storeAttachment(file, message.recipients, work);
   const text = [message.text, stored.line].filter((part) => part !== "").join("\n");
   try {
-    return await mailbox.send({ ...message, text }, () => {});
+    return await mailbox.send({ ...message, text }, onResult);
   } catch (error) {
     // After `store-failed`, the message may be in the outbox.
     const isSent = !(error instanceof TwtxtError) || error.code === "store-failed";

@@ -5,7 +5,7 @@ import { parseAddress } from "../keys/address.js";
 import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import type { SenderChoice } from "./message/block.js";
-import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, text, withDefault } from "./options.js";
+import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, option, text, withDefault } from "./options.js";
 
 const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
@@ -42,6 +42,14 @@ const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = 
   },
 };
 
+const SENDING = {
+  attach: option(
+    text("FILE", "a file such as letter.pdf"),
+    "seals this file to the recipients, stores it at your site, and names it in the message; blob get opens it",
+  ),
+  "no-copy": flag("stores no copy for sent"),
+};
+
 export const message = commandOf({
   name: "message",
   summary: "sends and reads private messages",
@@ -49,16 +57,16 @@ export const message = commandOf({
     "Messages are sealed and opened on this machine, with the key of your address. Without a TEXT, send reads standard input, or opens $VISUAL or $EDITOR. The first characters of an id are enough.",
   actions: {
     send: action({
-      usage: 'ADDRESS... ["TEXT"] [--no-copy]',
+      usage: 'ADDRESS... ["TEXT"] [--attach FILE] [--no-copy]',
       help: "seals a message for all recipients and for you, and delivers it. If an inbox cannot be reached, the message waits in the outbox for up to three days; retry and the next send try again",
-      options: { "no-copy": flag("stores no copy for sent") },
+      options: SENDING,
       words: recipientsAndText,
       run: async (...asked) => (await import("./message/compose.js")).send(...asked),
     }),
     reply: action({
-      usage: 'ID ["TEXT"] [--no-copy]',
+      usage: 'ID ["TEXT"] [--attach FILE] [--no-copy]',
       help: "answers a message in your inbox, as send does; its sender must be verified",
-      options: { "no-copy": flag("stores no copy for sent") },
+      options: SENDING,
       words: oneAndOptional(ID, text("TEXT", "one text, in quotes")),
       run: async (...asked) => (await import("./message/compose.js")).reply(...asked),
     }),

@@ -92,6 +92,22 @@ describeWithoutKeychain("files of messages", () => {
     expect(file.headers.get("content-disposition")).toContain("letter.txt");
   });
 
+  it("are sent by the command line, too", async () => {
+    const { alice, bob, carol } = await blobAuthors(["alice", "bob", "carol"]);
+    alice.machine.write("files/letter.txt", "Dear both,");
+    const to = [bob.address, carol.address];
+    const sent = await alice.message("send", ...to, "--attach", "files/letter.txt");
+    expect(sent).toMatchObject({ exitCode: 0, stderr: "2 delivered.\n" });
+    for (const person of [bob, carol]) {
+      const reader = await visitorAt(person);
+      const [path = ""] = downloadsIn(await reader.get(conversation(alice)));
+      expect((await reader.get(path)).text).toBe("Dear both,");
+    }
+    const missing = await alice.message("send", bob.address, "The letter:", "--attach", "no.txt");
+    expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no.txt") });
+    expect(await bob.found("list")).toHaveLength(1);
+  });
+
   it("neither run nor break out of a header, whatever their name and type", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);

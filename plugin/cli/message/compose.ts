@@ -1,9 +1,11 @@
 // plugin/cli/message/compose.ts: `message send` and `reply`: take a text from the command line, standard input or an editor, and send it.
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { fileToAttach, sendWithFile } from "../../author/attachments.js";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
+import { endingOf } from "../../author/machine.js";
 import { Mailbox } from "../../author/mailbox.js";
 import { shownAddress } from "../../author/message-facts.js";
 import { TwtxtError } from "../../errors.js";
@@ -16,7 +18,7 @@ import type { Terminal } from "../terminal.js";
 import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 
-type Values = OwnSiteValues & { "no-copy": boolean };
+type Values = OwnSiteValues & { "no-copy": boolean; attach: string | undefined };
 
 /** `message send ADDRESS...` */
 export async function send(
@@ -24,14 +26,14 @@ export async function send(
   { recipients, text }: { recipients: string[]; text: string | null },
   terminal: Terminal,
 ): Promise<number> {
-  const source = await textSource(text, "message send", terminal);
+  const source = await textSource(text, "message send", values, terminal);
   const mailbox = await Mailbox.open(values, terminal);
   return sendTo(recipients, source, mailbox, { values, terminal });
 }
 
 /** `message reply ID` */
 export async function reply(values: Values, [id, text]: [string, string | null], terminal: Terminal): Promise<number> {
-  const source = await textSource(text, "message reply", terminal);
+  const source = await textSource(text, "message reply", values, terminal);
   const mailbox = await Mailbox.open(values, terminal);
   const { address } = await verifiedSender(id, mailbox);
   return sendTo([address], source, mailbox, { values, terminal });
@@ -48,18 +50,28 @@ async function sendTo(
   await retryOutbox(mailbox, terminal);
   // Before the author writes a text: a recipient without a key is an error.
   checkGuests(recipients, mailbox.author.address);
+  const file = values.attach === undefined ? null : await fileToAttach(resolve(terminal.folder, values.attach));
   const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
   const width = Math.max(...recipients.map((address) => shownAddress(address).length));
 
   const sendText = async (text: string) => {
     const message = { recipients, text, keepCopy: !values["no-copy"] };
-    const { id, reports } = await mailbox.send(message, (report) => {
+    const onResult = (report: RecipientReport) => {
       if (values.json) return;
       const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
       const verified = byDns.has(report.address) ? "  verified by DNS" : "";
       for (const one of [line + verified, ...reason]) terminal.print(one);
-    });
+    };
+    const { id, reports } =
+      file === null
+        ? await mailbox.send(message, onResult)
+        : await sendWithFile(
+            { ...message, file },
+            mailbox,
+            { choice: values, machine: terminal, signal: endingOf(terminal) },
+            onResult,
+          );
     const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
     if (values.json) terminal.print(JSON.stringify({ id, recipients: reports.map(factsOf) }, null, 2));
     terminal.say(reportSum(reports));
@@ -75,12 +87,18 @@ async function retryOutbox(mailbox: Mailbox, terminal: Terminal): Promise<void> 
   terminal.say(`From the outbox: ${reportSum(retried)} To see what is left, type: ${typed("message outbox")}`);
 }
 
-/** @throws TwtxtError `bad-usage` if there is neither a text nor an editor */
-async function textSource(given: string | null, where: string, terminal: Terminal): Promise<TextSource> {
+/** @throws TwtxtError `bad-usage` if there is neither a text nor a file nor an editor */
+async function textSource(
+  given: string | null,
+  where: string,
+  { attach }: Values,
+  terminal: Terminal,
+): Promise<TextSource> {
   const input = given ?? (await terminal.readInput());
-  if (input !== null) {
-    const text = trimmed(input);
-    if (text === "") throw misuse(where, 'expected a text, such as "See you at nine?".');
+  const hasFile = attach !== undefined;
+  if (input !== null || hasFile) {
+    const text = trimmed(input ?? "");
+    if (text === "" && !hasFile) throw misuse(where, 'expected a text, such as "See you at nine?".');
     return { text };
   }
   const editor = terminal.environment.VISUAL || terminal.environment.EDITOR;
