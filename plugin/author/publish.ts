@@ -218,7 +218,8 @@ const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
   ],
   [
     /\[remote rejected\]|hook declined/,
-    (remote) => `${remote} refused the push; its lines start with "remote:". Your commit is kept.`,
+    (remote) =>
+      `${remote} refused the push. The lines that start with "remote:" say why. Correct it, then publish again. Your commit is kept.`,
   ],
   [
     /terminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied|Host key verification failed|error: 403/i,
@@ -242,10 +243,10 @@ function adviceOn(action: string, output: string, remote: string): string {
     const known = ADVICE.find(([pattern]) => pattern.test(output));
     return known
       ? known[1](remote)
-      : "git push failed; its output says why. A hook of your repository (pre-push) may refuse it. Your commit is kept.";
+      : "git push failed; its output says why. A hook of your repository (pre-push) may refuse it. Correct it, then publish again. Your commit is kept.";
   }
   if (action === "commit" && !/^fatal:/m.test(output)) {
-    return "git commit failed; its output says why. A hook of your repository (pre-commit or commit-msg) may refuse it. Nothing was published.";
+    return "git commit failed; its output says why. A hook of your repository (pre-commit or commit-msg) may refuse it. Correct it, then publish again. Nothing was published.";
   }
   return `${gitSays(output)} Nothing was published.`;
 }

@@ -55,13 +55,13 @@ export const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) 
 
 /** A link, so that the page always shows the commands of the choice. */
 const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = ({ file, follow, hasFollow }) => (
-  <div class="choice">
+  <>
     <p>{whyFollow(follow)}</p>
     <p>
       {hasFollow ? "It is published with the post. " : "It is left out. "}
       <a href={publishPath(file, !hasFollow)}>{hasFollow ? "Leave it out" : "Publish it with the post"}</a>
     </p>
-  </div>
+  </>
 );
 
 interface PublishedProps {
@@ -102,8 +102,11 @@ export const NotPublishedPage: FC<{ again: string; output: string; fault: string
   <>
     <p class="notice failure">{fault}</p>
     <GitOutput output={output} />
-    <p>
-      <a href={again}>Try again</a> <a href={WRITE_PATH}>Write another note</a>
+    <p class="actions">
+      <a class="button" href={again}>
+        Try again
+      </a>
+      <a href={WRITE_PATH}>Write another note</a>
     </p>
   </>
 );
