@@ -9,10 +9,12 @@ import { type Blog, blog } from "../cli/helpers.js";
 import { describeWithoutKeychain, environmentOf, KEY_FILE } from "../cli/machine.js";
 import { freePort } from "../cli/server.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { LONGEST_MS } from "../helpers/longest.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
 import { type ClientSetup, startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
 import { shownText } from "./visitor.js";
 
 const SEED = new Uint8Array(32).fill(3);
@@ -242,5 +244,19 @@ describeWithoutKeychain("the client says what to do", () => {
     await vi.waitFor(() => expect(silent.asked).not.toEqual([]), LONGEST_MS / 2);
     await client.close();
     expect((await page).text).toContain("This did not work");
+  });
+});
+
+describeInChromium("a page that says what to do", () => {
+  it("fits all widths, and axe finds nothing", async () => {
+    const client = await startedClient(clientIn(blog(null, { "package.json": "{}" })));
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
+    await tab.goto(`${client.origin}/messages`);
+    await tab.getByText("There is no key on this machine.").waitFor();
+    await expectFits(tab, "what-to-do");
+    await context.close();
   });
 });
