@@ -179,6 +179,30 @@ describeInChromium("the room of files, in a browser", () => {
     expect(await tab.locator("#file-items [data-item]").count()).toBe(2);
     expect(readdirSync(join(blog.folder, "data/eleventy-twtxt/work"), { recursive: true })).toHaveLength(1);
   });
+
+  it("uploads what is dropped on the page or pasted, with the visibility that was chosen", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const { folder } = alice.machine;
+    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const { tab } = await opened(client);
+    const give = (event: string, name: string) =>
+      tab.evaluate(`{
+        const given = new DataTransfer();
+        given.items.add(new File(["${name}"], "${name}"));
+        const [Type, field] = "${event}" === "paste" ? [ClipboardEvent, "clipboardData"] : [DragEvent, "dataTransfer"];
+        document.body.dispatchEvent(new Type("${event}", { [field]: given, bubbles: true, cancelable: true }));
+      }`);
+    await give("dragover", "dropped.txt");
+    expect(await tab.locator("#upload.dropping").count()).toBe(1);
+    await give("drop", "dropped.txt");
+    expect(await tab.locator("#upload.dropping").count()).toBe(0);
+    await tab.getByLabel("Anyone with the link (public)").check();
+    await give("paste", "pasted.txt");
+    await expect.poll(() => tab.locator("#upload-summary").innerText()).toBe("2 uploads: 2 done.");
+    const listed = await alice.listed();
+    expect(listed.find(({ filename }) => filename === "dropped.txt")).toMatchObject({ public: false });
+    expect(listed.find(({ filename }) => filename === "pasted.txt")).toMatchObject({ public: true });
+  });
 });
 
 /** A picture of one color. */

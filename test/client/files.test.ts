@@ -74,7 +74,7 @@ function heldBack(alice: BlobAuthor, method: string): { letThrough(): void; isRe
 /** With a place in its metadata. */
 const PHOTO = new URL("../pictures/files/phone.jpg", import.meta.url);
 /** Larger than what connections on this machine hold. */
-const LARGE = new File([Buffer.alloc(16 * 2 ** 20)], "large.bin");
+const LARGE = new File([Buffer.alloc(8 * 2 ** 20)], "large.bin");
 
 function workFiles({ machine }: BlobAuthor): string[] {
   const folder = join(machine.folder, "data/eleventy-twtxt/work");
@@ -212,17 +212,36 @@ describe("the room of files", () => {
     await add("large.bin");
     await add("unwanted.bin");
     await site.isReached;
-    await expect.poll(shown).toMatch(/unwanted\.bin [1-9][\d.]* MiB of 16\.0 MiB sent\./);
+    await expect.poll(shown).toMatch(/unwanted\.bin [1-9][\d.]* MiB of 8\.0 MiB sent\./);
     expect((await submit("/files/uploads/1/pause")).text).toContain("Paused large.bin.");
     await submit("/files/uploads/2/cancel");
     expect((await get("/files")).text).not.toContain("data-busy");
     site.letThrough();
-    expect(await shown()).toMatch(/large\.bin Paused at [\d.]+ MiB of 16\.0 MiB/);
+    expect(await shown()).toMatch(/large\.bin Paused at [\d.]+ MiB of 8\.0 MiB/);
     await submit("/files/uploads/1/resume");
     expect(await uploaded()).toContain("2 uploads: 1 done, 1 cancelled.");
     expect(await alice.listed()).toMatchObject([{ filename: "large.bin" }]);
     expect([...(await alice.stored()).keys()].filter((key) => key.startsWith("blobs/contents/"))).toHaveLength(1);
     expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("403 for uploads without the token of the session, and stores nothing", async () => {
+    const { alice, client, cookie } = await openedFiles();
+    for (const csrf of ["", "A".repeat(43)]) {
+      expect(await addFile({ client, cookie, csrf }, new File(["a list"], "list.txt"))).toBe(403);
+      const form = new FormData();
+      form.set("csrf", csrf);
+      form.set("file", new File(["a list"], "list.txt"));
+      const headers = { cookie, origin: client.origin };
+      const { status } = await fetch(`${client.origin}/files/upload?csrf=${csrf}`, {
+        method: "POST",
+        headers,
+        body: form,
+      });
+      expect(status).toBe(403);
+    }
+    expect(await alice.listed()).toEqual([]);
+    expect(workFiles(alice)).toEqual([]);
   });
 
   it("says why an upload failed, and tries again", async () => {
@@ -245,9 +264,9 @@ describe("the room of files", () => {
     await put([new File(["two"], "two.txt")]);
     expect(await uploaded()).toContain("Delete some blobs, or raise the site");
     await put([LARGE]);
-    expect(await uploaded()).toMatch(/larger than the 1\.0 MiB that the site accepts\. .* maxMegabytes: 2 /);
+    expect(await uploaded()).toMatch(/larger than the 1\.0 MiB that the site accepts\. .* maxMegabytes: [1-9] /);
     expect(await addFile({ client, cookie, csrf }, LARGE)).toBe(204);
-    expect(await uploaded()).toContain("maxMegabytes: 16");
+    expect(await uploaded()).toContain("maxMegabytes: 8");
   });
 
   it("says why there is no list, and lists the files when the site is back", async () => {
@@ -256,6 +275,50 @@ describe("the room of files", () => {
     expect(await shown()).toContain("Check that the site is running");
     await alice.start();
     expect(await shown()).toContain("No files yet.");
+  });
+
+  it("says what to do when the site has another key", async () => {
+    const { alice, put, uploaded } = await openedFiles();
+    alice.operator = async () =>
+      new Response(JSON.stringify({ detail: "Not yours." }), {
+        status: 403,
+        headers: { "content-type": "application/problem+json" },
+      });
+    await put([new File(["a list"], "list.txt")]);
+    expect(await uploaded()).toMatch(/The site has a different key: check its option .*The site has a different key/);
+  });
+
+  it("shows metadata that a hostile site has made up as text on one line", async () => {
+    const { alice, get, shown } = await openedFiles();
+    alice.machine.write("list.txt", "a list");
+    await alice.blob("put", "list.txt");
+    alice.operator = async (_, answer) => {
+      const response = await answer();
+      const json = await response.text();
+      const hostile = JSON.stringify("\u202e\u0000<script>document.title='run'</script>\r\n");
+      return new Response(
+        json
+          .replace('"list.txt"', hostile)
+          .replace('"text/plain; charset=utf-8"', hostile)
+          .replace(/"modified":"[^"]*"/, '"modified":"never"'),
+        response,
+      );
+    };
+    const page = (await get("/files")).text;
+    expect(page).not.toMatch(/<script>document|\u202e|\u0000/);
+    expect(await shown()).toContain("&lt;script&gt;document.title=&#39;run&#39;&lt;/script&gt;");
+    expect(await shown()).toContain("date unknown");
+    expect(await shown()).toContain("Not as you stored it:");
+  });
+
+  it("shows 60 files on a page", async () => {
+    const { alice, get } = await openedFiles();
+    for (let number = 0; number < 61; number += 1) alice.machine.write(`many/${number}.txt`, String(number));
+    await alice.blob("put", "many", "--concurrency", "8");
+    const itemsOn = async (path: string) => (await get(path)).text.match(/<li id="file-/g)?.length;
+    expect([await itemsOn("/files"), await itemsOn("/files?page=2")]).toEqual([60, 1]);
+    expect((await get("/files")).text).toContain('href="/files?page=2"');
+    expect(shownText((await get("/files?page=9")).text)).toContain("Page 2 of 2");
   });
 
   it("says how to turn blobs on at a site without them", async () => {

@@ -97,12 +97,13 @@ const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows 
 const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobList }> = ({
   site,
   list,
-  page,
   files,
+  ...asked
 }) => {
   const { rows, lost } = list;
   const { sharedUrl } = site;
   const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
+  const page = Math.min(asked.page, pages);
   const shown = rows.slice((page - 1) * PER_PAGE, page * PER_PAGE);
   return (
     <>

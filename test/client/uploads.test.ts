@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { WorkFolder } from "../../plugin/author/work-folder.js";
+import { Uploads } from "../../plugin/client/files/uploads.js";
+import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
+import { standingTerminal } from "../cli/helpers.js";
+
+/** Larger than what connections on this machine hold. */
+const BYTES = Buffer.alloc(8 * 2 ** 20);
+
+async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Uploads {
+  const terminal = { ...standingTerminal(machine.folder, new Date().toISOString(), null, true), environment };
+  const ending = new AbortController().signal;
+  return new Uploads({
+    machine: { ...terminal, ended: () => new Promise<void>(() => {}) },
+    choice: { as: undefined, identity: undefined, settings: undefined, url: undefined, "allow-private-host": [] },
+    folder: new WorkFolder(terminal, ending),
+    ending,
+    maxPauseMs,
+    onStored: () => {},
+  });
+}
+
+const FILE = { filename: "large.bin", size: BYTES.length, visibility: "private", isCleaned: true } as const;
+
+describe("an upload", () => {
+  it("starts again after a pause that is too long for one request, and is stored whole", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    let letThrough = () => {};
+    const through = new Promise<void>((resolve) => {
+      letThrough = resolve;
+    });
+    alice.operator = async ({ method }, answer) => {
+      if (method === "PUT") await through;
+      return answer();
+    };
+    const uploads = uploadsOf(alice, 1);
+    const upload = await uploads.add(FILE, inChunks(BYTES));
+    await expect.poll(() => upload.sent).toBeGreaterThan(0);
+    upload.pause();
+    await expect.poll(() => upload.stage).toBe("waiting");
+    expect(upload).toMatchObject({ sent: 0, isPaused: true });
+    letThrough();
+    upload.resume();
+    await expect.poll(() => upload.stage).toBe("done");
+    expect(await alice.listed()).toMatchObject([{ key: sha256(BYTES), size: BYTES.length }]);
+  });
+
+  it("waits while it is paused, and is cancelled at once", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const uploads = uploadsOf(alice, 60_000);
+    const chunks = async function* () {
+      const [upload] = uploads.all;
+      upload?.pause();
+      yield Buffer.from("a list");
+    };
+    const upload = await uploads.add({ ...FILE, size: 6 }, chunks());
+    expect(upload).toMatchObject({ stage: "waiting", isPaused: true });
+    upload.cancel();
+    expect(upload).toMatchObject({ stage: "cancelled", isPaused: false });
+    expect(alice.methods()).toEqual([]);
+  });
+
+  it("is cancelled while the browser still sends it", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const uploads = uploadsOf(alice, 60_000);
+    const chunks = async function* () {
+      yield Buffer.from("a");
+      uploads.find("1").cancel();
+      yield Buffer.from(" list");
+    };
+    expect(await uploads.add({ ...FILE, size: 6 }, chunks())).toMatchObject({ stage: "cancelled", remark: null });
+    expect(alice.methods()).toEqual([]);
+  });
+
+  it("fails with a sentence if the browser sends more than the site accepts, whatever it said before", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
+    const upload = await uploadsOf(alice, 60_000).add({ ...FILE, size: 6 }, inChunks(BYTES));
+    expect(upload).toMatchObject({ stage: "failed", remark: expect.stringContaining("maxMegabytes: 8") });
+  });
+});
