@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Blog, repo } from "./blog.js";
-import { type Running, run, start, until } from "./process.js";
+import { freePorts, type Running, run, start, until } from "./process.js";
 
 const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
 
@@ -27,7 +27,8 @@ export interface NetlifyPlace {
 
 export async function serveAtNetlify(blog: Blog, environment: Record<string, string>): Promise<NetlifyPlace> {
   if (!existsSync(CLI)) throw new Error("Install Netlify's command line first: npm ci --prefix test/netlify");
-  const args = [...DEV, "--port", String(blog.port), "--dir", "_site"];
+  const [staticPort] = await freePorts(1);
+  const args = [...DEV, "--port", String(blog.port), "--staticServerPort", String(staticPort), "--dir", "_site"];
   console.log(`\n${blog.nick}$ netlify ${args.join(" ")}`);
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd: blog.folder,

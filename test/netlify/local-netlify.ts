@@ -112,7 +112,9 @@ export interface RunningNetlify {
 
 /** Starts `netlify dev` on a port, and waits until it answers. */
 export async function netlifyDev(site: Site, port: number, variables: Record<string, string>): Promise<RunningNetlify> {
-  const child = spawn(NETLIFY, [...NETLIFY_DEV, "--port", String(port)], {
+  // Two that start at the same time could both find the default port of the static server free.
+  const ports = ["--port", String(port), "--staticServerPort", String(await freePort())];
+  const child = spawn(NETLIFY, [...NETLIFY_DEV, ...ports], {
     cwd: site.folder,
     env: { ...environment(site.folder), ...variables },
     // It starts other processes, which end only with its group.

@@ -2,9 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exampleSite, netlify, type Site } from "./local-netlify.js";
+import { exampleSite, freePort, netlify, netlifyDev, type Site } from "./local-netlify.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
+const TOML = `[build]
+  command = "npx @11ty/eleventy --quiet"
+  publish = "_site"
+[[redirects]]
+  from = "/*"
+  to = "/"
+  status = 200
+`;
 let example: Site;
 
 /** The functions of a site in Netlify's manifest, by name. */
@@ -27,8 +35,11 @@ function namesInZip(zip: Buffer): string[] {
 }
 
 beforeAll(async () => {
-  const toml = `[build]\n  command = "npx @11ty/eleventy --quiet"\n  publish = "_site"\n`;
-  example = await exampleSite({ "netlify.toml": toml }, readFileSync(join(repo, ".eleventy.ts"), "utf8"));
+  const files = {
+    "netlify.toml": TOML,
+    "site-example/posts/gone.md": "---\ndate: 2026-01-02T03:04:05Z\ntwt: deleted\n---\nGone\n",
+  };
+  example = await exampleSite(files, readFileSync(join(repo, ".eleventy.ts"), "utf8"));
   await netlify(example, ["build", "--offline"]);
 });
 afterAll(() => example?.remove());
@@ -90,4 +101,21 @@ describe("netlify build of the example", () => {
     expect(chunks.length).toBeGreaterThan(5);
     expect(entries.filter((name) => /node_modules\/(?!eleventy-plugin-twtxt\/)/.test(name))).toEqual([]);
   });
+});
+
+it("a deleted post is answered with 410 and its page, also where the site rewrites every URL", async () => {
+  // `netlify dev` does not read the Frameworks API, so it gets the rules that the build has made of it.
+  const built = readFileSync(join(example.folder, ".netlify/netlify.toml"), "utf8");
+  const rules = built.slice(built.indexOf("[[redirects]]"));
+  example.write({ "netlify.toml": `[build]\n  publish = "_site"\n[dev]\n  framework = "#static"\n${rules}` });
+  const running = await netlifyDev(example, await freePort(), {});
+  try {
+    for (const path of ["/2026/gone/", "/2026/gone"]) {
+      const answer = await fetch(running.url + path);
+      expect([answer.status, await answer.text()]).toEqual([410, expect.stringContaining("This post was deleted")]);
+    }
+    expect((await fetch(`${running.url}/2026/quinces/`)).status).toBe(200);
+  } finally {
+    await running.stop();
+  }
 });
