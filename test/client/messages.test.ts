@@ -270,7 +270,7 @@ describeWithoutKeychain("the room of messages", () => {
     bob.trouble = 403;
     const sent = shownText((await visitor.submit(conversation(bob), { text: "Hello?" })).text);
     expect(sent).toMatch(
-      /Not delivered to .*403.* use Retry there\. .*Hello\? Not delivered: .*403; not tried again by itself/,
+      /Not delivered to .*403.* open the outbox to retry .*Hello\? Not delivered: .*403; not tried again by itself/,
     );
     bob.trouble = null;
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);

@@ -95,7 +95,7 @@ const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) 
         {last && <Time time={last.time} />}
       </p>
       {last && (
-        <p class="preview" dir="auto">
+        <p dir="auto">
           {last.isOwn && <span class="muted">You: </span>}
           {shortened(boundedMarks(plainLines(last.text.trim())[0] ?? ""), PREVIEW_LENGTH)}
         </p>

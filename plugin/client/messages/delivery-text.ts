@@ -32,6 +32,6 @@ function outcomeOf({ address, state, why }: RecipientReport): string {
     case "waiting":
       return `Not delivered yet to ${recipient}: ${reason}. It stays in the outbox, and is tried again for up to three days.`;
     case "failed":
-      return `Not delivered to ${recipient}: ${reason}. It stays in the outbox, but is not tried again by itself. To try again, use Retry there.`;
+      return `Not delivered to ${recipient}: ${reason}. It stays in the outbox, but is not tried again by itself: open the outbox to retry or discard it.`;
   }
 }
