@@ -51,10 +51,8 @@ export function Page({ title, place, children }: PropsWithChildren<{ title: stri
           <NoticeText notice={c.get("notice") ?? null} />
           {children}
           <p id="unanswered" class="notice" hidden>
-            <span>
-              The client was ended, or started again since. Copy what you typed and have not saved. Then open the link
-              that <code>{typed("client")}</code> shows.
-            </span>
+            The client was ended, or started again since. Copy what you typed and have not saved. Then open the link
+            that <code>{typed("client")}</code> shows.
           </p>
         </main>
         <KeyDialog keys={[...KEYS, ...(room?.keys ?? [])]} />

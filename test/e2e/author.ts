@@ -35,6 +35,8 @@ export class Author {
   async goTo(room: string): Promise<void> {
     await this.tab.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: room }).click();
     await this.tab.getByRole("heading", { level: 1, name: room }).waitFor();
+    // Before, the script of the page may not listen to keys and fields yet.
+    await this.tab.waitForLoadState("load");
   }
 
   async press(...keys: string[]): Promise<void> {
