@@ -54,7 +54,7 @@ async function send(file: File, choice: Record<string, string>, token: string): 
     const { ok } = await fetch(address, { method: "POST", body: file, headers: { "x-csrf-token": token } });
     if (!ok) announce(`${file.name} could not be uploaded. Reload this page and try again.`);
   } catch {
-    announce(`${file.name} could not be read, or the client has ended.`);
+    announce(`${file.name} was not read to its end. The list of uploads says why, unless the client has ended.`);
   } finally {
     clearTimeout(timer);
     reading -= 1;

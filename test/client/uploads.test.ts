@@ -76,6 +76,13 @@ describe("an upload", () => {
     expect(alice.methods()).toEqual([]);
   });
 
+  it("fails with a sentence if this machine has no place for the file", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("data/eleventy-twtxt/work", "a file in place of the folder");
+    const upload = await uploadsOf(alice, 60_000).add(FILE, inChunks(BYTES));
+    expect(upload).toMatchObject({ stage: "failed", remark: expect.stringMatching(/^E\w+: .+\.$/) });
+  });
+
   it("fails with a sentence if the browser sends more than the site accepts, whatever it said before", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const upload = await uploadsOf(alice, 60_000).add({ ...FILE, size: 6 }, inChunks(BYTES));

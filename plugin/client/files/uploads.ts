@@ -54,7 +54,7 @@ export class Uploads {
   async clear(): Promise<void> {
     const ended = this.#uploads.filter(({ isEnded }) => isEnded);
     this.#uploads = this.#uploads.filter(({ isEnded }) => !isEnded);
-    for (const upload of ended) await rm(await this.#pathOf(upload), { force: true });
+    for (const upload of ended) await this.#discard(upload);
   }
 
   /** Sends a file again that could not be sent. @throws TwtxtError `bad-file` */
@@ -64,6 +64,13 @@ export class Uploads {
     const { size } = await orBadFile(stat(path));
     Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
     void this.#send(upload, fileOf(upload, path, size));
+  }
+
+  /** Deletes the file of an upload. A file that stays is deleted when the client ends. */
+  async #discard(upload: Upload): Promise<void> {
+    await this.#pathOf(upload)
+      .then((path) => rm(path, { force: true }))
+      .catch(() => {});
   }
 
   async #pathOf({ id }: Upload): Promise<string> {
@@ -91,8 +98,8 @@ export class Uploads {
   async #received(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<SourceFile | null> {
     const { choice, machine, ending } = this.#options;
     const { filename, size, visibility, isCleaned } = upload.choice;
-    const path = await this.#pathOf(upload);
     try {
+      const path = await this.#pathOf(upload);
       const site = await blobSite(choice, machine, ending);
       const check = (bytes: number) =>
         checkFileSize(bytes, { site, sealFile: visibility === "sealed" ? unsealed : null });
@@ -100,10 +107,11 @@ export class Uploads {
       await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.cancelled, ending]));
       if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
       const { size: received } = await orBadFile(stat(path));
+      upload.cancelled.throwIfAborted();
       return fileOf(upload, path, received);
     } catch (error) {
       this.#fail(upload, error);
-      await rm(path, { force: true });
+      await this.#discard(upload);
       return null;
     }
   }
@@ -115,7 +123,7 @@ export class Uploads {
       await upload.unpaused();
       isOver = await this.#queue.add(() => this.#attempt(upload, file));
     }
-    if (!upload.canRetry) await rm(file.path, { force: true });
+    if (!upload.canRetry) await this.#discard(upload);
   }
 
   /** @returns whether the upload has ended */
@@ -157,6 +165,7 @@ export class Uploads {
     // A file that the site already has stays public.
     const change = visibility === "public" ? { isPublic: true } : {};
     const { key, contents, ...options } = await prepareBlob(file, { site, change, sealFile });
+    upload.cancelled.throwIfAborted();
     Object.assign(upload, { stage: "sending", total: contents.size });
     const counted = { ...contents, chunks: () => upload.sending(contents.chunks(), limitPause) };
     const result = await site.blobs.put(key, counted, { ...options, isSentAnyway: false });
