@@ -1,41 +1,23 @@
 // plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
 import type { FC } from "hono/jsx";
-import { sizeText } from "../../author/amounts.js";
 import type { Conversation } from "../../author/correspondence.js";
-import type { MessageDraft } from "../../author/message-drafts.js";
 import { stateOf, timeOf } from "../../author/message-facts.js";
-import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { DATES } from "../dates.js";
-import { Fields, Form } from "../layout.js";
+import { Composer, type ComposerProps } from "./composer.js";
 import { type InboxState, InboxStatus } from "./inbox-status.js";
 import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
-import { conversationPath, draftPath, keyPath, MESSAGES } from "./paths.js";
+import { conversationPath, keyPath, MESSAGES } from "./paths.js";
 
-interface ConversationProps extends InboxState {
-  address: string;
+interface ConversationProps extends InboxState, ComposerProps {
   conversation: Conversation;
-  /** What was typed before; `null` for nothing. */
-  draft: MessageDraft | null;
-  /** The largest file that can be attached, in bytes; `null` if the site stores none. */
-  maxFileBytes: number | null;
-  /** A message that could not be sent. */
-  unsent: UnsentMessage | null;
   /** What the address has not received. */
   undelivered: readonly OutboxEntry[];
   /** Opens what is in the outbox. */
   keys: OwnKeys;
   /** How many of the newest messages to show. */
   limit: number;
-}
-
-export interface UnsentMessage {
-  text: string;
-  /** The name of the file that was attached; `null` for none. A page cannot choose it again. */
-  filename: string | null;
-  error: TwtxtError;
 }
 
 /** How many more messages a page shows of an older part. */
@@ -56,52 +38,6 @@ export const ConversationPage: FC<ConversationProps> = (props) => {
           <a href={`${MESSAGES}/block?address=${encodeURIComponent(address)}`}>Block this sender</a>
         </p>
       )}
-    </>
-  );
-};
-
-const Composer: FC<ConversationProps> = ({ address, draft, unsent, maxFileBytes }) => (
-  <Form action={conversationPath(address)} class="composer" enctype="multipart/form-data">
-    {unsent && (
-      <p class="notice failure" role="alert">
-        Not sent: {unsent.error.message} {unsent.filename !== null && `Choose ${unsent.filename} again. `}
-        {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
-      </p>
-    )}
-    <Fields fields={{ id: address, seen: draft?.saved ?? "" }} />
-    <label for="text">Your message</label>
-    <textarea id="text" name="text" rows={4} data-key="r">
-      {`\n${unsent?.text ?? draft?.text ?? ""}`}
-    </textarea>
-    <p id="draft-state" class="muted" role="status">
-      {draft && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
-    </p>
-    <FileField address={address} maxFileBytes={maxFileBytes} />
-    <div class="actions">
-      <button type="submit" class="primary">
-        Send
-      </button>
-      <button type="submit" formaction={draftPath(address)} formnovalidate data-draft="">
-        Save draft
-      </button>
-    </div>
-  </Form>
-);
-
-const FileField: FC<Pick<ConversationProps, "address" | "maxFileBytes">> = ({ address, maxFileBytes }) => {
-  if (guestKeyOf(address) !== null) {
-    return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
-  }
-  if (maxFileBytes === null) {
-    return <p class="muted">To attach files, give the plugin the option blobs: true, build and deploy.</p>;
-  }
-  return (
-    <>
-      <label for="file">Attach a file (at most {sizeText(maxFileBytes)})</label>
-      <input id="file" name="file" type="file" aria-describedby="file-note" />
-      <p id="file-note" class="muted">
-        The file is sealed on this machine. Your site stores it, and only you and {address} can open it.
-      </p>
     </>
   );
 };

@@ -1,78 +1,21 @@
-// plugin/client/messages/conversation-routes.tsx: the list of conversations, each conversation, and answers.
-import PQueue from "p-queue";
-import { attachmentLimit, sendWithFile } from "../../author/attachments.js";
+// plugin/client/messages/conversation-routes.tsx: the list of conversations, and each conversation.
+import { attachmentLimit } from "../../author/attachments.js";
 import { type Conversation, unreadIn } from "../../author/correspondence.js";
 import type { Mailbox } from "../../author/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/message-facts.js";
-import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { TIMES } from "../dates.js";
 import { MAX_FILE_BYTES } from "./attachments.js";
+import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
-import { ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
-import { deliveryOutcome, hasFailed } from "./delivery-text.js";
-import { addressIn, type Fields, fieldsOf, fileIn, type RoomContext, type RoomParts } from "./message-requests.js";
+import { ConversationPage, PAGE } from "./conversation-page.js";
+import { addressIn, fieldsOf, type RoomContext, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 export function addConversations(room: RoomParts): void {
   addList(room);
-  addDrafts(room);
-  const { routes, open, context, notices } = room;
-  const work = { ...context, signal: context.ending };
-  // Sealing needs the whole file in memory.
-  const queue = new PQueue({ concurrency: 1 });
-  const send = async (mailbox: Mailbox, recipients: string[], text: string, file: File | null) => {
-    if (file === null && text === "") throw new TwtxtError("bad-usage", "The message is empty.");
-    if (file === null) return mailbox.send({ recipients, text }, () => {});
-    return queue.add(async () => {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, work);
-    });
-  };
-  routes.get("/with/:address", (c) => showConversation(c, room, null));
-
-  routes.post("/with/:address", async (c) => {
-    const text = textOf(await fieldsOf(c));
-    const { mailbox } = await open();
-    const address = addressIn(c);
-    const file = await fileIn(c, "file");
-    // Nothing that was typed is lost, whatever happens while it is sent.
-    await mailbox.drafts.save(address, text);
-    try {
-      const { reports } = await send(mailbox, [address], text, file);
-      await mailbox.drafts.delete(address);
-      const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
-      return notices.redirect(c, conversationPath(address), result);
-    } catch (error) {
-      if (error instanceof TwtxtError) return showConversation(c, room, { text, filename: file?.name ?? null, error });
-      throw error;
-    }
-  });
-}
-
-/** Browsers send CR LF. */
-function textOf(fields: Fields): string {
-  return fields("text").replace(/\r\n?/g, "\n").trim();
-}
-
-/** Saves drafts. A script gets the result as JSON. */
-function addDrafts({ routes, open, notices }: RoomParts): void {
-  routes.post("/draft/:address", async (c) => {
-    const address = addressIn(c);
-    const text = textOf(await fieldsOf(c));
-    const { drafts } = (await open()).mailbox;
-    if (c.req.header("accept") !== "application/json") {
-      return notices.act(c, conversationPath(address), async () => {
-        await drafts.save(address, text);
-        return { text: text === "" ? "The draft is deleted." : "Draft saved." };
-      });
-    }
-    const { saved } = await drafts.save(address, text);
-    const state = text === "" ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`;
-    return c.json({ id: address, seen: saved, text: state, warning: null });
-  });
+  room.routes.get("/with/:address", (c) => showConversation(c, room, null));
 }
 
 function addList({ routes, open, unread, notices }: RoomParts): void {
@@ -99,7 +42,12 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
   });
 }
 
-async function showConversation(c: RoomContext, { open, unread, context }: RoomParts, unsent: UnsentMessage | null) {
+/** @param unsent - what could not be sent from this page; `null` for nothing */
+export async function showConversation(
+  c: RoomContext,
+  { open, unread, context }: RoomParts,
+  unsent: UnsentMessage | null,
+) {
   const correspondence = await open();
   const address = addressIn(c);
   const all = await correspondence.conversations();

@@ -13,6 +13,7 @@ import type { RoomParts } from "./message-requests.js";
 import { addOutbox } from "./outbox.js";
 import { MESSAGES } from "./paths.js";
 import { addRemoval } from "./removal.js";
+import { addDrafts, addSending } from "./sending.js";
 import { addUnverified } from "./unverified.js";
 
 const KEYS = [
@@ -25,13 +26,15 @@ const KEYS = [
 /** A form with a file and a long text. */
 const MAX_BODY_BYTES = MAX_FILE_BYTES + 2 ** 20;
 
+const PARTS = [addConversations, addUnverified, addRemoval, addSending, addDrafts, addAttachments, addKeys, addOutbox];
+
 export const messagesRoom: CreateRoom = (context) => {
   const { machine, choice, ending, notices } = context;
   const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
   const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), ending);
   const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, context, notices };
-  for (const add of [addConversations, addUnverified, addRemoval, addKeys, addOutbox, addAttachments]) add(room);
+  for (const add of PARTS) add(room);
   const news = () => ({ count: unread.current, what: "unread" });
   return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news, maxBodyBytes: MAX_BODY_BYTES };
 };

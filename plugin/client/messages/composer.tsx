@@ -1,0 +1,72 @@
+// plugin/client/messages/composer.tsx: the form for a message, with its draft and a file.
+import type { FC } from "hono/jsx";
+import { sizeText } from "../../author/amounts.js";
+import type { MessageDraft } from "../../author/message-drafts.js";
+import type { TwtxtError } from "../../errors.js";
+import { guestKeyOf } from "../../keys/guest.js";
+import { DATES } from "../dates.js";
+import { Fields, Form } from "../layout.js";
+import { conversationPath, draftPath, keyPath } from "./paths.js";
+
+export interface ComposerProps {
+  address: string;
+  /** What was typed before; `null` for nothing. */
+  draft: MessageDraft | null;
+  /** The largest file that can be attached, in bytes; `null` if the site stores none. */
+  maxFileBytes: number | null;
+  /** A message that could not be sent; `null` for none. */
+  unsent: UnsentMessage | null;
+}
+
+export interface UnsentMessage {
+  text: string;
+  /** The name of the file that was attached; `null` for none. A page cannot choose it again. */
+  filename: string | null;
+  error: TwtxtError;
+}
+
+export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileBytes }) => (
+  <Form action={conversationPath(address)} class="composer" enctype="multipart/form-data">
+    {unsent && (
+      <p class="notice failure" role="alert">
+        Not sent: {unsent.error.message} {unsent.filename !== null && `Choose ${unsent.filename} again. `}
+        {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
+      </p>
+    )}
+    <Fields fields={{ id: address, seen: draft?.saved ?? "" }} />
+    <label for="text">Your message</label>
+    <textarea id="text" name="text" rows={4} data-key="r">
+      {`\n${unsent?.text ?? draft?.text ?? ""}`}
+    </textarea>
+    <p id="draft-state" class="muted" role="status">
+      {draft && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
+    </p>
+    <FileField address={address} maxFileBytes={maxFileBytes} />
+    <div class="actions">
+      <button type="submit" class="primary">
+        Send
+      </button>
+      <button type="submit" formaction={draftPath(address)} formnovalidate data-draft="">
+        Save draft
+      </button>
+    </div>
+  </Form>
+);
+
+const FileField: FC<Pick<ComposerProps, "address" | "maxFileBytes">> = ({ address, maxFileBytes }) => {
+  if (guestKeyOf(address) !== null) {
+    return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
+  }
+  if (maxFileBytes === null) {
+    return <p class="muted">To attach files, give the plugin the option blobs: true, build and deploy.</p>;
+  }
+  return (
+    <>
+      <label for="file">Attach a file (at most {sizeText(maxFileBytes)})</label>
+      <input id="file" name="file" type="file" aria-describedby="file-note" />
+      <p id="file-note" class="muted">
+        The file is sealed on this machine. Your site stores it, and only you and {address} can open it.
+      </p>
+    </>
+  );
+};
