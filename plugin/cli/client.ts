@@ -62,7 +62,9 @@ Ctrl-C ends the client.`,
     const screen = screenOf(terminal.environment);
     const handedOver = values["no-open"] || screen === "ssh" ? null : await handOver(running.link);
     terminal.print(running.link);
-    const isOpen = handedOver !== null && (await openBrowser(handedOver.target, terminal));
+    // Some programs end when the browser does.
+    const interrupted = ended.then(() => true);
+    const isOpen = handedOver !== null && (await Promise.race([openBrowser(handedOver.target, terminal), interrupted]));
     const what = isOpen ? "Opened in your browser." : adviceFor(screen, running.port, terminal.environment);
     terminal.say(`${what} The link works once; for another one, open ${new URL("/", running.link)}`);
     terminal.say("Ctrl-C ends the client.");

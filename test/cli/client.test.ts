@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,7 +14,8 @@ function rest(link: string): string {
 
 /** Starts the client, and waits for its link. */
 async function started(folder: string, args: string[] = [], environment: Record<string, string> = {}) {
-  const running = longCommand(folder, ["client", ...args], { environment });
+  const here = { SSH_CONNECTION: "", WSL_DISTRO_NAME: "" };
+  const running = longCommand(folder, ["client", ...args], { environment: { ...here, ...environment } });
   await expect.poll(() => running.printed.stdout).toMatch(LINK);
   return { ...running, link: LINK.exec(running.printed.stdout)?.[0] ?? "" };
 }
@@ -66,6 +67,20 @@ describe("eleventy-twtxt client", () => {
     },
   );
 
+  it.skipIf(process.platform !== "linux")(
+    "ends while the program that opens the browser is still running",
+    async () => {
+      const blog = site();
+      blog.write("bin/xdg-open", '#!/bin/sh\n: > "$OPENED"\nwhile [ -e "$OPENED" ]; do /bin/sleep 0.1; done\n');
+      chmodSync(join(blog.folder, "bin/xdg-open"), 0o755);
+      const opened = join(blog.folder, "opened");
+      const { end } = await started(blog.folder, [], { PATH: join(blog.folder, "bin"), OPENED: opened });
+      await expect.poll(() => existsSync(opened)).toBe(true);
+      expect(await end()).toBe(0);
+      rmSync(opened);
+    },
+  );
+
   it("through ssh, opens no browser, and says how to forward the port; in WSL, points to Windows", async () => {
     const { folder } = site();
     const display = { DISPLAY: "", WAYLAND_DISPLAY: "" };
@@ -76,7 +91,7 @@ describe("eleventy-twtxt client", () => {
     await expect.poll(() => remote.printed.stderr).toBe(forward + rest(remote.link));
     await remote.end();
 
-    const wsl = await started(folder, [], { WSL_DISTRO_NAME: "Debian", SSH_CONNECTION: "", PATH: "/nonexistent" });
+    const wsl = await started(folder, [], { WSL_DISTRO_NAME: "Debian", PATH: "/nonexistent" });
     await expect.poll(() => wsl.printed.stderr).toContain("Open this link in your browser on Windows.");
     await wsl.end();
   });
