@@ -54,6 +54,7 @@ const WRITE: readonly Step[] = [
     shows: "In your feed",
   },
   { action: "asks who is notified", strokes: [{ to: "Who will be notified?" }, ENTER], shows: "/webmention (" },
+  { action: "opens the pictures", strokes: [{ to: "Pictures" }, ENTER], shows: "Picture (JPEG", stays: true },
   {
     action: "chooses a picture",
     strokes: [{ to: "Picture (" }, { choose: join(REPO, "site-example/pictures/quinces.png") }],

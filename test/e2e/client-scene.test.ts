@@ -1,5 +1,6 @@
 // test/e2e/client-scene.test.ts: two authors use the local web client in a real Chromium, and a reader writes to one of them.
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { freePort } from "../cli/server.js";
@@ -20,11 +21,12 @@ async function twoAuthors(): Promise<[alice: Author, bob: Author]> {
   const ports = [await freePort(), await freePort()] as const;
   return [
     await authorOf("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true }, blobs: true }),
-    await authorOf("bob", ports[1], `127.0.0.1:${ports[0]}`),
+    await authorOf("bob", ports[1], `127.0.0.1:${ports[0]}`, { blobs: true }),
   ];
 }
 
 const PHOTO = join(REPO, "test/pictures/files/phone.jpg");
+const MAP = Buffer.from("%PDF-1.7 to the quince tree");
 const QUESTION = "Were your quinces earlier than mine?";
 const REPLY = "A week earlier. Come and see them!";
 const ANSWER = "On Saturday, then.";
@@ -89,8 +91,12 @@ async function exchangeMessages(alice: Author, bob: Author): Promise<void> {
   await bob.press("j", "o");
   await bob.tab.getByText("At ten?").waitFor();
   await bob.tab.getByText("Verified: signed with the key of").waitFor();
-  await bob.send("At ten.");
+  await bob.tab.locator("#file").setInputFiles({ name: "map.pdf", mimeType: "application/pdf", buffer: MAP });
+  await bob.send("At ten. Here is the map.");
   await alice.seesLater(".text", "At ten.");
+  const downloaded = alice.tab.waitForEvent("download");
+  await alice.tab.getByRole("link", { name: "Download map.pdf" }).click();
+  expect(readFileSync(await (await downloaded).path())).toEqual(MAP);
 }
 
 async function answerGuest(alice: Author): Promise<void> {
@@ -116,6 +122,7 @@ async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {
   await bob.send("This is my new key.");
 
   await alice.goTo("Messages");
+  expect(await alice.tab.locator("[data-item]", { hasText: "Not verified" }).innerText()).toMatch(/has a new key, or/);
   await alice.tab.getByRole("link", { name: "Not verified" }).click();
   await alice.tab.getByText("has a new key, or someone else writes in this name").waitFor();
   await alice.tab.getByRole("link", { name: "Compare the keys" }).click();

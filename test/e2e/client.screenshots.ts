@@ -1,5 +1,5 @@
 // test/e2e/client.screenshots.ts: `npm run screenshots`: writes pictures of each room of the web client into docs/images.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
@@ -18,6 +18,17 @@ const SIZES = [
   { name: "phone", width: 390, height: 780, scale: 1.5 },
 ];
 const QUALITY = 80;
+
+/** Alice's files: their names, contents or paths, and options. */
+const FILES: readonly [string, string | readonly [string], ...string[]][] = [
+  ["market-list.txt", "Flour, jars, lids that fit"],
+  ["alice.png", ["site-example/images/alice.png"], "--public"],
+  ["garden-plan.txt", "Beans behind, bicycles in front", "--encrypt"],
+  ["bicycle.svg", ["site-example/images/bicycle.svg"], "--public"],
+  ["quinces.png", ["site-example/pictures/quinces.png"], "--public"],
+];
+
+const loadedOf = (all: unknown[]) => all.filter((one) => Number(Object(one).naturalWidth) > 0).length;
 
 /** The people of the pictures. */
 interface Cast {
@@ -67,6 +78,13 @@ it("writes pictures of each room", async () => {
   await alice.tab.getByRole("link", { name: "Compare the keys" }).first().click();
   await alice.tab.getByRole("button", { name: "I have asked" }).waitFor();
   await take("key");
+
+  await storeFiles(alice.blog);
+  await alice.goTo("Files");
+  // Pictures below the screen are not loaded.
+  await alice.tab.setViewportSize({ width: 1280, height: 2000 });
+  await expect.poll(() => alice.tab.locator(".preview img").evaluateAll(loadedOf)).toBe(2);
+  await take("files");
 
   await alice.goTo("Health");
   await alice.press("c");
@@ -148,6 +166,13 @@ async function exchangeMessages({ alice: { blog: alice }, bob, carol }: Cast): P
   await reader.context().close();
   await carol.changeKey();
   await send(carol, alice, "New telephone, new key. It is really me.");
+}
+
+async function storeFiles(alice: PublishedBlog): Promise<void> {
+  for (const [name, content, ...options] of FILES) {
+    alice.write(`../${name}`, typeof content === "string" ? content : readFileSync(join(REPO, ...content)));
+    await alice.type("blob", "put", `../${name}`, ...options);
+  }
 }
 
 async function takePictures(tab: Page, name: string, names: Cast["names"]): Promise<void> {

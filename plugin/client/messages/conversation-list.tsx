@@ -5,20 +5,13 @@ import { splitAttachments } from "../../author/attachment-text.js";
 import type { Conversation } from "../../author/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
 import type { MessageDraft } from "../../author/message-drafts.js";
-import {
-  claimedName,
-  reasonOf,
-  shownAddress,
-  shownCorrespondent,
-  stateOf,
-  textOf,
-  timeOf,
-} from "../../author/message-facts.js";
+import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf, timeOf } from "../../author/message-facts.js";
 import { type OpenedCopy, shownText } from "../../author/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
 import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { doubtAbout } from "./message-items.js";
 import { Time } from "./message-text.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
 
@@ -129,8 +122,7 @@ function ownLine(copy: OpenedCopy) {
 }
 
 function previewOf(message: InboxEntry): string {
-  if (!isOpened(message)) return message.unreadable;
-  return reasonOf(message) ?? withFileNames(textOf(message));
+  return doubtAbout(message) ?? (isOpened(message) ? withFileNames(textOf(message)) : "");
 }
 
 /** The text, or the names of the files of a message without a text. */

@@ -81,14 +81,19 @@ const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
   </p>
 );
 
+/** Why it is not certain who wrote a message, or why it is unreadable; `null` if all is well. */
+export function doubtAbout(entry: InboxEntry): string | null {
+  if (!isOpened(entry)) return entry.unreadable;
+  const { address } = entry.message;
+  if (entry.trust.trust !== "key-changed" || address === null) return reasonOf(entry);
+  return `${address} has a new key, or someone else writes in this name.`;
+}
+
 const Reason: FC<{ entry: InboxEntry }> = ({ entry }) => {
-  if (!isOpened(entry)) return <p class="reason">{entry.unreadable}</p>;
-  const { trust, message } = entry;
-  const { address } = message;
-  if (trust.trust !== "key-changed" || address === null) return <p class="reason">{reasonOf(entry)}</p>;
+  const address = isOpened(entry) && entry.trust.trust === "key-changed" ? entry.message.address : null;
   return (
     <p class="reason">
-      {address} has a new key, or someone else writes in this name. <a href={keyPath(address)}>Compare the keys</a>
+      {doubtAbout(entry)} {address !== null && <a href={keyPath(address)}>Compare the keys</a>}
     </p>
   );
 };

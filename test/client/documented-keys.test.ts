@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { startedClient } from "./client.js";
+
+const ROOMS = ["Timeline", "Write", "Mentions", "Messages", "Files", "Health"];
+
+it("docs/client.md lists the keys of each room, as the pages do", async () => {
+  const client = await startedClient();
+  const cookie = await client.open();
+  const rows = new Set<string>();
+  for (const room of ROOMS) {
+    const { text } = await client.ask(`/${room.toLowerCase()}`, { headers: { cookie } });
+    for (const [, key = "", does = ""] of text.matchAll(/<kbd>(.*?)<\/kbd><\/dt><dd>(.*?)<\/dd>/g)) {
+      rows.add(`| ${"jk?".includes(key) ? "all" : room} | \`${key}\` | ${does} |`);
+    }
+  }
+  const document = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");
+  expect([...document.matchAll(/^\| .* \| `.` \| .* \|$/gm)].map(([row]) => row)).toEqual([...rows]);
+});
