@@ -27,7 +27,7 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
   routes.post("/add", async (c) => {
     const { name = "", ...fields } = c.req.query();
     const size = Number(c.req.header("content-length"));
-    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, c.req.raw.body ?? noBytes());
+    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, bodyOf(c));
     return c.body(null, 204);
   });
   routes.post("/uploads/clear", async (c) => {
@@ -61,7 +61,7 @@ async function addForm(c: Context<ClientEnv>, uploads: Uploads): Promise<number>
   const boundary = boundaryOf(c.req.header("content-type") ?? "");
   const fields: Record<string, string> = {};
   let count = 0;
-  for await (const { name, filename, chunks } of partsOf(c.req.raw.body ?? noBytes(), boundary)) {
+  for await (const { name, filename, chunks } of partsOf(bodyOf(c), boundary)) {
     if (filename === null) fields[name] = (await concatUpTo(chunks, MAX_FIELD_BYTES, tooLong)).toString("utf8");
     // Browsers send an empty file if none was chosen.
     else if (filename !== "") {
@@ -80,6 +80,13 @@ function choiceOf({ visibility, clean }: Record<string, string>): Pick<UploadCho
 
 function tooLong(): TwtxtError {
   return new TwtxtError("bad-request", "A field of this form is too long.");
+}
+
+/** @throws TwtxtError `bad-request` if the body was read for the CSRF token in it */
+function bodyOf({ req: { raw } }: Context<ClientEnv>): AsyncIterable<Uint8Array> {
+  if (raw.bodyUsed)
+    throw new TwtxtError("bad-request", "Send the CSRF token in the query: files are read as they arrive.");
+  return raw.body ?? noBytes();
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
