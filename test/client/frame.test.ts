@@ -1,10 +1,11 @@
 import { Hono } from "hono";
 import { raw } from "hono/html";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BackgroundCount } from "../../plugin/client/background-count.js";
 import type { ClientEnv } from "../../plugin/client/client-env.js";
 import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { eventually } from "../helpers/eventually.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText } from "./visitor.js";
@@ -42,7 +43,7 @@ describe("the navigation", () => {
     expect([count.current, count.current]).toEqual([0, 0]);
     expect(asked).toHaveLength(1);
     asked[0]?.(4);
-    await vi.waitFor(() => expect(count.current).toBe(4));
+    await eventually(() => expect(count.current).toBe(4));
     count.set(3);
     expect(count.current).toBe(3);
     expect(asked).toHaveLength(1);

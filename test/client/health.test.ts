@@ -1,6 +1,6 @@
 import { utimesSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { healthRoom } from "../../plugin/client/health/health-room.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { checkedSite, sourcesOf } from "../cli/checked-site.js";
@@ -8,7 +8,7 @@ import { ALICES_DATA, ownData } from "../cli/helpers.js";
 import { site } from "../cli/server.js";
 import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { eventually } from "../helpers/eventually.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
@@ -17,11 +17,11 @@ import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 async function pageOfCheck(visitor: Visitor): Promise<string> {
   await visitor.submit("/health");
-  return vi.waitFor(async () => {
+  return eventually(async () => {
     const page = shownText((await visitor.get("/health")).text);
     expect(page).toMatch(/to fix, checked/);
     return page;
-  }, LONGEST_MS / 2);
+  });
 }
 
 describe("the room of health", () => {

@@ -1,9 +1,10 @@
 // test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, by keyboard alone.
 import { readFileSync } from "node:fs";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { blobAuthors } from "../cli/blob-author.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { eventually } from "../helpers/eventually.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { visitorOf } from "./visitor.js";
@@ -78,7 +79,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await show.focus();
     await tab.keyboard.press("Enter");
     const width = 'document.querySelector(".attachments img")?.naturalWidth';
-    await vi.waitFor(async () => expect(await tab.evaluate(width)).toBe(24));
+    await eventually(async () => expect(await tab.evaluate(width)).toBe(24));
     expect(pictures).toHaveLength(1);
     await tab.keyboard.press("r");
     await tab.keyboard.type("And here is the programme.");

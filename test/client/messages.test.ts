@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
@@ -11,7 +11,7 @@ import { FileStore } from "../../plugin/store/file.js";
 import { update } from "../../plugin/store/json.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { eventually } from "../helpers/eventually.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
@@ -84,7 +84,7 @@ describeWithoutKeychain("the room of messages", () => {
       expect((await fetch(alice.endpoint, { method: "POST", body, headers })).status).toBe(202);
     }
     const visitor = await visitorAt(alice);
-    const text = await vi.waitFor(async () => {
+    const text = await eventually(async () => {
       const page = await visitor.get(conversation(bob));
       expect(page.text).toContain("Show earlier messages (5)");
       return page.text;
@@ -109,7 +109,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(await bob.found("list")).toMatchObject([{ text: "See you at nine?\nOr later.", trust: "verified" }]);
 
     await bob.message("send", alice.address, "Nine: https://bob.example/nine. OK?");
-    await vi.waitFor(async () => expect((await visitor.get(conversation(bob))).text).toContain("Nine: "));
+    await eventually(async () => expect((await visitor.get(conversation(bob))).text).toContain("Nine: "));
     const { text } = await visitor.get(conversation(bob));
     expect(text).toContain(
       '<a href="https://bob.example/nine" rel="nofollow ugc noopener" target="_blank">https://bob.example/nine</a>. OK?',
@@ -165,7 +165,7 @@ describeWithoutKeychain("the room of messages", () => {
 
     const key = `/messages/key/${encodeURIComponent(bob.address)}`;
     const unverified = async () => (await visitor.get("/messages/unverified")).text;
-    await vi.waitFor(async () => expect(await unverified()).toContain(key));
+    await eventually(async () => expect(await unverified()).toContain(key));
     expect(shownText((await visitor.get(conversation(bob))).text)).not.toContain("With my new key.");
     const refused = await visitor.submit(conversation(bob), { text: "Is it you?" });
     expect(shownText(refused.text)).toContain("Not sent: There is a new key");
@@ -258,8 +258,8 @@ describeWithoutKeychain("the room of messages", () => {
     await makeDue(alice);
 
     const visitor = await visitorAt(alice);
-    await vi.waitFor(async () => expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]));
-    await vi.waitFor(async () =>
+    await eventually(async () => expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]));
+    await eventually(async () =>
       expect((await visitor.get("/messages/outbox")).text).toContain("Everything was delivered."),
     );
   });
@@ -288,11 +288,11 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(sent.text)).toContain(`Delivered to ${bob.address}.`);
 
     await alice.start();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const list = shownText((await visitor.get("/messages")).text);
       expect(list).toContain("verified 1 unread");
       expect(list).not.toContain("nothing is lost");
-    }, LONGEST_MS / 2);
+    });
   });
 
   it("says that the inbox does not answer, and shows what it has opened", async () => {
@@ -301,7 +301,7 @@ describeWithoutKeychain("the room of messages", () => {
     const visitor = await visitorAt(alice);
     expect((await visitor.get("/messages")).text).toContain("Before.");
     await alice.stop();
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const list = shownText((await visitor.get("/messages")).text);
       expect(list).toMatch(/The inbox does not answer\..*nothing is lost.*Before\./);
     });

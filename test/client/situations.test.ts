@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
@@ -10,7 +10,7 @@ import { describeWithoutKeychain, environmentOf, KEY_FILE } from "../cli/machine
 import { freePort } from "../cli/server.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
 import { type ClientSetup, startedClient } from "./client.js";
@@ -241,7 +241,7 @@ describeWithoutKeychain("the client says what to do", () => {
     const client = await startedClient(alice({}, silent.url));
     const cookie = await client.open();
     const page = client.ask("/mentions", { headers: { cookie } });
-    await vi.waitFor(() => expect(silent.asked).not.toEqual([]), LONGEST_MS / 2);
+    await eventually(() => expect(silent.asked).not.toEqual([]));
     await client.close();
     expect((await page).text).toContain("This did not work");
   });

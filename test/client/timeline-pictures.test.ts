@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { namedPictures } from "../../plugin/author/strangers-picture.js";
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
 import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
@@ -58,7 +59,7 @@ describe("pictures of others", () => {
   it("are links with their descriptions, and nothing is requested before the author asks", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
-    await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
+    await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
     const { text } = await visitor.get("/timeline");
     expect(shownText(text)).toContain("Show picture: number 0");
     expect(text).not.toContain("<img");
@@ -68,7 +69,7 @@ describe("pictures of others", () => {
   it("come without metadata through the client; what is no safe picture does not", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
-    await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
+    await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
     const { text } = await visitor.get("/timeline");
     const linkOf = (number: number) => {
       const link = new RegExp(`href="([^"]+)" data-picture="number ${number}"`).exec(text)?.[1] ?? "";

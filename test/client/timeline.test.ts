@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
 import { writeRoom } from "../../plugin/client/write/write-room.js";
@@ -11,6 +11,7 @@ import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type ClientUnderTest, type Got, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
@@ -77,7 +78,7 @@ function dayOf(day: number): string {
 
 async function whenRead(client: ClientUnderTest) {
   const visitor = await visitorOf(client, "/timeline");
-  await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
+  await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
   return visitor;
 }
 
@@ -199,7 +200,7 @@ describe("the room of the timeline", () => {
     const followed = await visitor.submit("/timeline/following", { url: url("carol") });
     expect(shownText(followed.text)).toContain("Following @carol. Commit _data/follow.json: your next build adds it.");
     expect(JSON.parse(machine.read(file))).toHaveLength(2);
-    await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));
+    await eventually(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));
 
     const unfollowed = await visitor.submit("/timeline/following/remove", { url: url("bob") });
     expect(shownText(unfollowed.text)).toContain("No longer following @bob.");

@@ -4,6 +4,7 @@ import { twtHash } from "../../plugin/feed/hash.js";
 import { withHtml } from "../../plugin/host/refresh-timeline.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
 import type { Timeline } from "../../plugin/site/timeline.js";
+import { eventually } from "../helpers/eventually.js";
 import { loopbackServer, strayed } from "../helpers/loopback.js";
 import { PAGES, type ReceiverOptions, receiver, settingsOf } from "../helpers/receiver.js";
 
@@ -171,11 +172,11 @@ describe("a server", () => {
     const site = { settings: settingsOf({}), pages: PAGES };
     const host = new SiteHost({ site, file: "", read: async () => site, make: () => services, log: () => {} });
     host.begin();
-    await vi.waitFor(async () => expect((await list()).twts).toHaveLength(1), 20_000);
+    await eventually(async () => expect((await list()).twts).toHaveLength(1));
     bob.body += "2026-11-20T09:05:00Z\tSun.\n";
     clock.time += 15 * MINUTE;
     vi.advanceTimersByTime(15 * MINUTE);
-    await vi.waitFor(async () => expect((await list()).twts).toHaveLength(2), 20_000);
+    await eventually(async () => expect((await list()).twts).toHaveLength(2));
     await host.end();
     expect(server.asked.length).toBe(2);
   });
