@@ -14,8 +14,11 @@ import { post } from "../helpers/site.js";
 import { Author, LAYOUT, newTab } from "./author.js";
 import { PublishedBlog } from "./published-blog.js";
 
-/** A key, the way with Tab to an element with this name, a text to type, or Enter and a file for the dialog that it opens. */
-type Stroke = string | { to: string } | { type: string } | { choose: string };
+/**
+ * A key, the way with Tab to an element with this name, a text to type, Enter and a file for the dialog that it opens, or
+ * a key that downloads.
+ */
+type Stroke = string | { to: string } | { type: string } | { choose: string } | { download: string };
 
 interface Step {
   action: string;
@@ -24,11 +27,14 @@ interface Step {
   strokes: readonly Stroke[];
   /** A text that the page has then. */
   shows: string;
+  /** A text that the page no longer has then. */
+  hides?: string;
   /** Whether no other page is loaded. */
   stays?: boolean;
 }
 
 const ENTER = "Enter";
+const PICTURE = join(REPO, "site-example/pictures/quinces.png");
 
 /** @param feed - a feed to follow */
 function timeline(feed: string): Step[] {
@@ -57,7 +63,7 @@ const WRITE: readonly Step[] = [
   { action: "opens the pictures", strokes: [{ to: "Pictures" }, ENTER], shows: "Picture (JPEG", stays: true },
   {
     action: "chooses a picture",
-    strokes: [{ to: "Picture (" }, { choose: join(REPO, "site-example/pictures/quinces.png") }],
+    strokes: [{ to: "Picture (" }, { choose: PICTURE }],
     shows: "1 picture chosen.",
     stays: true,
   },
@@ -88,6 +94,36 @@ const MENTIONS: readonly Step[] = [
   { action: "rejects a host", strokes: [{ to: "Reject all of them" }, ENTER], shows: "2 rejected." },
   { action: "shows the year", strokes: [{ to: "Last year" }, ENTER], shows: "Mentions of the last year" },
   { action: "shows it as a table", strokes: [{ to: "The same as a table" }, ENTER], shows: "Week of", stays: true },
+];
+
+const FILES: readonly Step[] = [
+  { action: "opens the room", strokes: [{ to: "Files" }, ENTER], shows: "No files yet." },
+  { action: "chooses a file", strokes: ["a", { choose: PICTURE }], shows: "Upload", stays: true },
+  { action: "uploads it", strokes: [{ to: "Upload" }, ENTER], shows: "Stored: new, private.", stays: true },
+  {
+    action: "clears the list",
+    strokes: [{ to: "Clear the list" }, ENTER],
+    shows: "quinces.png",
+    hides: "Clear the list",
+    stays: true,
+  },
+  { action: "asks before it is public", strokes: ["j", "p"], shows: "Make this file public?" },
+  { action: "leaves the question", strokes: ["q"], shows: "Private: only you can read it" },
+  { action: "asks again", strokes: ["j", "p"], shows: "Make this file public?" },
+  { action: "makes it public", strokes: ["y"], shows: "quinces.png is public." },
+  { action: "undoes it", strokes: ["u"], shows: "quinces.png is private." },
+  {
+    action: "shows the text to paste",
+    strokes: [{ to: "Text to paste" }, ENTER],
+    shows: "![quinces.png](blob:",
+    stays: true,
+  },
+  { action: "opens the name", strokes: ["j", "e"], shows: "Media type" },
+  { action: "renames it", strokes: ["n", { type: "ripe-" }, ENTER], shows: "ripe-" },
+  { action: "downloads it", strokes: ["j", { download: "d" }], shows: "ripe-", stays: true },
+  { action: "verifies", strokes: ["v"], shows: "1 as you stored them" },
+  { action: "asks before it deletes", strokes: ["j", "x"], shows: "Delete this file?" },
+  { action: "deletes", strokes: ["y"], shows: "is deleted." },
 ];
 
 const HEALTH: readonly Step[] = [
@@ -172,13 +208,14 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
 }
 
 /** Types what a step says, and waits for what it shows. */
-async function done(tab: Page, { action, given, strokes, shows, stays = false }: Step): Promise<void> {
+async function done(tab: Page, { action, given, strokes, shows, hides, stays = false }: Step): Promise<void> {
   try {
     await given?.();
     for (const stroke of strokes.slice(0, -1)) await make(stroke, tab);
     const loaded = stays ? null : tab.waitForEvent("load");
     await Promise.all([loaded, ...strokes.slice(-1).map((stroke) => make(stroke, tab))]);
     await tab.locator("#main, dialog[open]").getByText(shows).filter({ visible: true }).first().waitFor();
+    if (hides !== undefined) await tab.getByText(hides).waitFor({ state: "hidden" });
   } catch (error) {
     throw new Error(`${action}: ${error}\n${await tab.locator("body").innerText()}`);
   }
@@ -187,6 +224,7 @@ async function done(tab: Page, { action, given, strokes, shows, stays = false }:
 async function make(stroke: Stroke, tab: Page): Promise<void> {
   if (typeof stroke === "string") await tab.keyboard.press(stroke);
   else if ("choose" in stroke) await chooseFile(stroke.choose, tab);
+  else if ("download" in stroke) await Promise.all([tab.waitForEvent("download"), tab.keyboard.press(stroke.download)]);
   else if ("type" in stroke) await tab.keyboard.type(stroke.type);
   else await tabTo(tab, stroke.to);
 }
@@ -216,7 +254,7 @@ async function tabTo(tab: Page, name: string): Promise<void> {
 }
 
 describeInChromium("the client by keyboard alone", () => {
-  it("does each action of the timeline, of writing, of the mentions and of the health of a site", async () => {
+  it("does each action of the timeline, of writing, of mentions, of files and of the health of a site", async () => {
     const [first, second] = [await freePort(), await freePort()];
     const date = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const mention = `@<alice http://127.0.0.1:${first}/twtxt.txt>`;
@@ -224,7 +262,7 @@ describeInChromium("the client by keyboard alone", () => {
       post({ date: date(minutes), tags: "posts", layout: "post.njk" }, text);
     const files = { "_includes/post.njk": LAYOUT, "posts/first.md": note(60, "Hello.") };
     const notes = [1, 2, 3, 4].map((at) => [`posts/${at}.md`, note(10 * at, `${mention} quinces?`)]);
-    const options = { mentions: { moderate: true } };
+    const options = { mentions: { moderate: true }, blobs: true };
     const alice = await Author.start({ nick: "alice", port: first, hosts: [`127.0.0.1:${second}`], options, files });
     const bob = await PublishedBlog.start({
       nick: "bob",
@@ -233,7 +271,7 @@ describeInChromium("the client by keyboard alone", () => {
       files: { ...files, ...Object.fromEntries(notes) },
     });
     for (const at of [1, 2, 3, 4]) await sendMention(bob.url, at, alice.blog.url);
-    for (const step of [...timeline(`${bob.url}/twtxt.txt`), ...WRITE, ...MENTIONS, ...HEALTH])
+    for (const step of [...timeline(`${bob.url}/twtxt.txt`), ...WRITE, ...MENTIONS, ...FILES, ...HEALTH])
       await done(alice.tab, step);
   });
 
