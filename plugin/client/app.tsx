@@ -88,10 +88,11 @@ function Opened({ goesTo }: { goesTo: string }) {
   );
 }
 
-/** A page with the sentence of an error. Errors of another kind are logged and masked. */
+/** A page with the sentence of an error. Errors of another kind are logged and masked, unless the browser has gone. */
 async function errorPage(error: unknown, c: Context<ClientEnv>, { say }: AppParts["machine"]): Promise<Response> {
   const isKnown = error instanceof TwtxtError;
-  if (!isKnown) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  if (!isKnown && !c.env.incoming.readableAborted)
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const text = isKnown
     ? error.message
     : "This is a bug. The terminal where the client runs shows what happened: please report it to eleventy-plugin-twtxt with these lines.";

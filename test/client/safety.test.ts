@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { promisify } from "node:util";
 import { Hono } from "hono";
 import { stream } from "hono/streaming";
@@ -267,6 +268,25 @@ describe("an error", () => {
     expect(page.text).not.toContain("secret detail");
     expect(page.text).toContain("<nav");
     expect(client.said.join("\n")).toContain("secret detail");
+  });
+});
+
+describe("a request that ends before its body", () => {
+  it("is no error of the client, and does nothing", async () => {
+    const { client, cookie, counted } = await clientWithForm();
+    const { port } = new URL(client.origin);
+    const socket = connect(Number(port), "127.0.0.1");
+    const lines = [`Host: 127.0.0.1:${port}`, `Cookie: ${cookie}`];
+    // After it, the client knows whose connection this is.
+    socket.write(["GET /count HTTP/1.1", ...lines, "", ""].join("\r\n"));
+    await once(socket, "data");
+    const form = ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 100", "", "csrf="];
+    const request = ["POST /count HTTP/1.1", ...lines, `Origin: ${client.origin}`, ...form];
+    socket.write(request.join("\r\n"), () => socket.destroy());
+    await once(socket, "close");
+    await client.ask("/count", { headers: { cookie } });
+    await client.close();
+    expect([client.said, counted.actions]).toEqual([[], 0]);
   });
 });
 

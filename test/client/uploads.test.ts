@@ -24,6 +24,11 @@ function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Up
   });
 }
 
+/** What the uploads have on the disk. */
+function workFiles({ machine }: BlobAuthor): string[] {
+  return machine.list("data/eleventy-twtxt/work").flatMap((name) => machine.list(`data/eleventy-twtxt/work/${name}`));
+}
+
 const FILE = { filename: "large.bin", size: BYTES.length, visibility: "private", isCleaned: true } as const;
 
 describe("an upload", () => {
@@ -87,5 +92,44 @@ describe("an upload", () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const upload = await uploadsOf(alice, 60_000).add({ ...FILE, size: 6 }, inChunks(BYTES));
     expect(upload).toMatchObject({ stage: "failed", remark: expect.stringContaining("maxMegabytes: 8") });
+  });
+
+  it("fails with a sentence, and leaves no file, if the browser stops sending it", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const chunks = async function* () {
+      yield Buffer.from("a");
+      throw new Error("aborted");
+    };
+    const upload = await uploadsOf(alice, 60_000).add(FILE, chunks());
+    const remark = "The browser stopped sending it. Choose the file again.";
+    expect(upload).toMatchObject({ stage: "failed", remark, canRetry: false });
+    expect(workFiles(alice)).toEqual([]);
+  });
+
+  it("leaves no file when it has failed and is no longer in the list", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.trouble = 403;
+    const uploads = uploadsOf(alice, 60_000);
+    for (let count = 0; count < 55; count += 1) {
+      const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
+      await expect.poll(() => upload.canRetry, { interval: 1 }).toBe(true);
+    }
+    expect(uploads.all).toHaveLength(51);
+    expect(workFiles(alice)).toHaveLength(51);
+    await uploads.clear();
+    expect(workFiles(alice)).toEqual([]);
+  });
+
+  it("is sent again once, even if it is asked for twice at once", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.trouble = 403;
+    const uploads = uploadsOf(alice, 60_000);
+    const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
+    await expect.poll(() => upload.canRetry, { interval: 1 }).toBe(true);
+    alice.trouble = null;
+    alice.methods();
+    await Promise.all([uploads.retry(upload), uploads.retry(upload)]);
+    await expect.poll(() => upload.stage).toBe("done");
+    expect(alice.methods().filter((method) => method === "PUT")).toHaveLength(1);
   });
 });

@@ -52,9 +52,13 @@ export class Uploads {
 
   /** Removes uploads from the list that have ended. */
   async clear(): Promise<void> {
-    const ended = this.#uploads.filter(({ isEnded }) => isEnded);
-    this.#uploads = this.#uploads.filter(({ isEnded }) => !isEnded);
-    for (const upload of ended) await this.#discard(upload);
+    await this.#remove(this.#uploads.filter(({ isEnded }) => isEnded));
+  }
+
+  /** Removes uploads from the list, and their files, which wait for another attempt. */
+  async #remove(removed: readonly Upload[]): Promise<void> {
+    this.#uploads = this.#uploads.filter((upload) => !removed.includes(upload));
+    for (const upload of removed) await this.#discard(upload);
   }
 
   /** Sends a file again that could not be sent. @throws TwtxtError `bad-file` */
@@ -62,6 +66,8 @@ export class Uploads {
     if (!upload.canRetry) return;
     const path = await this.#pathOf(upload);
     const { size } = await orBadFile(stat(path));
+    // Another request may have been faster.
+    if (!upload.canRetry) return;
     Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
     void this.#send(upload, fileOf(upload, path, size));
   }
@@ -86,7 +92,8 @@ export class Uploads {
   async add(choice: UploadChoice, chunks: AsyncIterable<Uint8Array>): Promise<Upload> {
     this.#count += 1;
     const upload = new Upload(String(this.#count), choice);
-    this.#uploads = [upload, ...this.#uploads.filter(({ isEnded }, at) => !isEnded || at < MAX_ENDED)];
+    this.#uploads = [upload, ...this.#uploads];
+    await this.#remove(this.#uploads.filter(({ isEnded }, at) => isEnded && at > MAX_ENDED));
     const file = await this.#received(upload, chunks);
     if (file === null) return upload;
     Object.assign(upload, { stage: "waiting", total: file.size, isReceived: true });
@@ -191,12 +198,21 @@ function fileOf({ choice: { filename } }: Upload, path: string, size: number): S
 /** For the size of files to seal, which is checked before there are keys. */
 const unsealed: SealFile = ({ bytes }) => bytes;
 
-/** Ends as soon as there is more than the site accepts. */
+/**
+ * Ends as soon as there is more than the site accepts.
+ *
+ * @throws TwtxtError `bad-request` if the browser stops before the end, such as when its page is closed
+ */
 async function* checked(chunks: AsyncIterable<Uint8Array>, check: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    check(size);
-    yield chunk;
+  try {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      check(size);
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof TwtxtError) throw error;
+    throw new TwtxtError("bad-request", "The browser stopped sending it. Choose the file again.", { cause: error });
   }
 }
