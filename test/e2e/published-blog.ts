@@ -20,10 +20,10 @@ import { GIT_ENVIRONMENT } from "../author/git-site.js";
 import { command } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
 import { serveProcess } from "../cli/server.js";
+import { type HeldLine, heldLine } from "../helpers/held-line.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY, REPO } from "../helpers/paths.js";
 import { configOf } from "../helpers/site.js";
-import { type SlowLine, slowLine } from "./slow-line.js";
 
 const folders: string[] = [];
 const clients: ChildProcessWithoutNullStreams[] = [];
@@ -59,7 +59,7 @@ export class PublishedBlog {
   readonly folder: string;
   readonly #setup: PublishedBlogSetup;
   readonly #home: string;
-  #line: SlowLine | null = null;
+  #line: HeldLine | null = null;
 
   private constructor(setup: PublishedBlogSetup) {
     this.#setup = setup;
@@ -80,7 +80,7 @@ export class PublishedBlog {
     const { url } = await serveProcess({ folder: blog.#deployed }, ["--url", blog.url, ...blog.allowing], {
       environment: blog.#environment,
     });
-    blog.#line = await slowLine(setup.port, Number(new URL(url).port));
+    blog.#line = await heldLine(setup.port, Number(new URL(url).port));
     return blog;
   }
 
@@ -124,7 +124,7 @@ export class PublishedBlog {
   }
 
   /** The line to its server. */
-  get line(): SlowLine {
+  get line(): HeldLine {
     if (this.#line === null) throw new Error("Start the blog first.");
     return this.#line;
   }

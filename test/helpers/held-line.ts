@@ -1,0 +1,56 @@
+// test/helpers/held-line.ts: a line to a server of this machine that can be held.
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { afterEach } from "./hooks.js";
+
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+export interface HeldLine {
+  /** Of each connection, at most one more chunk is passed on. */
+  hold(): void;
+  release(): void;
+}
+
+/**
+ * Passes bytes on to a server.
+ *
+ * @param port - of the line
+ * @param to - the port of the server
+ */
+export async function heldLine(port: number, to: number): Promise<HeldLine> {
+  const sockets = new Set<Socket>();
+  let isHeld = false;
+  const line = createServer((socket) => {
+    const onward = connect(to, "127.0.0.1");
+    sockets.add(socket);
+    for (const [one, other] of [[socket, onward] as const, [onward, socket] as const]) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("data", (chunk) => {
+      onward.write(chunk);
+      if (isHeld) socket.pause();
+    });
+    onward.pipe(socket);
+  });
+  line.listen(port, "127.0.0.1");
+  await once(line, "listening");
+  ends.push(() => {
+    line.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    hold() {
+      isHeld = true;
+    },
+    release() {
+      isHeld = false;
+      for (const socket of sockets) socket.resume();
+    },
+  };
+}
