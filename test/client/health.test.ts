@@ -124,7 +124,7 @@ describeInChromium("the room of health, in a browser", () => {
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/health`);
     await tab.keyboard.press("c");
-    await tab.locator(".notice").getByText("Checking your site").waitFor();
+    await tab.locator(".notice").getByText("The check has started").waitFor();
     await tab.locator("#findings").getByText("to fix, checked").waitFor();
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");

@@ -17,7 +17,7 @@ export const healthRoom: CreateRoom = (context) => {
   routes.post("/", (c) =>
     context.notices.act(c, HEALTH, async () => {
       await checkup.start();
-      return { text: "Checking your site as others see it." };
+      return { text: "The check has started. What it finds appears below." };
     }),
   );
   return { title: "Health", path: HEALTH, keys: [{ key: "c", does: "checks the site" }], routes };

@@ -64,10 +64,10 @@ function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: b
           Reply
         </a>
       )}
-      <a class="button" data-key="b" href={`/mentions/block?host=${encodeURIComponent(hostOf(source))}`}>
+      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(hostOf(source))}`}>
         Block<span class="visually-hidden"> {hostOf(source)}</span>
       </a>
-      <a class="button" data-key="d" href={`/mentions/forget?id=${id}&state=${state}`}>
+      <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}&state=${state}`}>
         Forget
       </a>
     </div>

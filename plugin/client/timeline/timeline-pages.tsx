@@ -118,7 +118,7 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
       <PictureList text={text} links={context.pictures} />
       {context.canReply && !isReaction(mention) && (
         <div class="actions">
-          <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
+          <a class="button quiet" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
             Reply<span class="visually-hidden"> to {isOwn ? "your twt" : author.name}</span>
           </a>
         </div>
