@@ -1,5 +1,6 @@
 // plugin/author/followed-feeds.ts: lists, follows and unfollows feeds: the option `follow`, and the file beside it.
 import { existsSync } from "node:fs";
+import PQueue from "p-queue";
 import { TwtxtError } from "../errors.js";
 import { isMentionUrl, isNick } from "../feed/mention.js";
 import type { Ask } from "../http/guard.js";
@@ -16,6 +17,9 @@ export interface Following extends FollowedFeed {
   /** Whether it is in the configuration of the site, which is code and never edited here. */
   isInOption: boolean;
 }
+
+/** Changes of the file, one after the other: each one reads what the one before has written. */
+const changes = new PQueue({ concurrency: 1 });
 
 /** The feeds that the site follows: those in the option, as of the last build, and those that are in the file now. */
 export async function followedFeeds(site: Site): Promise<Following[]> {
@@ -48,15 +52,22 @@ export async function follow(
       `"${nick}" cannot be a nick: it must not have spaces or any of @ # ! : < > ( ) [ ] ' " \`.`,
     );
   }
-  const all = await followedFeeds(site);
-  const known = all.find((feed) => isSameFeed(feed.url, url));
+  const known = (await followedFeeds(site)).find((feed) => isSameFeed(feed.url, url));
   if (known) return { ...known, isNew: false };
   const feed = { nick: nick ?? (await nickIn(url, ask)), url };
-  const namesake = all.find((other) => other.nick === feed.nick);
+  return changes.add(() => addFeed(site, feed));
+}
+
+/** Adds a feed that is not in the list, perhaps since another page has just added it. @throws TwtxtError as {@link follow} */
+async function addFeed(site: Site, feed: FollowedFeed): Promise<Following & { isNew: boolean }> {
+  const all = await followedFeeds(site);
+  const known = all.find(({ url }) => isSameFeed(url, feed.url));
+  if (known) return { ...known, isNew: false };
+  const namesake = all.find(({ nick }) => nick === feed.nick);
   if (namesake) {
     throw new TwtxtError(
       "bad-usage",
-      `You already follow another @${feed.nick}, ${namesake.url}. Choose a nick for the new one: ${typed(`follow ${url} --nick ${feed.nick}2`)}`,
+      `You already follow another @${feed.nick}, ${namesake.url}. Choose a nick for the new one: ${typed(`follow ${feed.url} --nick ${feed.nick}2`)}`,
     );
   }
   await addToList(site, feed);
@@ -70,7 +81,11 @@ export async function follow(
  * @returns the feed; `null` if the site does not follow it
  * @throws TwtxtError `bad-usage` for a feed in the option; `bad-file`
  */
-export async function unfollow(site: Site, wanted: string): Promise<FollowedFeed | null> {
+export function unfollow(site: Site, wanted: string): Promise<FollowedFeed | null> {
+  return changes.add(() => removeFeed(site, wanted));
+}
+
+async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {
   const isWanted = ({ nick, url }: FollowedFeed) => nick === wanted.replace(/^@/, "") || isSameFeed(url, wanted);
   const { file, json, feeds } = await readList(site);
   const positions = feeds.flatMap((feed, at) => (isWanted(feed) ? [at] : []));

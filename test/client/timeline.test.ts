@@ -208,6 +208,19 @@ describe("the room of the timeline", () => {
     const wrong = await visitor.submit("/timeline/following", { url: url("alice") });
     expect(shownText(wrong.text)).toContain("is your own feed");
   });
+
+  it("follows all feeds that are followed at once, each one once, and unfollows all", async () => {
+    const { feeds, url, machine, file, started } = await reader();
+    const names = ["carol", "dave", "erin", "frank"];
+    for (const name of names) feeds[`/${name}.txt`] = `# nick = ${name}\n`;
+    const visitor = await visitorOf(await started(), "/timeline/following");
+    const post = (path: string, name: string) => visitor.post(`/timeline/following${path}`, { url: url(name) });
+    const nicks = () => JSON.parse(machine.read(file)).map(({ nick }: { nick: string }) => nick);
+    await Promise.all([...names, ...names].map((name) => post("", name)));
+    expect(nicks().sort()).toEqual(["bob", ...names]);
+    await Promise.all(names.map((name) => post("/remove", name)));
+    expect(nicks()).toEqual(["bob"]);
+  });
 });
 
 describeInChromium("the room of the timeline, in a browser", () => {
