@@ -16,7 +16,7 @@ const ESCAPED = /\\([\\[\]])/g;
 /** A name and a size. */
 const MAX_LABEL = 300;
 
-/** @example attachmentLine({ filename: "letter.pdf", size: 49_152, url }) // "[letter.pdf (48.0 KiB)](https://…)" */
+/** @example attachmentLine({ filename: "letter.pdf", size: 49_152, url: "https://a.example/f" }) // "[letter.pdf (48.0 KiB)](https://a.example/f)" */
 export function attachmentLine({ filename, size, url }: { filename: string; size: number; url: string }): string {
   const label = `${oneLine(filename) || "file"} (${sizeText(size)})`;
   return `[${label.replace(/[\\[\]]/g, "\\$&")}](${url})`;
