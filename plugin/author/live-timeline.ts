@@ -18,7 +18,7 @@ import type { Store } from "../store/store.js";
 import type { OwnSiteChoice } from "./choice.js";
 import { followedFeeds } from "./followed-feeds.js";
 import type { Machine } from "./machine.js";
-import { networkOf, trialHosts } from "./network.js";
+import { hostsFor, networkOf } from "./network.js";
 import { shownMentions } from "./shown-mentions.js";
 import { publishedSite, type Site } from "./site.js";
 import { type TimelineThread, timelineEntries } from "./timeline-items.js";
@@ -172,8 +172,8 @@ export class LiveTimeline {
   async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
     const { site, choice, machine } = this.#parts;
     const follow = await this.#followed();
-    const trial = follow.flatMap(({ url }) => trialHosts(site, url));
-    const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...trial] });
+    const urls = follow.map(({ url }) => url);
+    const { ask } = networkOf(hostsFor(site, choice, urls));
     return readFollowedFeeds(follow, this.#kept, { ask, now: machine.now, signal });
   }
 

@@ -3,7 +3,7 @@ import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { loopbackHostOf, PrivateAddressError } from "../http/hosts.js";
 import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
 import { systemSrv } from "../messages/lookup/public-lookup.js";
-import { isLoopback } from "../url.js";
+import { canParseUrl, isLoopback } from "../url.js";
 import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
 import type { Site } from "./site.js";
@@ -33,7 +33,13 @@ export function privateHostAdvice(hosts: readonly string[]): string {
   return `Only public servers are contacted. To allow one in your own network, add ${added}`;
 }
 
-/** A site on loopback is a trial, and may follow others on this machine. */
-export function trialHosts({ settings }: Site, url: string): string[] {
-  return isLoopback(new URL(settings.url).hostname) ? loopbackHostOf(url) : [];
+/**
+ * A site on loopback is a trial, and may reach others on this machine.
+ *
+ * @param urls - to reach
+ */
+export function hostsFor({ settings }: Site, choice: HostChoice, urls: readonly string[]): HostChoice {
+  const isTrial = isLoopback(new URL(settings.url).hostname);
+  const own = isTrial ? urls.filter((url) => canParseUrl(url)).flatMap(loopbackHostOf) : [];
+  return { "allow-private-host": [...choice["allow-private-host"], ...own] };
 }

@@ -9,6 +9,7 @@ import type { Ask } from "../http/guard.js";
 import { formatReference, parseReference } from "../mentions/reference.js";
 import { type LiveFeed, readAnyFeed, readArchives } from "../mentions/send/live-feed.js";
 import { quoteText } from "../mentions/verify/source-text.js";
+import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
 
 /** A twt by its time, as it is written in the feed. */
@@ -52,24 +53,22 @@ export function parseReply(text: string): Reply | null {
  * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.
  *
  * @param reply - a time is looked up in the feed and its archives
- * @param allowPrivateHosts - `host:port`s in the author's own network
  * @throws TwtxtError `no-such-twt`, and errors of reading the feed
  */
-export async function replyToOf(reply: Reply, allowPrivateHosts: readonly string[]): Promise<string> {
-  return "hash" in reply ? formatReplyTo(reply) : (await answeredTwt(reply, allowPrivateHosts)).replyTo;
+export async function replyToOf(reply: Reply, choice: HostChoice): Promise<string> {
+  return "hash" in reply ? formatReplyTo(reply) : (await answeredTwt(reply, choice)).replyTo;
 }
 
 /**
  * Reads the twt that a note replies to from its feed.
  *
  * @param reply - a time is also looked up in the archives
- * @param allowPrivateHosts - `host:port`s in the author's own network
  * @throws TwtxtError `no-such-twt`, and errors of reading the feed
  */
-export async function answeredTwt(reply: Reply, allowPrivateHosts: readonly string[]): Promise<AnsweredTwt> {
+export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<AnsweredTwt> {
   // Loaded on demand: most notes are not replies.
   const { createGuard } = await import("../http/guard.js");
-  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: choice["allow-private-host"] });
   const feed = await readAnyFeed(ask, reply.feedUrl);
   const { identity, nick } = feed;
   const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);

@@ -1,6 +1,6 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/followed-feeds.js";
-import { networkOf, trialHosts } from "../author/network.js";
+import { hostsFor, networkOf } from "../author/network.js";
 import { type Site, siteAt } from "../author/site.js";
 import { isMentionUrl } from "../feed/mention.js";
 import { one, optional } from "./arguments.js";
@@ -34,8 +34,7 @@ Following @bob, https://bob.example/twtxt.txt. ${NEXT}`,
   async run({ nick, json, settings, ...hosts }, url, terminal) {
     const site = await siteAt(terminal, settings);
     if (url === null) return list(site, json, terminal);
-    const allowed = [...hosts["allow-private-host"], ...trialHosts(site, url)];
-    const feed = await followFeed(site, { url, nick }, networkOf({ "allow-private-host": allowed }).ask);
+    const feed = await followFeed(site, { url, nick }, networkOf(hostsFor(site, hosts, [url])).ask);
     const shown = lineShownSafely(`@${feed.nick}, ${feed.url}`);
     if (json) terminal.print(JSON.stringify(feed, null, 2));
     else terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);

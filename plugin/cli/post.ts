@@ -48,7 +48,7 @@ export const post = command({
 notes/20261120-093000.md`,
   async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
     if (values.publish) checkCanAsk(terminal);
-    const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values["allow-private-host"]));
+    const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values));
     const editor = edit ? editorOf(terminal) : undefined;
     const site = await siteAt(terminal, settings);
     const body = await readNote(word, terminal, edit);

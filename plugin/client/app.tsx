@@ -7,6 +7,7 @@ import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine } from "../author/machine.js";
 import { statusOf, TwtxtError } from "../errors.js";
 import type { ClientEnv } from "./client-env.js";
+import { Fault, faultText } from "./fault.js";
 import { BarePage, Page, type Place } from "./layout.js";
 import type { Notices } from "./notices.js";
 import type { Room } from "./room.js";
@@ -88,15 +89,10 @@ function Opened({ goesTo }: { goesTo: string }) {
   );
 }
 
-/** A page with the sentence of an error. Errors of another kind are logged and masked, unless the browser has gone. */
-async function errorPage(error: unknown, c: Context<ClientEnv>, { say }: AppParts["machine"]): Promise<Response> {
-  const isKnown = error instanceof TwtxtError;
-  if (!isKnown && !c.env.incoming.readableAborted)
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const text = isKnown
-    ? error.message
-    : "This is a bug. The terminal where the client runs shows what happened: please report it to eleventy-plugin-twtxt with these lines.";
-  c.status(isKnown ? (statusOf(error.code) as 500) : 500);
+/** A page with the sentence of an error. Once the browser has gone, nothing is logged. */
+async function errorPage(error: unknown, c: Context<ClientEnv>, machine: AppParts["machine"]): Promise<Response> {
+  const text = faultText(error, c.env.incoming.readableAborted ? { say: () => {} } : machine);
+  c.status(error instanceof TwtxtError ? (statusOf(error.code) as 500) : 500);
   // Without a session, the page has no navigation.
   if (c.get("csrfToken") === undefined) return bare(c, <Locked text={text} />);
   return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
@@ -106,9 +102,7 @@ async function errorPage(error: unknown, c: Context<ClientEnv>, { say }: AppPart
 function Failure({ text, again }: { text: string; again: string | null }) {
   return (
     <>
-      <p class="notice failure">
-        <Sentence text={text} />
-      </p>
+      <Fault text={text} />
       {again !== null && (
         <p>
           <a href={again}>Try again</a>

@@ -207,6 +207,8 @@ describe("the room of the timeline", () => {
     expect(JSON.parse(machine.read(file))).toEqual([{ nick: "carol", url: url("carol") }]);
     const wrong = await visitor.submit("/timeline/following", { url: url("alice") });
     expect(shownText(wrong.text)).toContain("is your own feed");
+    const nick = await visitor.submit("/timeline/following", { url: "bob" });
+    expect(shownText(nick.text)).toContain("is not the URL of a feed. Expected one such as");
   });
 
   it("follows all feeds that are followed at once, each one once, and unfollows all", async () => {

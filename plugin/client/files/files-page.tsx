@@ -6,6 +6,7 @@ import type { BlobSite } from "../../author/blob-site.js";
 import { shortKey } from "../../blobs/blob.js";
 import { LOST_ADVICE } from "../../blobs/client/known-blobs.js";
 import { DATES } from "../dates.js";
+import { Fault } from "../fault.js";
 import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
 import { FileItem, nameOf } from "./file-item.js";
@@ -60,11 +61,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uplo
 
 const ListState: FC<{ listing: Listing }> = ({ listing: { list, fault, isReading } }) => (
   <>
-    {fault !== null && (
-      <p id="fault" class="notice failure">
-        <Sentence text={fault} />
-      </p>
-    )}
+    <Fault id="fault" text={fault} />
     {isReading && (
       <p id="reading" class="muted" data-busy>
         {list === null
@@ -148,7 +145,7 @@ const Pages: FC<{ page: number; pages: number }> = ({ page, pages }) => (
 const FAILURES = ["wrong", "missing", "unread"] as const;
 
 const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = ({ run, list }) => {
-  const { verifications, damaged, count, startedAt, isRunning, fault } = run;
+  const { results: verifications, damaged, count, startedAt, isRunning, fault } = run;
   if (startedAt === null) return <p class="muted">Not verified since the client was started.</p>;
   return (
     <>
@@ -160,13 +157,9 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
           : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${resultOf(verifications)}.`}
       </p>
       {isRunning && <p class="unscripted">Reload this page to see how far it is.</p>}
-      {fault !== null && (
-        <p class="notice failure">
-          <Sentence text={fault} />
-        </p>
-      )}
+      <Fault text={fault} />
       {damaged.map((line) => (
-        <p class="notice failure">{line}</p>
+        <Fault text={line} />
       ))}
       {FAILURES.map((state) => (
         <Failures

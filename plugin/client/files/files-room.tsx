@@ -7,8 +7,9 @@ import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import type { ClientEnv, Notice } from "../client-env.js";
+import { downloadResponse, pictureResponse } from "../contents-response.js";
+import { formOf } from "../form-fields.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
-import { downloadResponse, pictureResponse } from "./contents-response.js";
 import { nameOf } from "./file-item.js";
 import { FilesPage } from "./files-page.js";
 import { PATH, pathOf } from "./paths.js";
@@ -97,8 +98,8 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
   );
   routes.post("/edit/:key", (c) =>
     act(c, async () => {
-      const { filename, type } = await c.req.parseBody();
-      const { blob, note } = await change(keyIn(c), { filename: String(filename ?? ""), type: String(type ?? "") });
+      const { filename = "", type = "" } = await formOf(c);
+      const { blob, note } = await change(keyIn(c), { filename, type });
       return { text: textOf(blob, note) };
     }),
   );
@@ -115,7 +116,7 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
   );
   routes.post("/verify", (c) =>
     act(c, async () => {
-      await run.start(await files.site());
+      await run.verify(await files.site());
       return { text: "Verifying your files." };
     }),
   );
@@ -126,13 +127,7 @@ function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
     const preview = await files.preview(keyIn(c));
     return preview === null ? c.body(null, 204) : pictureResponse(preview);
   });
-  routes.get("/get/:key", async (c) => {
-    const received = await files.contents(keyIn(c));
-    const { opening, draft } = received;
-    // Nothing is read from the file that stays sealed, or was opened in memory.
-    if (opening.file !== null || opening.why !== null) await draft.clear();
-    return downloadResponse(received);
-  });
+  routes.get("/get/:key", async (c) => downloadResponse(await files.download(keyIn(c))));
 }
 
 /** @throws TwtxtError `not-found` */

@@ -3,12 +3,15 @@ import { setTimeout } from "node:timers/promises";
 import { fileTypeFromBuffer } from "file-type";
 import { type BlobList, listBlobs } from "../../author/blob-list.js";
 import { type BlobSite, blobSite } from "../../author/blob-site.js";
+import type { Draft } from "../../author/files.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/received-file.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
+import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/respond.js";
+import type { Download, Picture } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 
 /** The age of a list for a page that is requested again all the time, because it shows uploads. */
@@ -16,16 +19,14 @@ export const LIST_MS = 20_000;
 /** A page does not wait longer than this for the list. */
 const LIST_WAIT_MS = 2000;
 /** Larger pictures are not shown. */
-export const MAX_PREVIEW_BYTES = 10 * 2 ** 20;
+const MAX_PREVIEW_BYTES = 10 * 2 ** 20;
 /** All previews that are kept. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 /** Raster pictures. SVG can contain scripts. */
 const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
 
-/** A picture. */
-export interface Preview {
-  type: string;
-  bytes: Buffer<ArrayBuffer>;
+interface Preview extends Picture {
+  body: Uint8Array;
 }
 
 /** The name and type of a sealed file, which only its contents tell. */
@@ -125,7 +126,7 @@ export class StoredFiles {
   }
 
   /** The contents of a blob, verified, and opened if it is sealed to the author. @throws TwtxtError as `receiveFile` */
-  async contents(key: string): Promise<ReceivedFile> {
+  async #contents(key: string): Promise<ReceivedFile> {
     const { machine, choice } = this.#context;
     const source = await ownBlob(key, await this.site(), machine);
     const namesKey = (choice.identity ?? choice.as) !== undefined;
@@ -136,7 +137,27 @@ export class StoredFiles {
     return received;
   }
 
-  /** A picture to show; `null` for other files. @throws TwtxtError as {@link contents} */
+  /**
+   * A blob to save under its own name.
+   *
+   * @throws TwtxtError `not-allowed` for one that stays sealed, and as `receiveFile`
+   */
+  async download(key: string): Promise<Download> {
+    const { draft, received, opening } = await this.#contents(key);
+    const { blob } = received;
+    const { file, why } = opening;
+    // Nothing is read from a file that stays sealed, or was opened in memory.
+    if (file !== null || why !== null) await draft.clear();
+    if (why !== null) throw new TwtxtError("not-allowed", `It stays sealed: ${why}`);
+    return {
+      filename: filenameFrom((file ?? blob).filename) || blob.key,
+      size: file?.bytes.length ?? blob.size,
+      body: file?.bytes ?? ReadableStream.from(chunksOf(draft)),
+      etag: blob.sha256,
+    };
+  }
+
+  /** A picture to show; `null` for other files. @throws TwtxtError as {@link find} and `receiveFile` */
   async preview(key: string): Promise<Preview | null> {
     const blob = await this.find(key, LIST_MS);
     if (!mayBePicture(blob)) return null;
@@ -148,11 +169,11 @@ export class StoredFiles {
   }
 
   async #readPreview(key: string): Promise<Preview | null> {
-    const { draft, opening } = await this.contents(key);
+    const { draft, opening } = await this.#contents(key);
     try {
-      const bytes = Buffer.from(opening.file?.bytes ?? (await draft.bytes()));
-      const type = (await fileTypeFromBuffer(bytes))?.mime ?? "";
-      return PREVIEWED.includes(type) ? { type, bytes } : null;
+      const body = opening.file?.bytes ?? (await draft.bytes());
+      const type = (await fileTypeFromBuffer(body))?.mime ?? "";
+      return PREVIEWED.includes(type) ? { type, body } : null;
     } finally {
       await draft.clear();
     }
@@ -162,9 +183,18 @@ export class StoredFiles {
     this.#previews.set(sha256, preview);
     let size = 0;
     for (const [key, kept] of [...this.#previews].reverse()) {
-      size += kept?.bytes.length ?? 0;
+      size += kept?.body.length ?? 0;
       if (size > MAX_KEPT_BYTES) this.#previews.delete(key);
     }
+  }
+}
+
+/** Deletes the file when it is read, or when the browser no longer reads. */
+async function* chunksOf(draft: Draft): AsyncGenerator<Uint8Array> {
+  try {
+    yield* draft.chunks();
+  } finally {
+    await draft.clear();
   }
 }
 

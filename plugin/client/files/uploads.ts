@@ -9,6 +9,7 @@ import { orBadFile, writeChunks } from "../../author/files.js";
 import { checkFileSize, fileSealer, prepareBlob, type SealFile } from "../../author/prepared-blob.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { TwtxtError } from "../../errors.js";
+import { faultText } from "../fault.js";
 import type { ClientContext } from "../room.js";
 import { Upload, type UploadChoice } from "./upload.js";
 
@@ -183,11 +184,7 @@ export class Uploads {
   #fail(upload: Upload, error: unknown): void {
     if (upload.stage === "cancelled") return;
     upload.stage = "failed";
-    if (error instanceof TwtxtError) upload.remark = error.message;
-    else {
-      this.#options.machine.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      upload.remark = "This is a bug. The terminal shows what happened.";
-    }
+    upload.remark = faultText(error, this.#options.machine);
   }
 }
 

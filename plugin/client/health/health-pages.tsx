@@ -6,18 +6,17 @@ import type { Finding } from "../../author/doctor/check.js";
 import { typed } from "../../author/invocation.js";
 import { outcomeOf, type ReportedMention } from "../../author/sent-mentions.js";
 import type { SiteHealth } from "../../author/site-health.js";
+import type { BackgroundRun } from "../background-run.js";
 import { DATES } from "../dates.js";
+import { Fault } from "../fault.js";
 import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
-import type { Checkup } from "./checkup.js";
 
 export const HEALTH = "/health";
 const MAX_SENT = 20;
 const LEVELS = { fix: "To fix", note: "To know", ok: "Good" } as const;
 
-type CheckState = Pick<Checkup, "findings" | "startedAt" | "isRunning" | "fault">;
-
-export const HealthPage: FC<{ health: SiteHealth; checkup: CheckState }> = ({ health, checkup }) => (
+export const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => (
   <>
     <Form action={HEALTH} class="inline">
       <button type="submit" class="primary" data-key="c">
@@ -56,8 +55,8 @@ function dataText({ data }: SiteHealth): string {
   return data.bytes === null ? `in ${data.place}` : `${sizeText(data.bytes)} in ${data.place}`;
 }
 
-const Findings: FC<{ checkup: CheckState }> = ({ checkup }) => {
-  const { findings, startedAt, isRunning, fault } = checkup;
+const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
+  const { results: findings, startedAt, isRunning, fault } = checkup;
   if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
   const faults = findings.filter(({ level }) => level === "fix").length;
   const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
@@ -68,11 +67,7 @@ const Findings: FC<{ checkup: CheckState }> = ({ checkup }) => {
           ? `Checking: ${counted(findings.length, "finding")} so far. Without scripts, reload this page.`
           : `${sum}, checked ${DATES.format(startedAt)}.`}
       </p>
-      {fault !== null && (
-        <p class="notice failure">
-          <Sentence text={fault} />
-        </p>
-      )}
+      <Fault text={fault} />
       {(["fix", "note", "ok"] as const).map((level) => (
         <FindingList level={level} findings={findings.filter((one) => one.level === level)} />
       ))}

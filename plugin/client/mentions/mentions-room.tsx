@@ -6,6 +6,7 @@ import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
+import { formOf } from "../form-fields.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
@@ -128,13 +129,6 @@ async function mentionOf(id: string, state: MentionState, site: SiteMentions): P
 
 function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions> {
   return SiteMentions.open(choice, machine, ending);
-}
-
-async function formOf(c: Context<ClientEnv>): Promise<Partial<Record<string, string>>> {
-  const fields = Object.entries(await c.req.parseBody()).filter(
-    (field): field is [string, string] => typeof field[1] === "string",
-  );
-  return Object.fromEntries(fields);
 }
 
 function tabOf(state: MentionState): string {

@@ -4,8 +4,8 @@ import PQueue from "p-queue";
 import { splitAttachments } from "../../author/attachment-text.js";
 import { receiveAttachment } from "../../author/attachments.js";
 import { pictureToShow } from "../../author/strangers-picture.js";
-import { ANY_TYPE, dispositionOf } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
+import { downloadResponse, pictureResponse } from "../contents-response.js";
 import type { RoomContext, RoomParts } from "./message-requests.js";
 import { Text } from "./message-text.js";
 import { conversationPath, filePath } from "./paths.js";
@@ -59,9 +59,8 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
   routes.get("/file/:id/:number", async (c) => {
     const { address, receive } = await received(c);
     try {
-      const file = await receive();
-      const disposition = dispositionOf("attachment", file.filename);
-      return fileResponse(c, file.bytes, { "content-type": ANY_TYPE, "content-disposition": disposition });
+      const { filename, bytes: body } = await receive();
+      return downloadResponse({ filename, size: body.length, body, etag: etagOf(c) });
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       return notices.redirect(c, conversationPath(address), { text: error.message, isFailure: true });
@@ -70,14 +69,11 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
 
   routes.get("/file/:id/:number/picture", async (c) => {
     const file = await (await received(c)).receive();
-    const { bytes, type } = pictureToShow(file.bytes, file.filename);
-    return fileResponse(c, bytes, { "content-type": type });
+    const { bytes: body, type } = pictureToShow(file.bytes, file.filename);
+    return pictureResponse({ type, body, etag: etagOf(c) });
   });
 }
 
-function fileResponse(c: RoomContext, bytes: Uint8Array, headers: Record<string, string>): Response {
-  const body = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
-  // Without an etag, the whole file is read for one.
-  const etag = `"${c.req.param("id")}-${c.req.param("number")}"`;
-  return c.body(body, 200, { ...headers, etag, "content-length": String(bytes.length) });
+function etagOf(c: RoomContext): string {
+  return `${c.req.param("id")}-${c.req.param("number")}`;
 }

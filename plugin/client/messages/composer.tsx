@@ -4,8 +4,9 @@ import { sizeText } from "../../author/amounts.js";
 import type { MessageDraft } from "../../author/message-drafts.js";
 import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
-import { DATES } from "../dates.js";
+import { DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
+import { Sentence } from "../sentence.js";
 import { conversationPath, draftPath, keyPath } from "./paths.js";
 
 export interface ComposerProps {
@@ -29,7 +30,8 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
   <Form action={conversationPath(address)} class="composer" enctype="multipart/form-data">
     {unsent && (
       <p class="notice failure" role="alert">
-        Not sent: {unsent.error.message} {unsent.filename !== null && `Choose ${unsent.filename} again. `}
+        Not sent: <Sentence text={unsent.error.message} />{" "}
+        {unsent.filename !== null && `Choose ${unsent.filename} again. `}
         {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
       </p>
     )}
@@ -38,9 +40,7 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
     <textarea id="text" name="text" rows={4} data-key="r">
       {`\n${unsent?.text ?? draft?.text ?? ""}`}
     </textarea>
-    <p id="draft-state" class="muted" role="status">
-      {draft && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
-    </p>
+    <DraftState saved={draft?.saved ?? null} />
     <FileField address={address} maxFileBytes={maxFileBytes} />
     <div class="actions">
       <button type="submit" class="primary">

@@ -6,11 +6,12 @@ import { claimedName, shownCorrespondent } from "../../author/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { formOf } from "../form-fields.js";
 import { MAX_FILE_BYTES } from "./attachments.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
-import { addressIn, fieldsOf, type RoomContext, type RoomParts } from "./message-requests.js";
+import { addressIn, notAnAddress, type RoomContext, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 export function addConversations(room: RoomParts): void {
@@ -33,11 +34,10 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
 
   // A form with the address leads to the conversation, which may be new.
   routes.post("/", async (c) => {
-    const fields = await fieldsOf(c);
-    const typed = fields("address").trim();
+    const typed = ((await formOf(c)).address ?? "").trim();
     const address = parseAddress(typed);
     if (address !== null) return c.redirect(conversationPath(address), 303);
-    const text = `"${typed.slice(0, 100)}" is not an address such as bob@bob.example.`;
+    const { message: text } = notAnAddress(typed);
     return notices.redirect(c, `${MESSAGES}?to=${encodeURIComponent(typed)}`, { text, isFailure: true });
   });
 }

@@ -1,7 +1,7 @@
 // plugin/client/messages/inbox-status.tsx: why messages may be missing from a page.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { Sentence } from "../sentence.js";
+import { Fault } from "../fault.js";
 
 /** Why messages may be missing. */
 export interface InboxState {
@@ -13,11 +13,7 @@ export interface InboxState {
 
 export const InboxStatus: FC<InboxState> = ({ fault, opening }) => (
   <>
-    {fault !== null && (
-      <p class="notice failure">
-        <Sentence text={fault} /> New messages appear when it answers again; nothing is lost meanwhile.
-      </p>
-    )}
+    <Fault text={fault && `${fault} New messages appear when it answers again; nothing is lost meanwhile.`} />
     {opening > 0 && (
       <p class="muted" data-busy="">
         Opening {counted(opening, "message")}.

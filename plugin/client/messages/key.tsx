@@ -2,8 +2,9 @@
 import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/mailbox.js";
 import { shownAddress } from "../../author/message-facts.js";
+import { formOf } from "../form-fields.js";
 import { Fields, Form } from "../layout.js";
-import { addressIn, fieldsOf, type RoomParts } from "./message-requests.js";
+import { addressIn, type RoomParts } from "./message-requests.js";
 import { keyPath } from "./paths.js";
 
 const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
@@ -64,7 +65,7 @@ export function addKeys({ routes, open, notices }: RoomParts): void {
 
   routes.post("/key/:address", async (c) => {
     const address = addressIn(c);
-    const key = (await fieldsOf(c))("key");
+    const { key = "" } = await formOf(c);
     return notices.act(c, keyPath(address), async () => {
       const correspondence = await open();
       await correspondence.mailbox.acceptKey(address, key);

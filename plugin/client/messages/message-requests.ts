@@ -5,6 +5,7 @@ import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
+import { type FormFields, formOf } from "../form-fields.js";
 import type { Notices } from "../notices.js";
 import type { ClientContext } from "../room.js";
 
@@ -22,28 +23,17 @@ export interface RoomParts {
   notices: Notices;
 }
 
-/** The fields of a form by name; empty for a missing one. */
-export type Fields = (name: string) => string;
-
 /** @returns a function that adds an action: its path, the page that it leads to, and what it does */
 export function actionsOf({ routes, open, notices }: RoomParts) {
   return (
     path: string,
-    goesTo: (fields: Fields) => string,
-    work: (fields: Fields, all: Correspondence) => Promise<Notice>,
+    goesTo: (fields: FormFields) => string,
+    work: (fields: FormFields, all: Correspondence) => Promise<Notice>,
   ) =>
     routes.post(path, async (c) => {
-      const fields = await fieldsOf(c);
+      const fields = await formOf(c);
       return notices.act(c, goesTo(fields), async () => work(fields, await open()));
     });
-}
-
-export async function fieldsOf(c: RoomContext): Promise<Fields> {
-  const body = await c.req.parseBody();
-  return (name) => {
-    const value = body[name];
-    return typeof value === "string" ? value : "";
-  };
 }
 
 /** @returns `null` if the form has no file of this name, or an empty choice */
@@ -60,6 +50,10 @@ export function addressIn(c: RoomContext): string {
 /** @throws TwtxtError `bad-address` */
 export function addressOf(text: string): string {
   const address = parseAddress(text);
-  if (address !== null) return address;
-  throw new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);
+  if (address === null) throw notAnAddress(text);
+  return address;
+}
+
+export function notAnAddress(text: string): TwtxtError {
+  return new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);
 }

@@ -64,8 +64,8 @@ export function addOutbox(room: RoomParts): void {
   act(
     "/outbox/discard",
     () => OUTBOX,
-    async (fields, { mailbox }) => {
-      const wasThere = await mailbox.outbox().discard(fields("id"));
+    async ({ id = "" }, { mailbox }) => {
+      const wasThere = await mailbox.outbox().discard(id);
       return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
     },
   );

@@ -57,9 +57,9 @@ function addDeletion(room: RoomParts): void {
 
   actionsOf(room)(
     "/delete",
-    (fields) => pathOf(parseAddress(fields("address"))),
-    async (fields, correspondence) => {
-      await correspondence.delete(fields("id"));
+    ({ address = "" }) => pathOf(parseAddress(address)),
+    async ({ id = "" }, correspondence) => {
+      await correspondence.delete(id);
       return { text: "The message was deleted from your inbox." };
     },
   );
@@ -77,7 +77,7 @@ function addBlocking(room: RoomParts): void {
     "/block",
     () => MESSAGES,
     async (fields, correspondence) => {
-      const address = addressOf(fields("address"));
+      const address = addressOf(fields.address ?? "");
       await correspondence.mailbox.block(address);
       await correspondence.removeBlocked();
       const text = `${shownAddress(address)} is blocked. What this sender writes is deleted when it is opened.`;
@@ -89,7 +89,7 @@ function addBlocking(room: RoomParts): void {
     "/unblock",
     () => MESSAGES,
     async (fields, { mailbox }) => {
-      const address = addressOf(fields("address"));
+      const address = addressOf(fields.address ?? "");
       await mailbox.blocked.unblock(address);
       return { text: `${shownAddress(address)} is no longer blocked. Deleted messages do not come back.` };
     },

@@ -3,17 +3,18 @@ import PQueue from "p-queue";
 import { sendWithFile } from "../../author/attachments.js";
 import type { Mailbox } from "../../author/mailbox.js";
 import { TwtxtError } from "../../errors.js";
-import { TIMES } from "../dates.js";
+import { draftSaved, isForScript } from "../draft-state.js";
+import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import { showConversation } from "./conversation-routes.js";
 import { deliveryOutcome, hasFailed } from "./delivery-text.js";
-import { addressIn, type Fields, fieldsOf, fileIn, type RoomParts } from "./message-requests.js";
+import { addressIn, fileIn, type RoomParts } from "./message-requests.js";
 import { conversationPath } from "./paths.js";
 
 export function addSending(room: RoomParts): void {
   const { routes, open, notices } = room;
   const send = sender(room);
   routes.post("/with/:address", async (c) => {
-    const text = textOf(await fieldsOf(c));
+    const text = textOf(await formOf(c));
     const file = await fileIn(c, "file");
     const { mailbox } = await open();
     const address = addressIn(c);
@@ -52,21 +53,19 @@ function sender({ context }: RoomParts) {
 export function addDrafts({ routes, open, notices }: RoomParts): void {
   routes.post("/draft/:address", async (c) => {
     const address = addressIn(c);
-    const text = textOf(await fieldsOf(c));
+    const text = textOf(await formOf(c));
     const { drafts } = (await open()).mailbox;
-    if (c.req.header("accept") !== "application/json") {
-      return notices.act(c, conversationPath(address), async () => {
-        await drafts.save(address, text);
-        return { text: text === "" ? "The draft is deleted." : "Draft saved." };
-      });
+    if (isForScript(c)) {
+      const { saved } = await drafts.save(address, text);
+      return draftSaved(c, { id: address, seen: saved, saved: text === "" ? null : saved });
     }
-    const { saved } = await drafts.save(address, text);
-    const state = text === "" ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`;
-    return c.json({ id: address, seen: saved, text: state, warning: null });
+    return notices.act(c, conversationPath(address), async () => {
+      await drafts.save(address, text);
+      return { text: text === "" ? "The draft is deleted." : "Draft saved." };
+    });
   });
 }
 
-/** Browsers send CR LF. */
-function textOf(fields: Fields): string {
-  return fields("text").replace(/\r\n?/g, "\n").trim();
+function textOf({ text = "" }: FormFields): string {
+  return withLineFeeds(text).trim();
 }

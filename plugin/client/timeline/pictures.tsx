@@ -3,11 +3,12 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { followedFeeds } from "../../author/followed-feeds.js";
-import { networkOf, trialHosts } from "../../author/network.js";
+import { hostsFor, networkOf } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
 import { namedPictures, readPicture } from "../../author/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";
+import { pictureResponse } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 
 const PATH = "/timeline/picture";
@@ -53,9 +54,9 @@ export function addPictures(routes: Hono<ClientEnv>, links: PictureLinks, contex
     const { url = "", signature = "" } = c.req.query();
     links.check(url, signature);
     const site = await siteAt(machine, choice.settings);
-    const trial = (await followedFeeds(site)).flatMap((feed) => trialHosts(site, feed.url));
-    const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...trial] });
+    const followed = (await followedFeeds(site)).map((feed) => feed.url);
+    const { ask } = networkOf(hostsFor(site, choice, followed));
     const { bytes, type } = await readPicture(url, ask, AbortSignal.any([ending, c.req.raw.signal]));
-    return c.body(new Uint8Array(bytes), 200, { "content-type": type });
+    return pictureResponse({ type, body: bytes });
   });
 }

@@ -9,6 +9,7 @@ import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { DATES } from "../dates.js";
+import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
@@ -66,10 +67,7 @@ const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
       {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
     </p>
     {isOffline && (
-      <p class="notice failure">
-        No feed could be read. Check the network of this machine, and that your site is deployed. What was read before
-        is still here.
-      </p>
+      <Fault text="No feed could be read. Check the network of this machine, and that your site is deployed. What was read before is still here." />
     )}
     {mentionsFault !== null && !isOffline && (
       <p class="muted">

@@ -4,12 +4,13 @@ import { type Context, Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
 import { follow, followedFeeds, unfollow } from "../../author/followed-feeds.js";
 import { LiveTimeline } from "../../author/live-timeline.js";
-import { networkOf, trialHosts } from "../../author/network.js";
+import { hostsFor, networkOf } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
 import { itemsIn } from "../../author/timeline-items.js";
 import { FileStore } from "../../store/file.js";
 import type { ClientEnv } from "../client-env.js";
+import { formOf } from "../form-fields.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
@@ -72,11 +73,10 @@ function addFollowing(
   });
 
   routes.post("/following", async (c) => {
-    const url = String((await c.req.parseBody()).url ?? "").trim();
+    const url = ((await formOf(c)).url ?? "").trim();
     return notices.act(c, FOLLOWING, async () => {
       const site = await siteAt(machine, choice.settings);
-      const hosts = [...choice["allow-private-host"], ...trialHosts(site, url)];
-      const feed = await follow(site, { url, nick: undefined }, networkOf({ "allow-private-host": hosts }).ask);
+      const feed = await follow(site, { url, nick: undefined }, networkOf(hostsFor(site, choice, [url])).ask);
       void (await open()).refresh().catch(() => {});
       const text = feed.isNew
         ? `Following @${feed.nick}. Commit _data/follow.json: your next build adds it.`
@@ -86,7 +86,7 @@ function addFollowing(
   });
 
   routes.post("/following/remove", async (c) => {
-    const url = String((await c.req.parseBody()).url ?? "");
+    const { url = "" } = await formOf(c);
     return notices.act(c, FOLLOWING, async () => {
       const feed = await unfollow(await siteAt(machine, choice.settings), url);
       void (await open()).refresh().catch(() => {});

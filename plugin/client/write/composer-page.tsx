@@ -7,6 +7,7 @@ import type { TwtPreview } from "../../author/compose.js";
 import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
 import { DATES } from "../dates.js";
+import { DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 import { PictureFields, type PicturesProps } from "./pictures.js";
@@ -57,9 +58,7 @@ export const WritePage: FC<WriteProps> = ({
       <textarea id="body" name="body" rows={8} data-key="n">
         {`\n${draft.body}`}
       </textarea>
-      <p id="draft-state" class="muted" role="status">
-        {draft.saved && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
-      </p>
+      <DraftState saved={draft.saved} />
       <PictureFields {...pictures} />
       <ReplyField draft={draft} />
       <label for="folder">Folder</label>

@@ -9,7 +9,7 @@ import { pictureType } from "../../author/draft-pictures.js";
 import { followedFeeds } from "../../author/followed-feeds.js";
 import { knownNicks } from "../../author/known-nicks.js";
 import type { MentionableFeeds } from "../../author/mentionable-feeds.js";
-import { networkOf, trialHosts } from "../../author/network.js";
+import { hostsFor, networkOf } from "../../author/network.js";
 import { previewNote } from "../../author/notes.js";
 import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes-folder.js";
 import { findNotified } from "../../author/notified.js";
@@ -18,11 +18,12 @@ import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/re
 import type { Site } from "../../author/site.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { ClientEnv } from "../client-env.js";
-import { TIMES } from "../dates.js";
+import { pictureResponse } from "../contents-response.js";
+import { draftSaved, isForScript } from "../draft-state.js";
+import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import type { ClientContext } from "../room.js";
 import { textWriter } from "../strangers-text.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
-import { bodyOf, type FormFields, formOf } from "./form-fields.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, WRITE_PATH } from "./paths.js";
 import { changePictures } from "./picture-changes.js";
@@ -42,10 +43,9 @@ export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
   if (place !== null && (form.place === "beside" || form.place === "blob")) {
     await drafts.pictures.rememberPlace(form.place);
   }
-  if (c.req.header("accept") === "application/json") {
-    const text = `Draft saved at ${TIMES.format(new Date(saved.saved))}`;
-    const path = draftPath(saved.id);
-    return c.json({ id: saved.id, seen: versionOf(saved), text, warning: isMoved ? MOVED : null, path });
+  if (isForScript(c)) {
+    const [seen, path] = [versionOf(saved), draftPath(saved.id)];
+    return draftSaved(c, { id: saved.id, seen, saved: saved.saved, warning: isMoved ? MOVED : null, path });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
   if (form.next === "save" && !notice?.isFailure) {
@@ -61,7 +61,7 @@ export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
 function textOf(form: FormFields): SavedText {
   return {
     id: form.id ?? "",
-    body: bodyOf(form),
+    body: withLineFeeds(form.body ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,
     answered: answeredIn(form),
     page: form.page || randomUUID(),
@@ -119,8 +119,7 @@ export async function pictureFile(c: Context<ClientEnv>, context: ClientContext)
   const { draft = "", name = "" } = c.req.param();
   const { drafts } = await openDrafts(context);
   const { picture, stream } = await drafts.pictures.read(draft, name);
-  // With an ETag of its own, the picture is not read into memory for one.
-  return c.body(stream, 200, { "content-type": pictureType(name), etag: `"${picture.sha256}"` });
+  return pictureResponse({ type: pictureType(name), body: stream, etag: picture.sha256 });
 }
 
 /** A draft that is not saved yet, perhaps a reply. */
@@ -131,7 +130,7 @@ async function newDraft(c: Context<ClientEnv>, site: Site, { choice }: ClientCon
   const reply = parseReply(source);
   // A page has no hash, so an answer to it is a note with its link.
   if (reply === null) return { ...empty, body: `${withoutTemplateCode(source)}\n\n` };
-  const hosts = [...choice["allow-private-host"], ...trialHosts(site, reply.feedUrl)];
+  const hosts = hostsFor(site, choice, [reply.feedUrl]);
   if (!("hash" in reply)) return { ...empty, ...chosen(await answeredTwt(reply, hosts)) };
   // The hash is enough for a reply, so the page does not wait long for the text.
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);

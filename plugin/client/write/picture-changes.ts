@@ -7,6 +7,7 @@ import { type PostDraft, type PostDrafts, versionOf } from "../../author/post-dr
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv, ShownNotice } from "../client-env.js";
+import { withLineFeeds } from "../form-fields.js";
 
 const MAX_SHOWN_NAME = 80;
 
@@ -76,7 +77,7 @@ function withText(draft: PostDraft, body: string, drafts: PostDrafts): Promise<P
 function cursorOf(form: FormData, body: string): number {
   const cursor = form.get("cursor");
   if (typeof cursor !== "string" || !/^\d+$/.test(cursor)) return body.length;
-  const typed = String(form.get("body") ?? "").replace(/\r\n?/g, "\n");
+  const typed = withLineFeeds(String(form.get("body") ?? ""));
   const space = typed.length - typed.trimStart().length;
   return Math.min(Math.max(Number(cursor) - space, 0), body.length);
 }

@@ -4,11 +4,10 @@ import { afterPush, type Publication, planPublication, publish, publishableNote 
 import { isBelow, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";
+import { formOf } from "../form-fields.js";
 import type { ClientContext } from "../room.js";
-import { formOf } from "./form-fields.js";
 import { publishPath } from "./paths.js";
-import { NotPublishedPage, PublishedPage, PublishPage } from "./publish-pages.js";
-import { shownOf } from "./shown-commands.js";
+import { NotPublishedPage, PublishedPage, PublishPage, shownOf } from "./publish-pages.js";
 
 export async function publishPage(c: Context<ClientEnv>, context: ClientContext) {
   const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };

@@ -2,9 +2,9 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { type Publication, whyFollow } from "../../author/publish.js";
+import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { publishPath, WRITE_PATH } from "./paths.js";
-import { shownOf } from "./shown-commands.js";
 
 interface PublishProps {
   /** The post, from the root of the site. */
@@ -21,7 +21,7 @@ export const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) 
     <p>
       The post is in <code>{file}</code>.
     </p>
-    {fault !== null && <p class="notice failure">{fault}</p>}
+    <Fault text={fault} />
     {plan && (
       <>
         {plan.follow !== null && <FollowChoice follow={plan.follow} {...{ file, hasFollow }} />}
@@ -100,7 +100,7 @@ export const PublishedPage: FC<PublishedProps> = ({ file, remote, output, next, 
 
 export const NotPublishedPage: FC<{ again: string; output: string; fault: string }> = ({ again, output, fault }) => (
   <>
-    <p class="notice failure">{fault}</p>
+    <Fault text={fault} />
     <GitOutput output={output} />
     <p class="actions">
       <a class="button" href={again}>
@@ -117,3 +117,8 @@ const GitOutput: FC<{ output: string }> = ({ output }) => (
     <pre class="output">{output}</pre>
   </section>
 );
+
+/** The commands that a page shows, with the earlier commits that they publish, for comparison before they are run. */
+export function shownOf({ commands, earlier, remote }: Publication): string {
+  return JSON.stringify([commands.map(({ shown }) => shown), earlier, remote]);
+}
