@@ -7,6 +7,7 @@ import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 import { uniqueName } from "../../plugin/store/processes.js";
 import { type BlobAuthor, blobAuthors, PNG, sha256 } from "../cli/blob-author.js";
 import { type ClientUnderTest, type Got, startedClient } from "./client.js";
+import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 interface OpenedFiles extends Visitor {
@@ -203,6 +204,18 @@ describe("the room of files", () => {
     expect(saved.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''secret%3B%20plan.txt");
     expect(await shown()).toContain("secret; plan.txt");
     expect(workFiles(alice)).toHaveLength(1);
+  });
+
+  it("leaves nothing of a file on the disk that it has sealed, shown and saved", async () => {
+    const { alice, get, put, uploaded } = await openedFiles();
+    const picture = Buffer.concat([PNG, Buffer.from("plaintext-of the plan")]);
+    await put([new File([picture], "plan.png")], { visibility: "sealed" });
+    expect(await uploaded()).toContain("1 upload");
+    const [{ key } = { key: "" }] = await alice.listed();
+    expect((await get(`/files/picture/${key}`)).headers.get("content-type")).toBe("image/png");
+    expect((await get(`/files/get/${key}`)).text).toContain("plaintext-of");
+    const texts = textsIn(alice.machine.folder);
+    expect(texts.filter((text) => /plaintext-of|plan\.png/.test(text))).toEqual([]);
   });
 
   it("pauses an upload, goes on with it, and cancels another, of which nothing is left", async () => {

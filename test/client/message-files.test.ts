@@ -5,6 +5,7 @@ import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { type BlobAuthor, blobAuthors, PNG } from "../cli/blob-author.js";
 import { correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { type Got, startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
@@ -172,6 +173,20 @@ describeWithoutKeychain("files of messages", () => {
     const sealedByAnother = `/messages/file/${byBob?.id}/0`;
     await expect.poll(async () => downloadsIn(await visitor.get(conversation(bob)))).toContain(sealedByAnother);
     expect(await followed(visitor, sealedByAnother)).toContain("The file was sealed by another key");
+  });
+
+  it("are not requested from servers of the author's own network, to which a message may lead", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    const secret = await loopbackServer((_, response) => response.end("secret"));
+    bob.machine.write("letter.txt", "By hand.");
+    const { stdout } = await bob.blob("put", "letter.txt", "--public", "--encrypt", "--to", alice.address);
+    const url = stdout.trim().replace(new URL(stdout.trim()).host, secret.host);
+    await bob.message("send", alice.address, `[a.png (1.0 KiB)](${url})`);
+    const visitor = await visitorAt(alice);
+    const [path = ""] = downloadsIn(await visitor.get(conversation(bob)));
+    expect(await followed(visitor, path)).toContain("is not requested: its address is not public.");
+    expect(shownText((await visitor.get(`${path}/picture`)).text)).toContain("its address is not public.");
+    expect(secret.asked).toEqual([]);
   });
 
   it("are deleted again when their message could not be sent", async () => {
