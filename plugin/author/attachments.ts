@@ -30,7 +30,7 @@ interface Work {
 }
 
 /** A file to attach, in memory. */
-export interface FileToAttach {
+interface FileToAttach {
   filename: string;
   bytes: Uint8Array;
 }
@@ -118,7 +118,7 @@ async function storeAttachment(
 }
 
 /** A file of a message, in memory. */
-export interface ReceivedAttachment {
+interface ReceivedAttachment {
   filename: string;
   bytes: Uint8Array;
 }

@@ -1,11 +1,9 @@
 // plugin/author/clean-picture-file.ts: removes metadata from a file if it is a picture.
 import { open, readFile, writeFile } from "node:fs/promises";
 import { fileTypeFromBuffer } from "file-type";
-import { removeMetadata } from "../pictures/remove-metadata.js";
+import { CLEANED_TYPES, removeMetadata } from "../pictures/remove-metadata.js";
+import { START_BYTES } from "./file-contents.js";
 import { orBadFile } from "./files.js";
-
-const START_BYTES = 4100;
-const CLEANABLE = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 
 /**
  * Replaces a picture by one without location data and other metadata. Other files are not changed.
@@ -16,7 +14,7 @@ const CLEANABLE = ["image/jpeg", "image/png", "image/webp", "image/gif"];
  */
 export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
   const type = (await fileTypeFromBuffer(await orBadFile(startOf(path))))?.mime ?? "";
-  if (!CLEANABLE.includes(type)) {
+  if (!CLEANED_TYPES.includes(type)) {
     return type.startsWith("image/") ? `Location data of pictures of the type ${type} cannot be removed.` : null;
   }
   const { bytes } = removeMetadata(await orBadFile(readFile(path)), name);

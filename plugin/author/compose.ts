@@ -16,7 +16,7 @@ import { followedFeeds } from "./followed-feeds.js";
 import type { Site } from "./site.js";
 
 /** A note as its author types it. */
-export interface NoteDraft {
+interface NoteDraft {
   /** Markdown, with mentions. */
   body: string;
   /** The value for the front matter: `<hash> <nick> <feed url>`; `undefined` for no reply. */

@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import * as v from "valibot";
+import { ANY_TYPE } from "../blobs/metadata.js";
 import { TwtxtError } from "../errors.js";
-import { type CleanPicture, removeMetadata } from "../pictures/remove-metadata.js";
+import { type CleanPicture, removeMetadata, typeOfExtension } from "../pictures/remove-metadata.js";
 import { readJson, update, writeJson } from "../store/json.js";
 import type { StreamingStore } from "../store/store.js";
 import { sizeText } from "./amounts.js";
@@ -41,16 +42,9 @@ const PREFIX = "draft-pictures/";
 const LIST = "list.json";
 const PLACE_KEY = "preferences/pictures";
 
-const TYPES: Readonly<Record<CleanPicture["extension"], CleanPicture["type"]>> = {
-  ".jpg": "image/jpeg",
-  ".png": "image/png",
-  ".webp": "image/webp",
-  ".gif": "image/gif",
-};
-
 /** The media type of a picture of a draft, by its name. */
-export function pictureType(name: string): CleanPicture["type"] {
-  return TYPES[extname(name) as CleanPicture["extension"]];
+export function pictureType(name: string): string {
+  return typeOfExtension(extname(name)) ?? ANY_TYPE;
 }
 
 /** The pictures of the drafts in a store. All methods throw TwtxtError `store-failed`. */

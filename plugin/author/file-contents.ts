@@ -20,7 +20,7 @@ export interface SourceFile {
 }
 
 /** Contents, and hints at their media type. */
-export interface FileContents extends Contents {
+interface FileContents extends Contents {
   /** The first 4 KB. */
   start: Uint8Array;
   /** Whether all of them are UTF-8. */

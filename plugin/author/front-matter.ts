@@ -4,7 +4,7 @@ import matter from "gray-matter";
 import { TwtxtError } from "../errors.js";
 
 /** A post as gray-matter reads it. */
-export interface ParsedPost {
+interface ParsedPost {
   data: Record<string, unknown>;
   /** The body. */
   content: string;

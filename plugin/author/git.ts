@@ -16,7 +16,7 @@ export interface GitRun {
   signal?: AbortSignal | undefined;
 }
 
-export interface GitResult {
+interface GitResult {
   exitCode: number;
   /** Standard output, without the line end after it. */
   stdout: string;

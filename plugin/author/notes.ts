@@ -10,7 +10,7 @@ import { freeNoteTimes, noteName, notePictureName } from "./notes-folder.js";
 import { isBelow, type Site } from "./site.js";
 
 /** A picture that is written beside a note, under the name of the note with a number. */
-export interface PictureToWrite {
+interface PictureToWrite {
   /** Its name in the text that was given to {@link composeNote}, such as `picture-1.jpg`. */
   name: string;
   /** Without metadata. */

@@ -24,7 +24,7 @@ import { networkOf } from "./network.js";
 export type SealFile = (file: SealedFile) => Uint8Array;
 
 /** How files are stored. */
-export interface Preparation {
+interface Preparation {
   site: Pick<BlobSite, "maxBytes" | "host" | "signal">;
   change: MetadataChange;
   /** `undefined` for the SHA-256 of the contents. */
@@ -34,7 +34,7 @@ export interface Preparation {
 }
 
 /** What `OwnBlobs.put` needs to store a file. */
-export interface PreparedBlob extends Pick<PutOptions, "change" | "file"> {
+interface PreparedBlob extends Pick<PutOptions, "change" | "file"> {
   key: string;
   contents: Contents;
 }

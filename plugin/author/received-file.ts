@@ -71,7 +71,7 @@ export async function ownBlob(
   return { download, known: blobs.known, maxBytes, keys: () => ownKeys(author, machine) };
 }
 
-export interface OpenedFile extends SealedFile {
+interface OpenedFile extends SealedFile {
   /** The key that sealed it, `kex1...`. */
   signer: string;
 }
@@ -82,7 +82,7 @@ export interface Opening {
   why: string | null;
 }
 
-export interface ReceiveFileOptions {
+interface ReceiveFileOptions {
   /** The folder of the final name; `null` for a file without one. */
   folder: string | null;
   /** Whether a sealed file is opened. */

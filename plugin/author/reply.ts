@@ -13,7 +13,7 @@ import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
 
 /** A twt by its time, as it is written in the feed. */
-export type TwtReference = { feedUrl: string; timestamp: string };
+type TwtReference = { feedUrl: string; timestamp: string };
 /** The twt that a note replies to, by its hash or by its time. */
 export type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
 

@@ -22,7 +22,7 @@ export interface SiteHealth {
   data: SiteData | null;
 }
 
-export interface SiteData {
+interface SiteData {
   /** A folder or a bucket. */
   place: string;
   /** `null` for a bucket. */

@@ -20,10 +20,10 @@ export type State = (typeof STATES)[number];
 const PER_IMPORT = 100;
 
 /** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
-export type Decided = Pick<ManagedMention, "id" | "version">;
+type Decided = Pick<ManagedMention, "id" | "version">;
 
 /** A page of a list. */
-export interface MentionPage {
+interface MentionPage {
   mentions: ManagedMention[];
   /** `null` on the last page. */
   next: string | null;

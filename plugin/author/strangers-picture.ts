@@ -13,7 +13,7 @@ const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\((https?:[^\s()<>]+)[^()]*\)/gi;
 const MAX_PICTURES = 8;
 
 /** A picture that a text names. */
-export interface NamedPicture {
+interface NamedPicture {
   url: string;
   /** Empty for none. */
   description: string;

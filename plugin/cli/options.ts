@@ -115,7 +115,6 @@ export const URL_OPTION = {
 };
 export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTION, ...HOSTS_OPTION };
 
-export type HostsValues = ValuesOf<typeof HOSTS_OPTION>;
 export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
 export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 

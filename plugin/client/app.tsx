@@ -20,7 +20,7 @@ const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as c
 /** A mark for tabs. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#567"/><path d="M4 6h8M4 10h5" stroke="#fff" stroke-width="2"/></svg>`;
 
-export interface AppParts {
+interface AppParts {
   session: Session;
   notices: Notices;
   rooms: readonly Room[];

@@ -13,7 +13,7 @@ const PROGRAMS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 };
 
 /** What a browser is opened with. */
-export interface HandOver {
+interface HandOver {
   /** The link, or the URL of a file. */
   target: string;
   /** Removes the file, if there is one. */

@@ -11,7 +11,7 @@ import { Notices } from "./notices.js";
 import type { ClientContext, CreateRoom, Room } from "./room.js";
 import { CLIENT_HOST, Session } from "./session.js";
 
-export interface ClientOptions {
+interface ClientOptions {
   /** 0 for a free port. */
   port: number;
   machine: Machine;

@@ -46,7 +46,15 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
+/** The media types of pictures whose metadata can be removed. */
+export const CLEANED_TYPES: readonly string[] = FORMATS.map(({ type }) => type);
+
 const SAVE_AS = "Save it as JPEG, PNG or WebP, then add it again.";
+
+/** The media type of a picture without metadata, by the end of its file name. */
+export function typeOfExtension(extension: string): string | null {
+  return FORMATS.find((format) => format.extension === extension)?.type ?? null;
+}
 
 /**
  * Removes location data, times, texts, thumbnails, and all other data that is not needed to show the picture. Its pixels are not

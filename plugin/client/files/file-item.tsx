@@ -14,7 +14,7 @@ import { Sentence } from "../sentence.js";
 import { pathOf } from "./paths.js";
 import { mayBePicture, type OpenedName } from "./stored-files.js";
 
-export interface ShownFile extends ListedBlob {
+interface ShownFile extends ListedBlob {
   /** The URL below which the site shares blobs. */
   sharedUrl: string;
   /** The name of a sealed file that was opened; `null` for all others. */

@@ -18,7 +18,7 @@ import type { VerificationRun } from "./verification-run.js";
 
 const PER_PAGE = 60;
 
-export interface FilesPageProps {
+interface FilesPageProps {
   site: BlobSite;
   listing: Listing;
   /** From 1. */

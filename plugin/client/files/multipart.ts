@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 
 /** A field of a form, or a file. */
-export interface Part {
+interface Part {
   name: string;
   /** As the browser sent it; `null` for a field. */
   filename: string | null;

@@ -3,7 +3,7 @@
 export const PATH = "/files";
 
 /** What can be done with one file. */
-export type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
+type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
 
 /** @example pathOf("get", "quinces.jpg") // "/files/get/quinces.jpg" */
 export function pathOf(action: FileAction, key: string): string {

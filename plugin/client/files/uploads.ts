@@ -20,7 +20,7 @@ const MAX_ENDED = 50;
 /** A site and what is in front of it end a request that stalls after a minute or more. */
 export const MAX_PAUSE_MS = 30_000;
 
-export interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "ending"> {
+interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "ending"> {
   folder: WorkFolder;
   /** A longer pause ends the request. */
   maxPauseMs: number;

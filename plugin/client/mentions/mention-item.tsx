@@ -74,6 +74,6 @@ function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: b
   );
 }
 
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return isWeb(url) ? new URL(url).hostname : url;
 }

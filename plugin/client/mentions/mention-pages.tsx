@@ -1,4 +1,5 @@
 // plugin/client/mentions/mention-pages.tsx: the pages of the room of mentions.
+import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { Fields, Form } from "../layout.js";
@@ -74,9 +75,7 @@ export function Tabs({ current, held = 0 }: { current: (typeof TABS)[number][0];
 function Pending({ count }: { count: number }) {
   return (
     <Form action="/mentions/verify" class="actions">
-      <span>
-        {count === 1 ? "1 mention is" : `${count} mentions are`} pending: your site could not read the source yet.
-      </span>
+      <span>{counted(count, "mention is", "mentions are")} pending: your site could not read the source yet.</span>
       <button type="submit">Verify now</button>
     </Form>
   );
@@ -86,8 +85,8 @@ export function BlockPage({ host, count }: { host: string; count: number }) {
   return (
     <>
       <p>
-        {count === 1 ? "1 mention" : `${count} mentions`} from {host} {count === 1 ? "is" : "are"} shown or held.
-        Rejected mentions stay hidden, even if they are sent again.
+        {counted(count, "mention")} from {host} {count === 1 ? "is" : "are"} shown or held. Rejected mentions stay
+        hidden, even if they are sent again.
       </p>
       {count > 0 && (
         <Form action="/mentions/block" class="actions">

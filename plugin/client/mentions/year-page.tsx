@@ -1,4 +1,5 @@
 // plugin/client/mentions/year-page.tsx: the plot of a year's mentions, the same numbers as a table, and who wrote most.
+import { counted } from "../../author/amounts.js";
 import { StrangersLink } from "../strangers-text.js";
 import { Tabs } from "./mention-pages.js";
 import { KINDS, type Kind, type Week, type Writer } from "./year.js";
@@ -23,7 +24,7 @@ export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: 
   return (
     <>
       <Tabs current="year" />
-      <p>{total === 1 ? "1 mention was" : `${total} mentions were`} received and shown in the last 52 weeks.</p>
+      <p>{counted(total, "mention was", "mentions were")} received and shown in the last 52 weeks.</p>
       <Plot weeks={weeks} />
       <ul class="legend">
         {KINDS.map((kind) => (

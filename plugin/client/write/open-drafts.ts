@@ -4,7 +4,7 @@ import { type PostDrafts, postDrafts } from "../../author/post-drafts.js";
 import { type Site, siteAt } from "../../author/site.js";
 import type { ClientContext } from "../room.js";
 
-export interface OpenDrafts {
+interface OpenDrafts {
   site: Site;
   drafts: PostDrafts;
   /** Where the pictures of notes are stored; `null` for a site without blobs, which leaves no choice. */

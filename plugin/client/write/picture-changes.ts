@@ -11,7 +11,7 @@ import { withLineFeeds } from "../form-fields.js";
 
 const MAX_SHOWN_NAME = 80;
 
-export interface PictureChanges {
+interface PictureChanges {
   /** With its new text. */
   draft: PostDraft;
   /** `null` if nothing was asked for. */

@@ -4,13 +4,13 @@ import { sizeText } from "../../author/amounts.js";
 import type { DraftPicture, PicturePlace } from "../../author/draft-pictures.js";
 import { descriptionOf, imageOf } from "../../author/note-pictures.js";
 import type { PostDraft } from "../../author/post-drafts.js";
+import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
 import { Fields, Form } from "../layout.js";
 import { picturePath, WRITE_PATH } from "./paths.js";
 
 const MAX_UPLOAD_MIB = 30;
 /** The most that one form may contain. */
 export const MAX_UPLOAD_BYTES = MAX_UPLOAD_MIB * 2 ** 20;
-const ACCEPTED = "image/jpeg,image/png,image/webp,image/gif";
 
 export interface PicturesProps {
   draft: Pick<PostDraft, "id" | "body">;
@@ -32,7 +32,14 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
       <span class="muted scripted">: choose, drop or paste them</span>
     </summary>
     <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {MAX_UPLOAD_MIB} MiB)</label>
-    <input type="file" id="picture" name="picture" class="wide" accept={ACCEPTED} aria-describedby="picture-note" />
+    <input
+      type="file"
+      id="picture"
+      name="picture"
+      class="wide"
+      accept={CLEANED_TYPES.join(",")}
+      aria-describedby="picture-note"
+    />
     <p id="picture-note" class="muted">
       Its location and all other data about how it was taken are removed.
     </p>
@@ -97,7 +104,7 @@ const PlaceFields: FC<{ place: PicturePlace; host: string }> = ({ place, host })
   </fieldset>
 );
 
-export interface ShareProps {
+interface ShareProps {
   draft: PostDraft;
   /** Those that the note shows. */
   pictures: readonly DraftPicture[];
