@@ -94,17 +94,7 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
         <a class="button" href={pathOf("get", key)} download data-key="d">
           Download
         </a>
-        {isPublic ? (
-          <Form action={pathOf("private", key)}>
-            <button type="submit" data-key="p">
-              Make private
-            </button>
-          </Form>
-        ) : (
-          <a class="button" href={pathOf("public", key)} data-key="p">
-            Make public
-          </a>
-        )}
+        <VisibilityChange blob={blob} />
         <a class="button quiet" href={pathOf("edit", key)} data-key="e">
           Rename
         </a>
@@ -112,21 +102,39 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
           Delete
         </a>
       </div>
-      <details>
-        <summary>Text to paste</summary>
-        <p>
-          Markdown for a post: <code>{markdown}</code>
-        </p>
-        {link === null ? (
-          <p class="muted">{PRIVATE_HINT}</p>
-        ) : (
-          <p>
-            Link: <code>{link}</code>
-          </p>
-        )}
-      </details>
+      <TextToPaste markdown={markdown} link={link} />
     </>
   );
 };
+
+const VisibilityChange: FC<{ blob: BlobInfo }> = ({ blob: { key, isPublic } }) =>
+  isPublic ? (
+    <Form action={pathOf("private", key)}>
+      <button type="submit" data-key="p">
+        Make private
+      </button>
+    </Form>
+  ) : (
+    <a class="button" href={pathOf("public", key)} data-key="p">
+      Make public
+    </a>
+  );
+
+/** @param link - `null` for a private file */
+const TextToPaste: FC<{ markdown: string; link: string | null }> = ({ markdown, link }) => (
+  <details>
+    <summary>Text to paste</summary>
+    <p>
+      Markdown for a post: <code>{markdown}</code>
+    </p>
+    {link === null ? (
+      <p class="muted">{PRIVATE_HINT}</p>
+    ) : (
+      <p>
+        Link: <code>{link}</code>
+      </p>
+    )}
+  </details>
+);
 
 const PRIVATE_HINT = "Readers get this file once you make it public.";

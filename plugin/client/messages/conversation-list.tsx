@@ -28,19 +28,7 @@ interface ListProps extends InboxState {
 
 export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, opening, outbox, to }) => (
   <>
-    <Form action="/messages" class="inline">
-      <label for="address">New message to</label>
-      <input
-        id="address"
-        name="address"
-        value={to}
-        placeholder="bob@bob.example"
-        required
-        autocomplete="off"
-        data-key="n"
-      />
-      <button type="submit">Write</button>
-    </Form>
+    <NewConversation to={to} />
     <div id="conversations" data-live>
       <InboxStatus fault={fault} opening={opening} />
       {outbox > 0 && (
@@ -71,6 +59,22 @@ export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, 
       </ul>
     </div>
   </>
+);
+
+const NewConversation: FC<Pick<ListProps, "to">> = ({ to }) => (
+  <Form action="/messages" class="inline">
+    <label for="address">New message to</label>
+    <input
+      id="address"
+      name="address"
+      value={to}
+      placeholder="bob@bob.example"
+      required
+      autocomplete="off"
+      data-key="n"
+    />
+    <button type="submit">Write</button>
+  </Form>
 );
 
 const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) => {

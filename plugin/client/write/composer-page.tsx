@@ -61,21 +61,7 @@ export const WritePage: FC<WriteProps> = ({
       <DraftState saved={draft.saved} />
       <PictureFields {...pictures} />
       <ReplyField draft={draft} />
-      <label for="folder">Folder</label>
-      <select id="folder" name="folder">
-        {folders.map((folder) => (
-          <option value={folder}>{folder}</option>
-        ))}
-      </select>
-      <details class="wide">
-        <summary>Another folder</summary>
-        <label for="new-folder">Another folder</label>
-        <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
-        <p id="new-folder-help" class="muted">
-          A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
-          there, too.
-        </p>
-      </details>
+      <FolderFields folders={folders} />
       <div class="actions">
         <button type="submit" data-draft="">
           Save draft and preview
@@ -132,6 +118,27 @@ const ReplyField: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) 
     </details>
   );
 };
+
+/** @param folders - the proposed one first */
+const FolderFields: FC<Pick<WriteProps, "folders">> = ({ folders }) => (
+  <>
+    <label for="folder">Folder</label>
+    <select id="folder" name="folder">
+      {folders.map((folder) => (
+        <option value={folder}>{folder}</option>
+      ))}
+    </select>
+    <details class="wide">
+      <summary>Another folder</summary>
+      <label for="new-folder">Another folder</label>
+      <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
+      <p id="new-folder-help" class="muted">
+        A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
+        there, too.
+      </p>
+    </details>
+  </>
+);
 
 /** For authors without script, and the source of the script's completion. */
 const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (
