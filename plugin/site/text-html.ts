@@ -105,11 +105,11 @@ function unwrapLongEmphasis(tree: Root, markdown: string): void {
   });
 }
 
-/** An image becomes a link with the name of its file. */
+/** An image becomes a link with its description, or the name of its file if it has none. */
 function linkImages(tree: Root): void {
   visit(tree, "image", ({ url, alt }: Image, index, parent: Parents | undefined) => {
     if (!parent || index === undefined) return;
-    const text = { type: "text" as const, value: fileName(url) ?? alt ?? url };
+    const text = { type: "text" as const, value: alt?.trim() || (fileName(url) ?? url) };
     parent.children[index] = parent.type === "link" ? text : { type: "link", url, children: [text] };
   });
 }

@@ -32,9 +32,19 @@ describe("a twt", () => {
       `<p>${link("https://b.example/t", "@bob")} yes</p>`,
     ],
     [
-      "an image is a link with the name of its file",
-      "![me](https://b.example/x/my%20cat.jpg)",
+      "an image is a link with its description",
+      "![Ripe *quinces* in a <basket>](https://b.example/x/20261122-224837-1.jpg)",
+      `<p>${link("https://b.example/x/20261122-224837-1.jpg", "Ripe quinces in a &#x3C;basket>")}</p>`,
+    ],
+    [
+      "an image without a description is a link with the name of its file",
+      "![](https://b.example/x/my%20cat.jpg)",
       `<p>${link("https://b.example/x/my%20cat.jpg", "my cat.jpg")}</p>`,
+    ],
+    [
+      "an image in a link keeps its description",
+      "[![Ripe quinces](https://b.example/q.jpg)](https://b.example/)",
+      `<p>${link("https://b.example/", "Ripe quinces")}</p>`,
     ],
     [
       "a link keeps its label",
