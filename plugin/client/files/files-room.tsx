@@ -2,7 +2,7 @@
 import { type Context, Hono } from "hono";
 import { deleteBlob, visibility } from "../../author/blob-site.js";
 import { WorkFolder } from "../../author/work-folder.js";
-import { type BlobFields, shortKey } from "../../blobs/blob.js";
+import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
@@ -82,25 +82,18 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
   const { notices } = context;
   const act = (c: Context<ClientEnv>, action: () => Promise<Notice>) =>
     notices.act(c, PATH, () => action().finally(() => files.changed()));
-  const change = async (key: string, changes: MetadataChange) => (await files.site()).blobs.change(key, changes);
+  const change = async (key: string, changes: MetadataChange): Promise<Notice> => {
+    const { blob, note } = await (await files.site()).blobs.change(key, changes);
+    const text = `${nameOf(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
+    return changes.isPublic ? { text, undo: { action: pathOf("private", key), fields: {} } } : { text };
+  };
 
-  routes.post("/public/:key", (c) =>
-    act(c, async () => {
-      const { blob, note } = await change(keyIn(c), { isPublic: true });
-      return { text: textOf(blob, note), undo: { action: pathOf("private", blob.key), fields: {} } };
-    }),
-  );
-  routes.post("/private/:key", (c) =>
-    act(c, async () => {
-      const { blob, note } = await change(keyIn(c), { isPublic: false });
-      return { text: textOf(blob, note) };
-    }),
-  );
+  routes.post("/public/:key", (c) => act(c, () => change(keyIn(c), { isPublic: true })));
+  routes.post("/private/:key", (c) => act(c, () => change(keyIn(c), { isPublic: false })));
   routes.post("/edit/:key", (c) =>
     act(c, async () => {
       const { filename = "", type = "" } = await formOf(c);
-      const { blob, note } = await change(keyIn(c), { filename, type });
-      return { text: textOf(blob, note) };
+      return change(keyIn(c), { filename, type });
     }),
   );
   routes.post("/delete/:key", (c) =>
@@ -135,8 +128,4 @@ function keyIn(c: Context<ClientEnv>): string {
   const key = c.req.param("key") ?? "";
   if (!isBlobKey(key)) throw new TwtxtError("not-found", "There is no such file.");
   return key;
-}
-
-function textOf(blob: BlobFields, note: string | null): string {
-  return `${nameOf(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
 }
