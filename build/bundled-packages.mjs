@@ -38,7 +38,10 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "none",
   external: installed,
-  plugins: [{ name: "keep-own-files", setup: keepOwnFiles }],
+  plugins: [
+    { name: "keep-own-files", setup: keepOwnFiles },
+    { name: "load-node-modules", setup: loadNodeModules },
+  ],
 });
 await writeLicenses(join(dist, "LICENSES.txt"), metafile);
 await bundleEntry("index.js");
@@ -59,6 +62,15 @@ function keepOwnFiles({ onResolve }) {
   onResolve({ filter: /^\./ }, ({ path, importer }) =>
     importer.startsWith(dist) ? { path, external: true } : undefined,
   );
+}
+
+/** Loads the modules of Node.js that CommonJS packages require: ES modules have no `require`. */
+function loadNodeModules({ onResolve, onLoad }) {
+  const namespace = "node-module";
+  onResolve({ filter: /^node:/ }, ({ kind, path }) => (kind === "require-call" ? { path, namespace } : undefined));
+  onLoad({ filter: /^/, namespace }, ({ path }) => ({
+    contents: `module.exports = process.getBuiltinModule("${path}");`,
+  }));
 }
 
 /**

@@ -1,74 +1,138 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundaryOf, partsOf } from "../../plugin/client/files/multipart.js";
+import { type FormFile, readForm } from "../../plugin/client/files/multipart.js";
 
-const BOUNDARY = "----quince";
-const FORM = [
-  '------quince\r\nContent-Disposition: form-data; name="visibility"\r\n\r\nprivate',
-  '------quince\r\nContent-Disposition: form-data; name="file"; filename="qu%22o%0D%0Ate.txt"\r\nContent-Type: text/plain\r\n\r\na\r\n--list\r\n------quinc',
-  '------quince\r\nContent-Disposition: form-data; name="file"; filename=""\r\n\r\n',
-  "------quince--\r\n",
-].join("\r\n");
-const PARTS = [
-  ["visibility", null, "private"],
-  ["file", 'qu"o\r\nte.txt', "a\r\n--list\r\n------quinc"],
-  ["file", "", ""],
-];
+const TYPE = "multipart/form-data; boundary=----quince";
+const END = "------quince--\r\n";
 
-async function* chunksOf(text: string, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+function field(name: string, value: string): string {
+  return `------quince\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 }
 
-async function partsIn(text: string, size = text.length): Promise<unknown[]> {
-  const parts: unknown[] = [];
-  for await (const { name, filename, chunks } of partsOf(chunksOf(text, size), BOUNDARY)) {
-    const bytes: Uint8Array[] = [];
-    for await (const chunk of chunks) bytes.push(chunk);
-    parts.push([name, filename, Buffer.concat(bytes).toString()]);
-  }
-  return parts;
+function file(filename: string, content: string): string {
+  const disposition = `Content-Disposition: form-data; name="file"; filename="${filename}"`;
+  return `------quince\r\n${disposition}\r\nContent-Type: application/octet-stream\r\n\r\n${content}\r\n`;
+}
+
+async function* inChunks(text: string, size = 64): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function textOf({ chunks }: FormFile): Promise<string> {
+  const bytes: Uint8Array[] = [];
+  for await (const chunk of chunks) bytes.push(chunk);
+  return Buffer.concat(bytes).toString();
+}
+
+async function filesIn(text: string, size?: number): Promise<unknown[]> {
+  const files: unknown[] = [];
+  await readForm(TYPE, inChunks(text, size), async (file) => {
+    files.push([file.filename, file.fields, await textOf(file)]);
+  });
+  return files;
 }
 
 describe("a form with files", () => {
-  it("has the same parts, wherever it is divided on its way", async () => {
-    for (let size = 1; size < 90; size += 1) expect(await partsIn(FORM, size)).toEqual(PARTS);
+  it("has each chosen file with the fields before it", async () => {
+    const lists =
+      file("list.txt", "a\r\n--list\r\n------quinc") +
+      file("", "") +
+      file("", "").replace('; filename=""', "") +
+      file("empty.txt", "");
+    const form = field("visibility", "öffentlich") + lists + field("clean", "yes") + file("b", "b") + END;
+    const files = [
+      ["list.txt", { visibility: "öffentlich" }, "a\r\n--list\r\n------quinc"],
+      ["empty.txt", { visibility: "öffentlich" }, ""],
+      ["b", { visibility: "öffentlich", clean: "yes" }, "b"],
+    ];
+    for (const size of [1, 7, 10_000]) expect(await filesIn(form, size)).toEqual(files);
   });
 
-  it("is what FormData encodes", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 200 }), async (content, size) => {
-        const form = new FormData();
-        form.append("file", new File([content], "a.txt"));
-        const encoded = new Response(form);
-        const boundary = boundaryOf(encoded.headers.get("content-type") ?? "");
-        const bytes = Buffer.from(await encoded.arrayBuffer());
-        const body = async function* () {
-          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-        };
-        for await (const { filename, chunks } of partsOf(body(), boundary)) {
-          const read: Uint8Array[] = [];
-          for await (const chunk of chunks) read.push(chunk);
-          expect([filename, Buffer.concat(read)]).toEqual(["a.txt", Buffer.from(content)]);
-        }
-      }),
-      { numRuns: 15 },
-    );
+  it("keeps the names of files as browsers send them, hostile ones too", async () => {
+    const names = [
+      "qu%22o%0D%0Ate.txt",
+      "100%25.txt",
+      "ä ; b=c.txt",
+      "../../.bashrc",
+      "C:\\pictures\\a.png",
+      "a'b\u202e.exe",
+    ];
+    const form = names.map((name) => file(name, "")).join("") + END;
+    const read = (await filesIn(form)).map((file) => (file as unknown[])[0]);
+    expect(read).toEqual(['qu"o\r\nte.txt', ...names.slice(1)]);
   });
 
-  it("can be read on after a part that was left early", async () => {
+  it("goes on after a file that was left early", async () => {
     const names: string[] = [];
-    for await (const { name, chunks } of partsOf(chunksOf(FORM, 7), BOUNDARY)) {
-      names.push(name);
+    const form = file("large", "a".repeat(500_000)) + file("small", "b") + END;
+    await readForm(TYPE, inChunks(form, 16_384), async ({ filename, chunks }) => {
+      names.push(filename);
       for await (const _ of chunks) break;
-    }
-    expect(names).toEqual(["visibility", "file", "file"]);
+    });
+    expect(names).toEqual(["large", "small"]);
   });
 
-  it("is refused if it ends early, has no name, or a header without end", async () => {
-    await expect(partsIn(FORM.slice(0, -12))).rejects.toThrow("The form ended early.");
-    await expect(partsIn(FORM.replaceAll("name=", "nom="))).rejects.toThrow("cannot be read");
-    await expect(partsIn(`------quince\r\n${"a".repeat(40_000)}`)).rejects.toThrow("cannot be read");
-    expect(() => boundaryOf("multipart/form-data")).toThrow("Send a form with files.");
-    expect(() => boundaryOf("text/plain; boundary=a")).toThrow("Send a form with files.");
+  it("is read only as fast as its files are taken", async () => {
+    const form = file("large", "a".repeat(2 ** 20)) + file("small", "b".repeat(2 ** 10)).repeat(900) + END;
+    let sent = 0;
+    const body = async function* () {
+      for await (const chunk of inChunks(form, 65_536)) {
+        sent += chunk.length;
+        yield chunk;
+      }
+    };
+    let taken = 0;
+    let mostHeld = 0;
+    await readForm(TYPE, body(), async ({ chunks }) => {
+      for await (const chunk of chunks) {
+        // The parser could read on here.
+        await new Promise((resolve) => setImmediate(resolve));
+        mostHeld = Math.max(mostHeld, sent - taken);
+        taken += chunk.length;
+      }
+    });
+    expect(taken).toBe(2 ** 20 + 900 * 2 ** 10);
+    expect(mostHeld).toBeLessThan(2 ** 18);
+  });
+
+  it("fails if it ends early, and so does the file that is not complete, even if it is not read yet", async () => {
+    const outcomes: unknown[] = [];
+    const form = file("a", "whole") + file("b", "cut of").slice(0, -4);
+    for (const size of [10, 10_000])
+      for (const isLate of [false, true]) {
+        const take = async (file: FormFile) => {
+          if (isLate) await new Promise((resolve) => setImmediate(resolve));
+          outcomes.push(await textOf(file).catch(() => "incomplete"));
+        };
+        await expect(readForm(TYPE, inChunks(form, size), take)).rejects.toThrow(
+          "The form ended early. Send it again.",
+        );
+        expect(outcomes.splice(0)).toEqual(["whole", "incomplete"]);
+      }
+    for (const form of ["", "nonsense", `------quince\r\n${"a".repeat(40_000)}`, field("a", "b")])
+      await expect(filesIn(form)).rejects.toThrow("The form ended early.");
+  });
+
+  it("fails if its sender is gone, and so does the file that is not complete", async () => {
+    const outcomes: unknown[] = [];
+    const body = async function* () {
+      yield Buffer.from(file("a", "cut off").slice(0, -4));
+      throw new Error("aborted");
+    };
+    const take = async (file: FormFile) => {
+      outcomes.push(await textOf(file).catch(() => "incomplete"));
+    };
+    await expect(readForm(TYPE, body(), take)).rejects.toThrow("The form ended early.");
+    expect(outcomes).toEqual(["incomplete"]);
+  });
+
+  it("is refused with long fields or too many parts, and for another type", async () => {
+    await expect(filesIn(field("visibility", "a".repeat(2000)) + file("a", "a") + END)).rejects.toThrow(
+      "A field of this form is too long.",
+    );
+    for (const many of [field("a", "b"), file("a", "b"), "------quince\r\n\r\n\r\n"])
+      await expect(filesIn(many.repeat(1101) + END, 10_000)).rejects.toThrow("at most 1000 files");
+    for (const type of ["multipart/form-data", "text/plain; boundary=a", "application/x-www-form-urlencoded", ""])
+      await expect(readForm(type, inChunks(END), async () => {})).rejects.toThrow("Send a form with files.");
   });
 });

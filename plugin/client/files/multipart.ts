@@ -1,109 +1,97 @@
 // plugin/client/files/multipart.ts: reads a form with files as it arrives, without holding the files in memory (RFC 7578).
+import { pipeline } from "node:stream/promises";
+import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
+import type { FormFields } from "../form-fields.js";
 
-/** A field of a form, or a file. */
-interface Part {
-  name: string;
-  /** As the browser sent it; `null` for a field. */
-  filename: string | null;
-  /** Can be read once, before the next part. */
+/** A file of a form. */
+export interface FormFile {
+  /** As the browser sent it. */
+  filename: string;
+  /** The text fields before the file. */
+  fields: FormFields;
+  /** Throws if the form ends before the file. */
   chunks: AsyncIterable<Uint8Array>;
 }
 
-const MAX_HEADER_BYTES = 16 * 1024;
-const LINE_END = Buffer.from("\r\n");
-const HEADER_END = Buffer.from("\r\n\r\n");
-
-/** @throws TwtxtError `bad-request` for anything else */
-export function boundaryOf(contentType: string): string {
-  const [, quoted, plain] =
-    /^multipart\/form-data;.*?boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
-  if (boundary === undefined) throw new TwtxtError("bad-request", "Send a form with files.");
-  return boundary;
-}
+/** The form for uploads has a few short fields. */
+const LIMITS = { headerSize: 16 * 1024, fieldSize: 1024, fields: 20, files: 1000, parts: 1100 };
 
 /**
- * Reads the parts of a form. A part that is not read to its end is skipped.
+ * Reads a form. Empty file inputs, and parts without a name, are skipped.
  *
- * @throws TwtxtError `bad-request` if the form ends early or is malformed
+ * @param take - called for one file after the other; what it does not read is skipped
+ * @throws TwtxtError `bad-request` if this is no form with files, ends early, or exceeds a limit
  */
-export async function* partsOf(body: AsyncIterable<Uint8Array>, boundary: string): AsyncGenerator<Part> {
-  const source = new Source(body);
-  const delimiter = Buffer.from(`\r\n--${boundary}`);
-  await drain(source.until(delimiter));
-  // Two hyphens follow the last delimiter.
-  while ((await source.take(LINE_END, 2)).length === 0) {
-    const header = (await source.take(HEADER_END, MAX_HEADER_BYTES)).toString("utf8");
-    let isOver = false;
-    const chunks = async function* () {
-      yield* source.until(delimiter);
-      isOver = true;
-    };
-    yield { ...namesIn(header), chunks: chunks() };
-    if (!isOver) await drain(source.until(delimiter));
+export async function readForm(
+  contentType: string,
+  body: AsyncIterable<Uint8Array>,
+  take: (file: FormFile) => Promise<void>,
+): Promise<void> {
+  const parser = parserOf(contentType);
+  const files = new PQueue({ concurrency: 1 });
+  const fields: Record<string, string> = {};
+  let last: BusboyFileStream | undefined;
+  let failure: unknown;
+  const fail = (error: unknown) => {
+    failure ??= error;
+  };
+  parser.on("field", (name, value, _, isTruncated) => {
+    if (isTruncated) fail(new TwtxtError("bad-request", "A field of this form is too long."));
+    fields[name] = value;
+  });
+  parser.on("file", (_, stream, filename) => {
+    last = stream.on("error", () => {});
+    // Browsers send a file without a name if none was chosen.
+    if (!filename || failure) return stream.resume();
+    // The parser goes on only when a stream has been read to its end, so one that is left early stays open.
+    const chunks = stream.iterator({ destroyOnReturn: false });
+    const file = { filename: decodedName(filename), fields: { ...fields }, chunks };
+    void files.add(() =>
+      take(file)
+        .catch(fail)
+        .finally(() => stream.resume()),
+    );
+  });
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(limit, () => fail(tooMany()));
+  // After an error, the parser ends the last file as if it were complete.
+  parser.on("error", () => last?.destroy());
+  try {
+    await pipeline(paced(body, files), parser);
+  } catch (cause) {
+    fail(new TwtxtError("bad-request", "The form ended early. Send it again.", { cause }));
+  }
+  await files.onIdle();
+  if (failure) throw failure;
+}
+
+function parserOf(contentType: string): BusboyInstance {
+  try {
+    if (/^multipart\/form-data *;/i.test(contentType))
+      return new Busboy({ headers: { "content-type": contentType }, limits: LIMITS, preservePath: true });
+  } catch {
+    // There is no boundary.
+  }
+  throw new TwtxtError("bad-request", "Send a form with files.");
+}
+
+/** Reads on only when no file waits for another, so that no more files are in memory than one chunk has. */
+async function* paced(body: AsyncIterable<Uint8Array>, files: PQueue): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    yield chunk;
+    await files.onSizeLessThan(1);
   }
 }
 
 /** Browsers write a quotation mark and line ends in names as `%22`, `%0D` and `%0A`. */
-function namesIn(header: string): Pick<Part, "name" | "filename"> {
-  const [, parameters = ""] = /^content-disposition:[ \t]*form-data;(.*)$/im.exec(header) ?? [];
-  const value = (name: string) => new RegExp(`[; \\t]${name}="([^"]*)"`).exec(` ${parameters}`)?.[1];
-  const decoded = (text: string) => text.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
-  const name = value("name");
-  if (name === undefined) throw malformed();
-  const filename = value("filename");
-  return { name: decoded(name), filename: filename === undefined ? null : decoded(filename) };
+function decodedName(name: string): string {
+  return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
 }
 
-/** The bytes of a body, up to some other bytes. */
-class Source {
-  readonly #chunks: AsyncIterator<Uint8Array>;
-  /** The first delimiter has no line end before it. */
-  #buffer: Buffer = LINE_END;
-
-  constructor(body: AsyncIterable<Uint8Array>) {
-    this.#chunks = body[Symbol.asyncIterator]();
-  }
-
-  /** Yields what is before the mark, and skips the mark. */
-  async *until(mark: Buffer): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const at = this.#buffer.indexOf(mark);
-      const end = at >= 0 ? at : Math.max(0, this.#buffer.length - mark.length + 1);
-      const before = this.#buffer.subarray(0, end);
-      this.#buffer = this.#buffer.subarray(at >= 0 ? at + mark.length : end);
-      if (before.length > 0) yield before;
-      if (at >= 0) return;
-      await this.#fill();
-    }
-  }
-
-  /** What is before the mark, or the first bytes if it does not come in as many. The mark is skipped. */
-  async take(mark: Buffer, maxBytes: number): Promise<Buffer> {
-    for (;;) {
-      const at = this.#buffer.indexOf(mark);
-      if (at >= 0 && at <= maxBytes) {
-        const found = this.#buffer.subarray(0, at);
-        this.#buffer = this.#buffer.subarray(at + mark.length);
-        return found;
-      }
-      if (this.#buffer.length >= maxBytes) return this.#buffer.subarray(0, maxBytes);
-      await this.#fill();
-    }
-  }
-
-  async #fill(): Promise<void> {
-    const { done, value } = await this.#chunks.next();
-    if (done) throw new TwtxtError("bad-request", "The form ended early. Send it again.");
-    this.#buffer = Buffer.concat([this.#buffer, value]);
-  }
-}
-
-async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of chunks);
-}
-
-function malformed(): TwtxtError {
-  return new TwtxtError("bad-request", "This form cannot be read. Reload the page and try again.");
+function tooMany(): TwtxtError {
+  return new TwtxtError(
+    "bad-request",
+    `This form has too much in it. Upload at most ${LIMITS.files} files at once, then the others.`,
+  );
 }

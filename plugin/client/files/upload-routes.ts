@@ -3,15 +3,14 @@ import { type Context, Hono } from "hono";
 import { counted } from "../../author/amounts.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { concatUpTo } from "../../http/respond.js";
 import type { ClientEnv } from "../client-env.js";
+import type { FormFields } from "../form-fields.js";
 import type { Notices } from "../notices.js";
-import { boundaryOf, partsOf } from "./multipart.js";
+import { readForm } from "./multipart.js";
 import { PATH } from "./paths.js";
 import type { UploadChoice, Visibility } from "./upload.js";
 import type { Uploads } from "./uploads.js";
 
-const MAX_FIELD_BYTES = 1024;
 const VISIBILITIES: readonly Visibility[] = ["private", "public", "sealed"];
 
 export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv> {
@@ -58,28 +57,18 @@ const DONE: Record<"pause" | "resume" | "cancel" | "retry", (name: string) => st
 
 /** @returns how many files it had @throws TwtxtError `bad-request` */
 async function addForm(c: Context<ClientEnv>, uploads: Uploads): Promise<number> {
-  const boundary = boundaryOf(c.req.header("content-type") ?? "");
-  const fields: Record<string, string> = {};
   let count = 0;
-  for await (const { name, filename, chunks } of partsOf(bodyOf(c), boundary)) {
-    if (filename === null) fields[name] = (await concatUpTo(chunks, MAX_FIELD_BYTES, tooLong)).toString("utf8");
-    // Browsers send an empty file if none was chosen.
-    else if (filename !== "") {
-      await uploads.add({ ...choiceOf(fields), filename: filenameFrom(filename), size: null }, chunks);
-      count += 1;
-    }
-  }
+  await readForm(c.req.header("content-type") ?? "", bodyOf(c), async ({ filename, fields, chunks }) => {
+    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(filename), size: null }, chunks);
+    count += 1;
+  });
   if (count === 0) throw new TwtxtError("bad-request", "No file was chosen. Choose one or more, then upload them.");
   return count;
 }
 
 /** What the fields of the form say; private by default. */
-function choiceOf({ visibility, clean }: Record<string, string>): Pick<UploadChoice, "visibility" | "isCleaned"> {
+function choiceOf({ visibility, clean }: FormFields): Pick<UploadChoice, "visibility" | "isCleaned"> {
   return { visibility: VISIBILITIES.find((one) => one === visibility) ?? "private", isCleaned: clean === "yes" };
-}
-
-function tooLong(): TwtxtError {
-  return new TwtxtError("bad-request", "A field of this form is too long.");
 }
 
 /** @throws TwtxtError `bad-request` if the body was read for the CSRF token in it */
