@@ -5,9 +5,9 @@ import { TwtxtError } from "../errors.js";
 import { isMentionUrl, isNick } from "../feed/mention.js";
 import type { Ask } from "../http/guard.js";
 import { isSameUrl } from "../http/same-url.js";
-import { readAnyFeed } from "../mentions/send/live-feed.js";
 import { type FollowedFeed, parseFollowFile } from "../options/follow.js";
 import { createText, readText, replaceText } from "./files.js";
+import { findFeed } from "./find-feed.js";
 import { typed } from "./invocation.js";
 import { addToJsonList, removeFromJsonList } from "./json-list.js";
 import type { Site } from "./site.js";
@@ -35,6 +35,7 @@ export async function followedFeeds(site: Site): Promise<Following[]> {
 /**
  * Follows a feed: adds it to the file, which is created if necessary.
  *
+ * @param url - of the feed; without a nick, also of a page that names it, such as the front page of a site
  * @param nick - `undefined` for the nick in the feed, which is requested; without one, it is the host
  * @returns the feed; `isNew` is `false` if the site follows it already, and nothing was changed
  * @throws TwtxtError `bad-usage` for the own feed, an unsuitable URL, and a nick that is invalid or taken; `bad-file`,
@@ -54,7 +55,8 @@ export async function follow(
   }
   const known = (await followedFeeds(site)).find((feed) => isSameFeed(feed.url, url));
   if (known) return { ...known, isNew: false };
-  const feed = { nick: nick ?? (await nickIn(url, ask)), url };
+  const feed = nick === undefined ? await namedFeed(url, ask) : { nick, url };
+  checkUrl(feed.url, site);
   return changes.add(() => addFeed(site, feed));
 }
 
@@ -140,9 +142,10 @@ function checkUrl(url: string, { settings }: Site): void {
   );
 }
 
-async function nickIn(url: string, ask: Ask): Promise<string> {
+/** The feed at a URL or named by the page there; its nick is the host if it has none. */
+async function namedFeed(url: string, ask: Ask): Promise<FollowedFeed> {
   const { host, protocol } = new URL(url);
-  if (!/^https?:$/.test(protocol)) return host;
-  const { nick } = await readAnyFeed(ask, url);
-  return nick ?? host.replace(/:/g, "-");
+  if (!/^https?:$/.test(protocol)) return { nick: host, url };
+  const found = await findFeed(url, ask);
+  return { nick: found.nick ?? new URL(found.url).host.replace(/:/g, "-"), url: found.url };
 }

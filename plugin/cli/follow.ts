@@ -21,7 +21,7 @@ export const follow = command({
   summary: "follows a feed, or lists those that you follow",
   usage: ["[--json]", "URL [options]"],
   about:
-    "Adds a feed to _data/follow.json in the data folder of your site. The nick is that of the feed, which is requested. You can then mention it as @nick, and your timeline shows it. Without a URL, the command lists the feeds that you follow. It never changes your configuration file.",
+    "Adds a feed to _data/follow.json in the data folder of your site. URL is that of the feed, or of a page that names it, such as the front page of a blog. The nick is that of the feed, which is requested. You can then mention it as @nick, and your timeline shows it. Without a URL, the command lists the feeds that you follow. It never changes your configuration file.",
   options: {
     nick: option(text("NICK", "a nick"), "your name for the feed; it is not requested then"),
     ...JSON_OPTION,

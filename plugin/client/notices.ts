@@ -29,13 +29,14 @@ export class Notices {
    * Runs the action of a form, and redirects to a page that shows its result, or why it failed.
    *
    * @param path - of the page, perhaps with a query
+   * @param failurePath - of the page that shows a failure, such as the form with what was typed
    */
-  async act(c: Context<ClientEnv>, path: string, action: () => Promise<Notice>): Promise<Response> {
+  async act(c: Context<ClientEnv>, path: string, action: () => Promise<Notice>, failurePath = path): Promise<Response> {
     try {
       return this.redirect(c, path, { ...(await action()), isFailure: false });
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
-      return this.redirect(c, path, { text: error.message, isFailure: true });
+      return this.redirect(c, failurePath, { text: error.message, isFailure: true });
     }
   }
 }

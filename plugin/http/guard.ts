@@ -220,10 +220,12 @@ function unreachable(error: unknown, address: string): TwtxtError {
   );
 }
 
-/** OpenSSL's messages are internal function names and addresses, so TLS errors are described here. */
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+/** The messages of the system and OpenSSL are internal function names and addresses, so these errors are described here. */
+function reasonOf({ code, message, hostname }: NodeJS.ErrnoException & { hostname?: string }): string {
   // The code of a DOMException is a number.
   const name = String(code);
+  if (name === "ENOTFOUND") return `there is no host ${hostname ?? "of this name"}. Check the spelling`;
+  if (name === "EAI_AGAIN") return "its name could not be looked up. Check the network";
   if (OLD_TLS.test(name)) return "its server offers only TLS older than 1.2";
   if (name === "ERR_SSL_WRONG_VERSION_NUMBER") return "its server does not speak TLS at this port";
   return name.startsWith("ERR_SSL_") ? `TLS failed (${name})` : message;

@@ -38,6 +38,20 @@ describe("eleventy-twtxt follow", () => {
     expect(built.texts()).toEqual([`to @<bob ${bob.feed}>`]);
   });
 
+  it.each([
+    ["names", '<link rel="alternate" type="text/plain" href="tw.txt">', "/tw.txt"],
+    ["does not name, at its usual place", "<p>Bob's blog", "/twtxt.txt"],
+  ])("finds the feed that a front page %s", async (_, html, place) => {
+    const server = await loopbackServer((request, response) => {
+      if (request.url === place) return response.end("# nick = bob\n");
+      response.writeHead(request.url === "/" ? 200 : 404, { "content-type": "text/html" }).end(html);
+    });
+    const { folder, read } = following();
+    const { stderr } = await command(folder, ["follow", `${server.url}/`, "--allow-private-host", server.host]);
+    expect(stderr).toBe(`Following @bob, ${server.url}${place}. ${NEXT}`);
+    expect(JSON.parse(read(FILE))).toEqual([{ nick: "bob", url: server.url + place }]);
+  });
+
   it("keeps the form, the order and further fields of the file", async () => {
     const before = `[\n  {\n    "url": "${BOB.url}", "nick": "bob",\n    "since": 2020\n  }\n]\n`;
     const { folder, read } = following({ [FILE]: before });
@@ -64,7 +78,12 @@ describe("eleventy-twtxt follow", () => {
   });
 
   it.each([
-    ["a page", "<html>", (url: string) => `${url} is not a feed.`],
+    [
+      "a page",
+      "<html>",
+      (url: string) =>
+        `${url} is not a feed. No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt`,
+    ],
     [
       "a nick that is taken",
       "# nick = carol\n",

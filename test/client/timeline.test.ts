@@ -198,7 +198,9 @@ describe("the room of the timeline", () => {
     feeds["/carol.txt"] = "# nick = carol\n2026-11-17T08:00:00Z\tHello from carol.\n";
     const visitor = await whenRead(await started());
     const followed = await visitor.submit("/timeline/following", { url: url("carol") });
-    expect(shownText(followed.text)).toContain("Following @carol. Commit _data/follow.json: your next build adds it.");
+    expect(shownText(followed.text)).toContain(
+      `Following @carol, ${url("carol")}. Your next build adds it. The page Publish offers _data/follow.json with your next post`,
+    );
     expect(JSON.parse(machine.read(file))).toHaveLength(2);
     await eventually(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));
 
@@ -209,6 +211,7 @@ describe("the room of the timeline", () => {
     expect(shownText(wrong.text)).toContain("is your own feed");
     const nick = await visitor.submit("/timeline/following", { url: "bob" });
     expect(shownText(nick.text)).toContain("is not the URL of a feed. Expected one such as");
+    expect(nick.text, "what was typed is kept").toContain('name="url" type="url" value="bob"');
   });
 
   it("follows all feeds that are followed at once, each one once, and unfollows all", async () => {

@@ -15,7 +15,8 @@ function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["l
       address,
       family: address.includes(":") ? 6 : 4,
     }));
-    if (found.length === 0) callback(Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND" }));
+    if (found.length === 0)
+      callback(Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND", hostname: name }));
     else if (options.all) callback(null, found);
     else callback(null, found[0]?.address, found[0]?.family);
   };
@@ -263,7 +264,9 @@ describe("an answer", () => {
   });
 
   it("unreachable: an unknown name, a closed port, and a server without TLS", async () => {
-    await expect(ask("https://nobody.example/", { lookup: names({}) })).rejects.toThrow(failsWith("unreachable"));
+    const unknown = ask("https://nobody.example/", { lookup: names({}) });
+    await expect(unknown).rejects.toThrow(failsWith("unreachable"));
+    await expect(unknown).rejects.toThrow("could not be reached: there is no host nobody.example. Check the spelling.");
     const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const { port } = plain.address() as { port: number };

@@ -1,11 +1,9 @@
 // plugin/author/doctor/check-feed.ts: finds the feed of a site, and checks its URL and the headers that it is served with.
-import type { Element } from "hast";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
-import { baseOf } from "../../mentions/send/endpoint-links.js";
 import { canParseUrl, isLoopback } from "../../url.js";
 import { counted } from "../amounts.js";
+import { feedLinks, USUAL_PLACE } from "../feed-links.js";
 import { type Answer, answerOrNull, atHost, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
 /** A feed as it was served. */
@@ -15,8 +13,6 @@ export interface ServedFeed extends Answer {
   header: FeedHeader;
 }
 
-const USUAL_PLACE = "/twtxt.txt";
-const MAX_LINKS = 5;
 const HOUR = 3600_000;
 const DAY_SECONDS = 24 * 3600;
 
@@ -36,7 +32,7 @@ export async function* findFeed(given: string, probe: Probe): AsyncGenerator<Fin
     }
     return feed;
   }
-  for (const link of await feedLinks(first)) {
+  for (const link of await linksIn(first)) {
     const linked = await feedAt(link, probe);
     if (!linked) continue;
     yield ok(`${first.url} names the feed ${link}`);
@@ -87,24 +83,13 @@ export function noFeed({ status, url, headers }: Answer): Finding {
   return fix(`${url} is refused (${status}).`, todo);
 }
 
+async function linksIn({ status, type, bytes, url }: Answer): Promise<string[]> {
+  return status === 200 && type === "text/html" ? feedLinks(bytes.toString(), url) : [];
+}
+
 async function feedAt(url: string, probe: Probe): Promise<ServedFeed | null> {
   const answer = await answerOrNull(probe(url, { maxBytes: FEED_BYTES }));
   return answer && asFeed(answer);
-}
-
-/** The links of a page to plain text: a feed, or another file such as `/llms.txt`. */
-async function feedLinks(page: Answer): Promise<string[]> {
-  if (page.status !== 200 || page.type !== "text/html") return [];
-  const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
-  const base = baseOf(elements, page.url);
-  const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
-  const urls = hrefs.filter((href) => canParseUrl(href, base)).map((href) => new URL(href, base).href);
-  return [...new Set(urls)].slice(0, MAX_LINKS);
-}
-
-function isFeedLink({ tagName, properties: { rel, type, href } }: Element): boolean {
-  const rels = [rel ?? []].flat().map((one) => String(one).toLowerCase());
-  return tagName === "link" && rels.includes("alternate") && /^text\/plain\b/i.test(String(type)) && Boolean(href);
 }
 
 /**

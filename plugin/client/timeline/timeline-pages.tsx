@@ -146,7 +146,7 @@ function repliedTo({ hash, author: { name, url }, source }: TimelineItem): strin
 export const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds, url }) => (
   <>
     <Form action="/timeline/following" class="inline">
-      <label for="url">Follow a feed</label>
+      <label for="url">Follow a feed, or the site of its author</label>
       <input id="url" name="url" type="url" value={url} placeholder="https://bob.example/twtxt.txt" required />
       <button type="submit" class="primary">
         Follow

@@ -20,6 +20,7 @@ import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 const PATH = "/timeline";
 const FOLLOWING = `${PATH}/following`;
 const PER_PAGE = 50;
+const COMMITTED = "The page Publish offers _data/follow.json with your next post; or commit the file yourself.";
 
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
@@ -74,15 +75,16 @@ function addFollowing(
 
   routes.post("/following", async (c) => {
     const url = ((await formOf(c)).url ?? "").trim();
-    return notices.act(c, FOLLOWING, async () => {
+    const followFeed = async () => {
       const site = await siteAt(machine, choice.settings);
       const feed = await follow(site, { url, nick: undefined }, networkOf(hostsFor(site, choice, [url])).ask);
       void (await open()).refresh().catch(() => {});
       const text = feed.isNew
-        ? `Following @${feed.nick}. Commit _data/follow.json: your next build adds it.`
-        : `You already follow @${feed.nick}.`;
+        ? `Following @${feed.nick}, ${feed.url}. Your next build adds it. ${COMMITTED}`
+        : `You already follow @${feed.nick}, ${feed.url}.`;
       return { text, undo: { action: `${FOLLOWING}/remove`, fields: { url: feed.url } } };
-    });
+    };
+    return notices.act(c, FOLLOWING, followFeed, `${FOLLOWING}?url=${encodeURIComponent(url)}`);
   });
 
   routes.post("/following/remove", async (c) => {
@@ -91,7 +93,7 @@ function addFollowing(
       const feed = await unfollow(await siteAt(machine, choice.settings), url);
       void (await open()).refresh().catch(() => {});
       if (feed === null) return { text: `You do not follow ${url}.` };
-      const text = `No longer following @${feed.nick}. Commit _data/follow.json: your next build removes it.`;
+      const text = `No longer following @${feed.nick}. Your next build removes it. ${COMMITTED}`;
       return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
     });
   });
