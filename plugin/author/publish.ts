@@ -111,11 +111,11 @@ export async function publish(
 export function afterPush({ settings: { host } }: Pick<Site, "settings">): string {
   switch (host) {
     case "netlify":
-      return "Netlify now builds and deploys the site. After that, the site sends the mentions of the post itself.";
+      return "It is online as soon as Netlify has built and deployed the site, which then sends the mentions of the post.";
     case "node":
-      return "It goes online when the machine of your site gets the commit and builds: by a hook, or by git pull and npx @11ty/eleventy there. eleventy-twtxt serve notices the new build, and sends the mentions of the post.";
+      return "It is online as soon as your site is built with it. Then eleventy-twtxt serve sends the mentions of the post.";
     case "static":
-      return "It goes online when your host has built and deployed the site. After that, send the mentions of the post: npx eleventy-twtxt send";
+      return "It is online as soon as your host has built and deployed the site. Then send the mentions of the post: npx eleventy-twtxt send";
   }
 }
 

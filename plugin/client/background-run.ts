@@ -11,19 +11,29 @@ export class BackgroundRun<Result> {
   isRunning = false;
   /** Why it stopped early, in sentences. */
   fault: string | null = null;
+  /** Resolves when the last run has ended. */
+  done: Promise<void> = Promise.resolve();
 
   constructor(context: Pick<ClientContext, "machine" | "ending">) {
     this.#context = context;
   }
 
   /** Resolves when it has begun, or at once while it is under way. @throws the error of `open` */
-  async start(open: () => Promise<AsyncIterable<Result>>): Promise<void> {
+  start(open: () => Promise<AsyncIterable<Result>>): Promise<void> {
+    return this.run(async () => {
+      const results = await open();
+      return () => this.#collect(results);
+    });
+  }
+
+  /** The same for work that adds its results itself. */
+  protected async run(open: () => Promise<() => Promise<void>>): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
     try {
-      const results = await open();
+      const work = await open();
       Object.assign(this, { results: [], startedAt: this.#context.machine.now(), fault: null });
-      void this.#collect(results);
+      this.done = this.#finish(work);
     } catch (error) {
       this.isRunning = false;
       throw error;
@@ -31,14 +41,17 @@ export class BackgroundRun<Result> {
   }
 
   async #collect(results: AsyncIterable<Result>): Promise<void> {
-    const { ending, machine } = this.#context;
+    for await (const result of results) {
+      this.results.push(result);
+      if (this.#context.ending.aborted) return;
+    }
+  }
+
+  async #finish(work: () => Promise<void>): Promise<void> {
     try {
-      for await (const result of results) {
-        this.results.push(result);
-        if (ending.aborted) return;
-      }
+      await work();
     } catch (error) {
-      this.fault = faultText(error, machine);
+      this.fault = faultText(error, this.#context.machine);
     } finally {
       this.isRunning = false;
     }

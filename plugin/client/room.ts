@@ -43,6 +43,8 @@ export interface Room {
   news?(): News;
   /** Loads what its first page needs, from this machine alone, before the author opens it. */
   prepare?(): Promise<void>;
+  /** Waits for work that must not be interrupted, when the client ends and all requests are answered. */
+  end?(): Promise<void>;
   /** Upper limit of a request's body, in bytes; default 1 MiB. */
   maxBodyBytes?: number;
   /** Its routes, with paths below {@link path}: `/` is the room's own page. */

@@ -29,7 +29,7 @@ export interface RunningClient {
   port: number;
   /** A link that opens the client once. */
   link: string;
-  /** Ends streams, answers open requests, and closes. */
+  /** Ends streams, answers open requests, closes, and waits for work that must not be interrupted. */
   close(): Promise<void>;
 }
 
@@ -62,9 +62,10 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
   return {
     port,
     link: session.createLink(),
-    close() {
+    async close() {
       ending.abort();
-      return closeServer(server);
+      await closeServer(server);
+      await Promise.all(rooms.map((room) => room.end?.()));
     },
   };
 }

@@ -353,9 +353,9 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
 
 describe("after the push, the author learns how the post gets online", () => {
   it.each([
-    ["netlify", /^Netlify now builds and deploys the site\. After that, the site sends/],
-    ["node", /by git pull and npx @11ty\/eleventy there\. eleventy-twtxt serve notices the new build, and sends/],
-    ["static", /when your host has built and deployed the site\. .*npx eleventy-twtxt send$/],
+    ["netlify", /^It is online as soon as Netlify has built and deployed the site, which then sends/],
+    ["node", /^It is online as soon as your site is built with it\. Then eleventy-twtxt serve sends/],
+    ["static", /as soon as your host has built and deployed the site\. .*npx eleventy-twtxt send$/],
   ] as const)("%s", async (host, sentence) => {
     const { folder } = blog({ host });
     expect(afterPush(await siteAt(standingTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);

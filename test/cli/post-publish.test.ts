@@ -32,7 +32,7 @@ describe("eleventy-twtxt post --publish", () => {
     expect([exitCode, printed, questions]).toEqual([0, ["notes/20261120-093000.md"], ["Run these commands? [y/N] "]]);
     expect(said.startsWith(COMMANDS)).toBe(true);
     expect(said).toMatch(
-      /\n\$ git push\n[\s\S]*main -> main\nPublished to origin\/main\. It goes online when your host has built .*$/,
+      /\n\$ git push\n[\s\S]*main -> main\nPublished to origin\/main\. It is online as soon as your host has built .*$/,
     );
     expect(alice.published()).toEqual(["Hello from *my* site.", "first"]);
   });

@@ -9,7 +9,7 @@ import { type BuiltSite, site } from "../helpers/site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { type SentFile, shownText, type Visitor, visitorOf } from "./visitor.js";
-import { clientOf, fieldOf, writer } from "./writer.js";
+import { clientOf, fieldOf, published, writer } from "./writer.js";
 
 const FILES = new URL("../pictures/files/", import.meta.url);
 /** With a position in its Exif data, a thumbnail, and the word SECRET in further data. */
@@ -100,7 +100,7 @@ describe("pictures of a note, without script", () => {
     expect(page).toContain(`git add -- notes/${name}.md notes/${name}-1.jpg`);
     expect(pathsBelow(join(alice.folder, "data"))).not.toContain("picture-1.jpg");
     const fields = { file: fieldOf(page, "file"), shown: fieldOf(page, "shown") };
-    expect((await visitor.submit("/write/publish", fields)).text).toContain("is published to origin/main");
+    expect(await published(visitor, fields)).toContain("is published to origin/main");
 
     const fresh = mkdtempSync(join(alice.folder, "data", "clone-"));
     execFileSync("git", ["clone", "--quiet", alice.remote, fresh], { env: GIT_ENVIRONMENT });

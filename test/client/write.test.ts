@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +7,7 @@ import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
-import { clientOf, fieldOf, writer } from "./writer.js";
+import { clientOf, fieldOf, published, writer } from "./writer.js";
 
 async function saved(visitor: Visitor, body: string): Promise<{ page: string; file: string }> {
   const { text: page } = await visitor.submit("/write/draft", { body, folder: "notes", next: "save" });
@@ -83,10 +84,12 @@ describe("the room to write in, without script", () => {
     expect(alice.published()).toEqual(["first"]);
     expect((await visitor.get("/write")).text).not.toContain("Hello");
 
-    const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
+    const text = await published(visitor, { file, shown: fieldOf(page, "shown") });
     expect(text).toContain(`${file} is published to origin/main.`);
+    const url = `https://alice.example/${file.replace(/\.md$/, "/")}`;
+    expect(text).toContain(`<a href="${url}">${url}</a>`);
     expect(text).toContain("main -&gt; main");
-    expect(shownText(text)).toContain("It goes online when your host has built and deployed the site.");
+    expect(shownText(text)).toContain("It is online as soon as your host has built and deployed the site.");
     expect(text).toContain('<a href="/health">Health</a> shows what was sent');
     expect(alice.published()).toEqual(["Hello from the browser.", "first"]);
   });
@@ -104,6 +107,29 @@ describe("the room to write in, without script", () => {
     expect(fieldOf(text, "file")).toMatch(/^blog\/short\/\d{8}-\d{6}\.md$/);
     expect(alice.list("blog/short")).toHaveLength(1);
     expect((await visitor.get("/write")).text).toContain('<option value="blog/short">blog/short</option><option');
+  });
+
+  it("publishes in the background, one post at a time, with the output of git so far; the client's end waits for it", async () => {
+    const { alice, client } = await writer();
+    execFileSync("mkfifo", [join(alice.remote, "built")]);
+    alice.hook("pre-receive", "echo building the site; read line < built", "remote");
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello");
+    const other = await saved(visitor, "Another note");
+    const fields = { file, shown: fieldOf(page, "shown") };
+    expect((await visitor.submit("/write/publish", fields)).text).toContain("<h2>Publishing…</h2>");
+    await expect.poll(async () => (await visitor.get("/write/publication")).text).toContain("building the site");
+    expect((await visitor.submit("/write/publish", fields)).text).toContain("<h2>Publishing…</h2>");
+    const { text } = await visitor.submit("/write/publish", { file: other.file, shown: fieldOf(other.page, "shown") });
+    expect(text).toContain(`${other.file} is not published yet: another post is. Publish it after that.`);
+
+    const closed = client.close();
+    await expect.poll(() => client.said).toEqual([`Waiting for git, which is publishing ${file} to origin/main.`]);
+    expect(alice.published()).toEqual(["first"]);
+    alice.write("remote/built", "now\n");
+    await closed;
+    expect(client.said.at(-1)).toBe(`${file} is published to origin/main.`);
+    expect(alice.published()).toEqual(["Hello", "first"]);
   });
 
   it("publishes nothing that the page did not show: neither other commits nor without the commands", async () => {
@@ -131,7 +157,7 @@ describe("the room to write in, without script", () => {
     const { text } = await visitor.get(without);
     expect(text).toContain(`git add -- ${file}\n`);
     const fields = { file, follow: fieldOf(text, "follow"), shown: fieldOf(text, "shown") };
-    expect((await visitor.submit("/write/publish", fields)).text).toContain("is published to origin/main.");
+    expect(await published(visitor, fields)).toContain("is published to origin/main.");
     expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe("?? _data/follow.json");
   });
 
@@ -172,7 +198,7 @@ describe("the room to write in, without script", () => {
       change(alice);
       const visitor = await visitorOf(client, "/write");
       const { page, file } = await saved(visitor, "Hello");
-      const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
+      const text = await published(visitor, { file, shown: fieldOf(page, "shown") });
       expect(shownText(text)).toContain(sentence);
       expect(text.replaceAll("&#39;", "'")).toContain(output);
       expect(text).toContain(`href="/write/publish?file=${encodeURIComponent(file)}">`);

@@ -1,6 +1,8 @@
 // test/client/writer.ts: the client of an author who writes.
+import { expect } from "vitest";
 import { type GitSite, gitSite } from "../author/git-site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
+import type { Visitor } from "./visitor.js";
 
 /** Alice's client; her site is in a git repository with a remote. */
 export async function writer(hosts: string[] = []) {
@@ -11,6 +13,15 @@ export async function writer(hosts: string[] = []) {
 export function clientOf({ folder, machine }: GitSite, hosts: string[] = []): Promise<ClientUnderTest> {
   const environment = Object.entries(machine.environment).map(([name, value]) => [name, value ?? ""] as const);
   return startedClient({ folder, environment: Object.fromEntries(environment), hosts });
+}
+
+/** Runs the commands that a page shows. @returns the page of the publication when git has ended */
+export async function published(visitor: Visitor, fields: Readonly<Record<string, string>>): Promise<string> {
+  const { headers } = await visitor.post("/write/publish", fields);
+  expect(headers.get("location")).toBe("/write/publication");
+  let { text } = await visitor.get("/write/publication");
+  while (text.includes("data-busy")) ({ text } = await visitor.get("/write/publication"));
+  return text;
 }
 
 /** The value of a hidden field. */

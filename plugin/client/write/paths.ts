@@ -1,6 +1,8 @@
 // plugin/client/write/paths.ts: the paths of the room.
 
 export const WRITE_PATH = "/write";
+/** The last publication, which may be under way. */
+export const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
 
 export function draftPath(id: string): string {
   return `${WRITE_PATH}?draft=${id}`;

@@ -4,7 +4,7 @@ import { counted } from "../../author/amounts.js";
 import { type Publication, whyFollow } from "../../author/publish.js";
 import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
-import { publishPath, WRITE_PATH } from "./paths.js";
+import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
 
 interface PublishProps {
   /** The post, from the root of the site. */
@@ -64,58 +64,92 @@ const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = (
   </>
 );
 
-interface PublishedProps {
+interface PublicationProps {
+  /** The post, from the root of the site. */
   file: string;
   remote: string;
-  output: string;
+  /** In lines. */
+  output: readonly string[];
+  isRunning: boolean;
+  /** Why it failed, and what to do. */
+  fault: string | null;
+  /** The page to try it again. */
+  again: string;
+  /** The post on the site. */
+  url: string;
   /** How it gets online. */
   next: string;
   hasRoom(path: string): boolean;
 }
 
-export const PublishedPage: FC<PublishedProps> = ({ file, remote, output, next, hasRoom }) => (
+/** A publication that is under way or has ended. Its parts change while the page is shown. */
+export const PublicationPage: FC<PublicationProps> = ({ output, ...publication }) => (
   <>
-    <p class="notice">
-      {file} is published to {remote}.
-    </p>
-    <p>{next}</p>
-    <ul>
-      {hasRoom("/health") && (
-        <li>
-          <a href="/health">Health</a> shows what was sent, and what failed.
-        </li>
-      )}
-      {hasRoom("/mentions") && (
-        <li>
-          <a href="/mentions">Mentions</a> shows the answers that come back.
-        </li>
-      )}
-      <li>
-        <a href={WRITE_PATH}>Write another note</a>
-      </li>
-    </ul>
-    <GitOutput output={output} />
-  </>
-);
-
-export const NotPublishedPage: FC<{ again: string; output: string; fault: string }> = ({ again, output, fault }) => (
-  <>
-    <Fault text={fault} />
-    <GitOutput output={output} />
-    <p class="actions">
-      <a class="button" href={again}>
-        Try again
-      </a>
+    <div role="status">
+      <div id="publication" data-live>
+        <PublicationState {...publication} />
+      </div>
+    </div>
+    <div id="output" data-live>
+      <h2>Output of git</h2>
+      <pre class="output">{output.join("\n")}</pre>
+    </div>
+    <p>
       <a href={WRITE_PATH}>Write another note</a>
     </p>
   </>
 );
 
-const GitOutput: FC<{ output: string }> = ({ output }) => (
-  <section aria-labelledby="output">
-    <h2 id="output">Output of git</h2>
-    <pre class="output">{output}</pre>
-  </section>
+const PublicationState: FC<Omit<PublicationProps, "output">> = ({ isRunning, fault, again, ...published }) => {
+  const { file, remote } = published;
+  if (isRunning) {
+    return (
+      <>
+        <h2>Publishing…</h2>
+        <p data-busy="">
+          {file} is on its way to {remote}. This can take a minute. You can leave this page: it goes on.
+        </p>
+        <p class="unscripted">
+          <a href={PUBLICATION_PATH}>Reload</a> to see how far it is.
+        </p>
+      </>
+    );
+  }
+  if (fault === null) return <Published {...published} />;
+  return (
+    <>
+      <h2>Not published</h2>
+      <Fault text={fault} />
+      <a class="button" href={again}>
+        Try again
+      </a>
+    </>
+  );
+};
+
+const Published: FC<Pick<PublicationProps, "file" | "remote" | "url" | "next" | "hasRoom">> = (published) => (
+  <>
+    <h2>Published</h2>
+    <p class="notice">
+      {published.file} is published to {published.remote}.
+    </p>
+    <p>
+      Its page: <a href={published.url}>{published.url}</a>
+    </p>
+    <p>{published.next}</p>
+    <ul>
+      {published.hasRoom("/health") && (
+        <li>
+          <a href="/health">Health</a> shows what was sent, and what failed.
+        </li>
+      )}
+      {published.hasRoom("/mentions") && (
+        <li>
+          <a href="/mentions">Mentions</a> shows the answers that come back.
+        </li>
+      )}
+    </ul>
+  </>
 );
 
 /** The commands that a page shows, with the earlier commits that they publish, for comparison before they are run. */

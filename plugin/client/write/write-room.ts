@@ -6,12 +6,14 @@ import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
 import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./pictures.js";
-import { publishPage, runPublication } from "./publication.js";
+import { publicationPage, publishPage, runPublication } from "./publication.js";
+import { PublicationRun } from "./publication-run.js";
 import { shareAndSave, sharePage } from "./save-post.js";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const mentionable = new MentionableFeeds(context.choice, context.machine);
+  const publication = new PublicationRun(context);
   routes.get("/", (c) => writePage(c, context, mentionable));
   routes.post("/draft", (c) => saveDraft(c, context));
   routes.post("/delete", (c) => deleteDraft(c, context));
@@ -19,7 +21,11 @@ export const writeRoom: CreateRoom = (context) => {
   routes.get("/share", (c) => sharePage(c, context));
   routes.post("/share", (c) => shareAndSave(c, context));
   routes.get("/publish", (c) => publishPage(c, context));
-  routes.post("/publish", (c) => runPublication(c, context));
+  routes.post("/publish", (c) => runPublication(c, publication, context));
+  routes.get("/publication", (c) => publicationPage(c, publication, context));
   const keys = [{ key: "n", does: "goes to the text" }];
-  return { title: "Write", path: WRITE_PATH, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes };
+  return {
+    ...{ title: "Write", path: WRITE_PATH, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes },
+    end: () => publication.end(),
+  };
 };
