@@ -44,6 +44,8 @@ interface LiveTimelineParts {
   machine: Pick<Machine, "now">;
   /** Ends it. */
   ending: AbortSignal;
+  /** Describes the error of a round in the background, in sentences. */
+  faultText(error: unknown): string;
 }
 
 /** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
@@ -59,6 +61,7 @@ export class LiveTimeline {
   #mentions: readonly PublicMention[] = [];
   #mentionsFault: string | null = null;
   #updated: string | null = null;
+  #fault: string | null = null;
   #isStarted = false;
   #reading: Promise<void> = Promise.resolve();
   /** Of the newest item that the author has seen; `null` before the first visit. */
@@ -107,6 +110,11 @@ export class LiveTimeline {
     return this.#updated;
   }
 
+  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
   /** How many items of others are newer than those that the author has seen. */
   get newCount(): number {
     const seen = this.#seen;
@@ -149,10 +157,12 @@ export class LiveTimeline {
   }
 
   async #keepReading(): Promise<void> {
-    const { ending } = this.#parts;
+    const { ending, faultText } = this.#parts;
     while (!ending.aborted) {
       // The page shows what was read before; the next round may work.
-      await this.refresh().catch(() => {});
+      await this.refresh().catch((error: unknown) => {
+        this.#fault = faultText(error);
+      });
       await setTimeout(EVERY_MS, undefined, { signal: ending }).catch(() => {});
     }
   }
@@ -167,6 +177,7 @@ export class LiveTimeline {
     this.#updated = formatTimestamp(machine.now());
     await writeJson(store, FEEDS_KEY, this.#kept);
     await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
+    this.#fault = null;
   }
 
   async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {

@@ -15,7 +15,7 @@ export const InboxStatus: FC<InboxState> = ({ fault, opening }) => (
   <>
     <Fault text={fault && `${fault} New messages appear when it answers again; nothing is lost meanwhile.`} />
     {opening > 0 && (
-      <p class="muted" data-busy="">
+      <p class="muted" data-busy>
         Opening {counted(opening, "message")}.
       </p>
     )}

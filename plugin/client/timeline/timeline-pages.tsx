@@ -28,7 +28,7 @@ interface ItemContext {
 
 interface TimelineProps {
   threads: readonly TimelineThread[];
-  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "mentionsFault" | "updated">;
+  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "mentionsFault" | "updated" | "fault">;
   /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
   item: ItemContext;
@@ -60,12 +60,16 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, item 
 );
 
 const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
-  timeline: { unread, isOffline, mentionsFault, updated },
+  timeline: { unread, isOffline, mentionsFault, updated, fault },
 }) => (
   <div id="read" data-live>
-    <p class="muted" data-busy={updated === null ? "" : undefined}>
-      {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
-    </p>
+    <Fault text={fault} />
+    {updated !== null && <p class="muted">Read {DATES.format(new Date(updated))}.</p>}
+    {updated === null && fault === null && (
+      <p class="muted" data-busy>
+        Reading the feeds.
+      </p>
+    )}
     {isOffline && (
       <Fault text="No feed could be read. Check the network of this machine, and that your site is deployed. What was read before is still here." />
     )}

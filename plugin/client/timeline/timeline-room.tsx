@@ -10,6 +10,7 @@ import { folderName } from "../../author/site-store.js";
 import { itemsIn } from "../../author/timeline-items.js";
 import { FileStore } from "../../store/file.js";
 import type { ClientEnv } from "../client-env.js";
+import { faultText } from "../fault.js";
 import { formOf } from "../form-fields.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
@@ -107,5 +108,5 @@ function isRefresh(c: Context<ClientEnv>): boolean {
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
   const site = await siteAt(machine, choice.settings);
   const store = new FileStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
-  return LiveTimeline.open({ site, choice, store, machine, ending });
+  return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
 }
