@@ -20,13 +20,29 @@ export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status"> 
   Partial<Pick<MentionReport, "kind" | "method">> &
   Partial<Pick<ReturnType<typeof withDates>, "at" | "attempts">>;
 
-/** What became of a mention, in words. */
-export function outcomeOf({ kind, outcome, endpoint, method, why, at, attempts, next }: ReportedMention): string {
+const PLACES: Readonly<Record<NonNullable<MentionReport["method"]>, string>> = {
+  "feed field": "named in the feed",
+  "Link header": "named in a Link header",
+  HTML: "named in the page",
+};
+
+/** An endpoint, and where it was found. */
+export function endpointText(endpoint: string, method: MentionReport["method"] | undefined): string {
+  return method ? `${endpoint} (${PLACES[method]})` : endpoint;
+}
+
+/**
+ * What became of a mention, in words.
+ *
+ * @param dateText - writes a time of the form `2026-11-22T22:49:00.000Z`
+ */
+export function outcomeOf(mention: ReportedMention, dateText: (date: string) => string = minuteOf): string {
+  const { kind, outcome, endpoint, method, why, at, attempts, next } = mention;
   const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
-  const date = at ? ` ${minuteOf(at)}` : "";
-  const place = method ? `${endpoint} (${method})` : endpoint;
+  const date = at ? ` ${dateText(at)}` : "";
+  const place = endpoint === null ? null : endpointText(endpoint, method);
   const where = place === null ? "" : ` at ${place}`;
-  const again = next === null ? "" : `; next attempt after ${minuteOf(next)}`;
+  const again = next === null ? "" : `; next attempt after ${dateText(next)}`;
   switch (outcome) {
     case "sent":
     case "would be sent":

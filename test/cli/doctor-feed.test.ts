@@ -106,7 +106,7 @@ describe("how the feed is served", () => {
     [
       "with one time for all files",
       servedWith({ "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" }),
-      ["Last-Modified header is 1980-01-01T00:00:00.000Z, but the newest twt is from 2025-05-01T10:00:00Z"],
+      ["Last-Modified header is 1980-01-01T00:00:00.000Z, but that twt is from 2025-05-01T10:00:00Z"],
     ],
   ])("fix: %s", async (_, made, fixes) => {
     expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
@@ -124,13 +124,13 @@ describe("how the feed is served", () => {
     [
       "a 304 by date without Last-Modified",
       (_, headers) => (headers["if-modified-since"] ? [304, {}] : null),
-      ['Its "304 Not Modified" has no Last-Modified'],
+      ['because "304 Not Modified" comes without Last-Modified'],
     ],
     [
       "a 304 by ETag without the Last-Modified of the 200",
       (_, headers) =>
         headers["if-none-match"] ? [304, {}] : [200, { etag: '"1"', "last-modified": new Date().toUTCString() }],
-      ['Its "304 Not Modified" has no Last-Modified'],
+      ['because "304 Not Modified" comes without Last-Modified'],
     ],
   ])("fix: %s", async (_, fault, fixes) => {
     const made: SiteOptions = {
@@ -161,7 +161,7 @@ describe("how the feed is served", () => {
     });
     expect([exitCode, oks]).toEqual([
       0,
-      expect.arrayContaining(["Readers with a copy learn whether the feed has changed"]),
+      expect.arrayContaining(["Readers download the feed only if it has changed (ETag, Last-Modified)"]),
     ]);
   });
 
@@ -255,9 +255,21 @@ describe("the URL that the feed names", () => {
 describe("the lines of the feed", () => {
   const add = (lines: string): SiteOptions => ({ feed: (text) => text + lines });
   it.each<[string, SiteOptions, string[]]>([
-    ["a byte order mark", { feed: (text) => `\uFEFF${text}` }, ["starts with a byte order mark"]],
-    ["CR LF", { feed: (text) => text.replaceAll("\n", "\r\n") }, ["Its lines end with CR LF. Save it with LF."]],
-    ["another encoding", { feed: (text) => Buffer.from(text, "latin1") }, ["Some of it is not UTF-8."]],
+    [
+      "a byte order mark",
+      { feed: (text) => `\uFEFF${text}` },
+      ["starts with an invisible character (a byte order mark)"],
+    ],
+    [
+      "CR LF",
+      { feed: (text) => text.replaceAll("\n", "\r\n") },
+      ["lines of the feed end as on Windows (CR LF). Save it with line ends"],
+    ],
+    [
+      "another encoding",
+      { feed: (text) => Buffer.from(text, "latin1") },
+      ["Some letters of the feed are not in UTF-8."],
+    ],
     ["a line of 64 KiB", add(`2025-05-03T10:00:00Z\t${"x".repeat(65_536)}\n`), ["Line 8 has 64 KiB or more."]],
     [
       "invalid lines",
@@ -270,7 +282,7 @@ describe("the lines of the feed", () => {
     [
       "a nick that cannot be mentioned",
       { feed: (text) => text.replace("= alice", "= alice w") },
-      ['Its nick, "alice w", cannot be used in a mention.'],
+      ['The nick of the feed, "alice w", cannot be used in a mention.'],
     ],
     [
       "two twts in one second",
@@ -290,7 +302,7 @@ describe("the lines of the feed", () => {
   ])("fix: %s", async (_, made, fixes) => {
     const { site, ...found } = await examined(made);
     expect(found).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
-    expect(found.oks).not.toContain("Every line is readable");
+    expect(found.oks).not.toContain("Every line of the feed is readable");
   });
 
   it("note: other forms of fields and times, more than 1 MiB, no twts", async () => {

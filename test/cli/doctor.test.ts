@@ -16,11 +16,11 @@ describe("a healthy site", () => {
       `ok    ${site.url}/ names the feed ${site.feedUrl}`,
       `ok    ${site.feedUrl} is a feed with 2 twts`,
       "ok    1 archive found, with 2 older twts",
-      `ok    The feed and its Link header name the endpoint ${site.url}/webmention`,
+      `ok    Senders find where mentions go, in the feed and its Link header: ${site.url}/webmention`,
       `ok    ${site.url}/webmention refuses an invalid mention (400)`,
       `ok    ${site.url}/mentions.json lists the mentions`,
-      `ok    The key of alice@${site.host} is in 4 of 4 places`,
-      "ok    It limits the requests of one IP address",
+      `ok    Senders of private messages find the key of alice@${site.host} (4 of 4 places)`,
+      `ok    ${site.url}/webmention stops a flood of mentions from one sender (rate limit)`,
     ];
     for (const line of lines) expect(stdout).toContain(`${line}\n`);
     expect(posts(site)).toHaveLength(60);
@@ -49,7 +49,7 @@ describe("a healthy site", () => {
     expect((await report([site.feedUrl], { hosts: [site] })).notes).toContainEqual(
       expect.stringContaining(`No one can send private messages to alice@${site.host}`),
     );
-    const found = `The key of al@${site.host} is in 4 of 4 places`;
+    const found = `Senders of private messages find the key of al@${site.host} (4 of 4 places)`;
     const byOption = await report([site.feedUrl, "--address", `al@${site.host}`], { hosts: [site] });
     expect(byOption.oks).toContain(found);
     expect((await report([], { hosts: [site], folder: sources.folder })).oks).toContain(found);

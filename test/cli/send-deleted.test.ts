@@ -37,12 +37,12 @@ it("a deleted post is told to whom its post was told, once, with retries; --dry-
   const { build, send } = await alicesSite(`Hello ${bob.mention}`, [bob]);
   expect(await send()).toContain("1 sent.");
   await build({ twt: "deleted" });
-  expect(await send("--dry-run")).toContain(`would be sent to ${bob.endpoint} (feed field), as deleted\n`);
+  expect(await send("--dry-run")).toContain(`would be sent to ${bob.endpoint} (named in the feed), as deleted\n`);
   expect(bob.posts).toHaveLength(1);
 
   bob.answer = () => ({ status: bob.posts.length === 2 ? 500 : 200 });
   expect(await send()).toContain("it answers 500; next attempt after");
-  expect(await send("--now")).toContain(`sent to ${bob.endpoint} (feed field), as deleted\n`);
+  expect(await send("--now")).toContain(`sent to ${bob.endpoint} (named in the feed), as deleted\n`);
   expect(await send("--now")).toContain("Nothing to send.");
   expect(given(bob)).toEqual(Array(3).fill(given(bob)[0]));
 });
@@ -52,7 +52,7 @@ it("a deleted post is told to the pages that it linked to, once", async () => {
   const { build, send } = await alicesSite(`See [the hens](${carol.url}/).`, [carol]);
   expect(await send()).toContain("1 sent.");
   await build({ twt: "deleted" });
-  expect(await send()).toContain(`sent to ${carol.endpoint} (HTML), as deleted\n`);
+  expect(await send()).toContain(`sent to ${carol.endpoint} (named in the page), as deleted\n`);
   expect(await send()).toContain("Nothing to send.");
   expect(given(carol)).toEqual(Array(2).fill(given(carol)[0]));
 });

@@ -68,7 +68,7 @@ describe("eleventy-twtxt send", () => {
   it("reports each mention as it ends, then prints all of them, and records them in the data folder", async () => {
     const { made, bob, carol, site, allowed } = await home();
     const first = await send(site.folder, allowed);
-    const sent = `sent to ${bob.endpoint} (feed field)`;
+    const sent = `sent to ${bob.endpoint} (named in the feed)`;
     const unsent = "no endpoint in the feed, its headers or its site";
     expect(first.exitCode).toBe(0);
     expect(first.stdout.split("\n").sort()).toEqual([
@@ -125,7 +125,9 @@ describe("eleventy-twtxt send", () => {
     const { exitCode, stdout, stderr } = await send(site.folder, ["--dry-run", ...allowed]);
     expect(exitCode).toBe(0);
     expect(stdout.split("\n").sort()).toEqual([
-      expect.stringMatching(`^${BOBS}  @bob    ${bob.feedUrl} +would be sent to .*webmention\\S+ \\(feed field\\)$`),
+      expect.stringMatching(
+        `^${BOBS}  @bob    ${bob.feedUrl} +would be sent to .*webmention\\S+ \\(named in the feed\\)$`,
+      ),
       expect.stringMatching(`^${BOBS}  @carol  ${carol.feedUrl} +no endpoint in the feed`),
     ]);
     expect(stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
@@ -165,7 +167,7 @@ describe("eleventy-twtxt send", () => {
     bob.answer = () => ({ status: 400 });
     const failed = await send(site.folder, allowed, "2026-11-20T12:00:00Z");
     expect(failed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("1 failed") });
-    expect(failed.stdout).toContain(`failed at ${bob.endpoint} (feed field): it answers 400`);
+    expect(failed.stdout).toContain(`failed at ${bob.endpoint} (named in the feed): it answers 400`);
 
     made.answers["/twtxt.txt"] = (response) => response.writeHead(404).end();
     expect(await send(site.folder, allowed)).toEqual({
@@ -251,13 +253,13 @@ describe("eleventy-twtxt send", () => {
     const dry = await send(site.folder, ["--dry-run", ...allowed]);
     expect(dry.stdout.split("\n")).toEqual([
       `${BOBS}  link  ${none.padEnd(hens.length)}  no endpoint: nothing is there (404)`,
-      `${BOBS}  link  ${hens}  would be sent to ${bob.endpoint} (HTML)`,
+      `${BOBS}  link  ${hens}  would be sent to ${bob.endpoint} (named in the page)`,
     ]);
     expect(dry.stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
     expect(bob.posts).toEqual([]);
 
     const sent = await send(site.folder, allowed);
-    expect(sent.stdout).toContain(`${BOBS}  link  ${hens}  sent to ${bob.endpoint} (HTML)`);
+    expect(sent.stdout).toContain(`${BOBS}  link  ${hens}  sent to ${bob.endpoint} (named in the page)`);
     expect(bob.posts).toMatchObject([{ source: `${made.url}/a/`, target: hens }]);
     const listed = await send(site.folder, ["--list"]);
     expect(listed.stdout).toContain(`${BOBS}  link  ${hens}  sent 2026-11-20T10:00Z to ${bob.endpoint}`);

@@ -42,7 +42,7 @@ describe("the room to write in, without script", () => {
     await visitor.submit("/write/draft", { body });
     expect(bob.asked).toEqual([]);
     const { text } = await visitor.submit("/write/draft", { body, next: "notified" });
-    expect(text).toContain(`At ${bob.url}/hook (feed field)`);
+    expect(text).toContain(`At ${bob.url}/hook (named in the feed)`);
     expect(shownText(text)).toContain(
       `Link to ${bob.url}/page Not notified: its author is notified of mentions, not of links`,
     );

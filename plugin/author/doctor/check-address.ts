@@ -33,9 +33,12 @@ export async function* checkAddress(
   const documents = answers.filter(isDocument);
   if (documents.length === 0) return yield nowhere(address, isExpected);
 
-  yield ok(`The key of ${address} is in ${documents.length} of ${counted(paths.length, "place")}`);
+  yield ok(
+    `Senders of private messages find the key of ${address} (${documents.length} of ${counted(paths.length, "place")})`,
+  );
   const contents = new Set(documents.map(({ bytes }) => bytes.toString()));
-  if (contents.size > 1) yield fix("Its documents differ: senders may use an old key.", REBUILD);
+  if (contents.size > 1)
+    yield fix(`The documents with the key of ${address} differ: senders may use an old key.`, REBUILD);
   for (const document of documents) yield* checkDocument(document);
 
   const misses = answers.filter((answer) => !isDocument(answer));

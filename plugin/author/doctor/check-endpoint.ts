@@ -26,22 +26,29 @@ export function* checkNames(feed: ServedFeed): Generator<Finding> {
   const [value, ...others] = feed.header.webmention ?? [];
   if (field === null && link !== null) {
     const todo = `Add "# webmention = ${link}" at the top.`;
-    return yield fix(`A Link header names the endpoint ${link}, but the feed does not.`, todo);
+    return yield fix(
+      `Some senders do not find where to send mentions: a Link header names the endpoint ${link}, but the feed does not.`,
+      todo,
+    );
   }
   if (field === null && value !== undefined) {
-    return yield fix(`Its line "# webmention = ${value}" has no valid URL.`, "Write an absolute https URL there.");
+    return yield fix(
+      `The line "# webmention = ${value}" of the feed has no valid URL.`,
+      "Write an absolute https URL there.",
+    );
   }
   if (field === null) {
     const todo =
       'To receive mentions, give the plugin the option host: "netlify" or host: "node", build and deploy. In a feed that you write yourself, add "# webmention = URL" at the top.';
-    return yield note("The feed names no endpoint for mentions.", todo);
+    return yield note("No one can send mentions to this site: the feed names no endpoint for mentions.", todo);
   }
-  if (others.length > 0) yield note("The feed names more than one endpoint.", "Keep one: only the first is used.");
+  if (others.length > 0)
+    yield note("The feed names more than one endpoint for mentions.", "Keep one: only the first is used.");
   yield* checkLine(feed, field);
   if (link === null) {
-    const what = `The feed names the endpoint ${field}, but no Link header does. Some clients only look there.`;
+    const what = `Some senders do not find where to send mentions: the feed names the endpoint ${field}, but no Link header does.`;
     yield note(what, linkAdvice(field));
-  } else if (field === link) yield ok(`The feed and its Link header name the endpoint ${field}`);
+  } else if (field === link) yield ok(`Senders find where mentions go, in the feed and its Link header: ${field}`);
   else yield fix(`The feed names the endpoint ${field}, but its Link header ${link}`, linkAdvice(field));
 }
 
@@ -167,14 +174,14 @@ export async function* checkRateLimit(endpoint: string, probe: Probe): Findings 
     const { status, asked } = await probe(endpoint, { ...INVALID, signal });
     if (asked.length > 1)
       return yield notTested("The endpoint redirects", "Name the URL that it redirects to in the feed.");
-    if (status === 429) return yield ok("It limits the requests of one IP address");
+    if (status === 429) return yield ok(`${endpoint} stops a flood of mentions from one sender (rate limit)`);
     if (status >= 500) {
       const what = `After ${sent} invalid mentions the endpoint answers ${status}.`;
       return yield fix(what, "It should answer 429. Look for the error in the log of your host.");
     }
   }
   yield fix(
-    `${MAX_INVALID} invalid mentions in a row were processed: there is no rate limit.`,
+    `${MAX_INVALID} invalid mentions in a row were processed: nothing stops a flood of them (no rate limit).`,
     "Limit it to 60 per minute, as the plugin's own endpoint does. At the turn of a minute this may be wrong: check again.",
   );
 }
@@ -201,7 +208,7 @@ async function* checkLists({ mentionsJson, mentionsFeed }: ListUrls, probe: Prob
   // The private feed was checked.
   const features = FEATURES.filter(({ variables }) => !variables.includes("TWTXT_MENTIONS_TOKEN"));
   const names = features.map(({ name, variables }) => `${name} (${variables.join(", ")})`);
-  const what = `From outside, no one can see which of these are on: ${names.join("; ")}.`;
+  const what = `This check cannot see which of these are on: ${names.join("; ")}.`;
   yield note(what, "To turn one on, set its variables at your host. docs/mentions.md of the plugin describes them.");
 }
 
@@ -209,7 +216,10 @@ async function* checkList(url: string, probe: Probe): Findings {
   const list = await probe(url);
   const { etag, "cache-control": caching = "" } = list.headers;
   if (list.status >= 500) {
-    return yield fix(`${url} answers ${list.status}.`, "Look for the error in the log of your host.");
+    return yield fix(
+      `Pages cannot show mentions: ${url} answers ${list.status}.`,
+      "Look for the error in the log of your host.",
+    );
   }
   if (list.status !== 200 || list.type !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
     return yield fix(
@@ -238,10 +248,10 @@ async function* checkList(url: string, probe: Probe): Findings {
 
 async function* checkPrivateFeed(url: string, probe: Probe): Findings {
   const { status } = await probe(url);
-  if (status === 401) yield ok(`${url}, the private feed of mentions, requires its token`);
+  if (status === 401) yield ok(`Only you can read ${url}, the private feed of mentions: it requires its token`);
   else if (status === 404) {
     yield note(
-      `There is no private feed of mentions at ${url}`,
+      `Clients cannot follow mentions of this site: there is no private feed of mentions at ${url}`,
       "To follow your mentions in a client, set TWTXT_MENTIONS_TOKEN at your host to the output of `openssl rand -hex 16`.",
     );
   } else if (status === 200) {

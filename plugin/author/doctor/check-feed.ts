@@ -100,9 +100,9 @@ export function* checkHeaders(feed: ServedFeed, now: number): Generator<Finding>
   yield* checkScheme(feed.url, "The feed");
   yield checkType(feed);
   yield feed.isForBrowsers
-    ? ok("Readers in a browser can read the feed")
+    ? ok("Readers that run in a browser can read the feed (Access-Control-Allow-Origin)")
     : note(
-        "Readers in a browser cannot read the feed.",
+        "Readers that run in a browser cannot read the feed.",
         atHost('Have your host send "Access-Control-Allow-Origin: *".'),
       );
 
@@ -132,7 +132,7 @@ export function checkType(answer: Answer): Finding {
   if (answer.type !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
   const isUtf8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type);
   if (!isUtf8) return fix(`${served} Browsers show letters such as ü wrong.`, todo);
-  return ok(`${answer.url} is served as text/plain in UTF-8`);
+  return ok(`${answer.url} is served as plain text, in which letters such as ü are right (UTF-8)`);
 }
 
 /** Some hosts send the same time for every file. */
@@ -141,7 +141,7 @@ function* checkModified({ headers, parsed }: ServedFeed, now: number): Generator
   const newest = newestOf(parsed.twts.filter(({ instant }) => Date.parse(instant) <= now))?.instant ?? "";
   if (!(Date.parse(newest) > modified + HOUR)) return;
   yield fix(
-    `The Last-Modified header is ${new Date(modified).toISOString()}, but the newest twt is from ${newest}.`,
+    `The feed seems older than its newest twt: its Last-Modified header is ${new Date(modified).toISOString()}, but that twt is from ${newest}.`,
     "Readers that only ask for changes miss that twt. Have your host send the time of the deploy as Last-Modified, or omit the header.",
   );
 }
@@ -160,11 +160,12 @@ export async function* checkHead(feed: ServedFeed, probe: Probe): AsyncGenerator
   const others = ["content-type", "last-modified"].filter((name) => head.headers[name] !== feed.headers[name]);
   if (head.status !== 200) {
     const todo = "Some registries drop such a feed. Have your host answer HEAD like GET.";
-    yield fix(`${feed.url} answers HEAD with ${head.status}.`, todo);
+    const what = `Readers cannot ask about the feed without downloading it: ${feed.url} answers HEAD with ${head.status}.`;
+    yield fix(what, todo);
   } else if (others.length > 0) {
-    const what = `HEAD and GET send a different ${others.join(" and ")}.`;
+    const what = `Readers that ask about the feed without downloading it get wrong facts: HEAD and GET send a different ${others.join(" and ")}.`;
     yield fix(what, "Have your host send the same headers with both.");
-  } else yield ok("HEAD requests get the same headers as GET");
+  } else yield ok("Readers can ask for the type and the date of the feed without downloading it (HEAD)");
 }
 
 /**
@@ -184,8 +185,9 @@ export async function* checkConditions({ url, headers }: Answer, probe: Probe, n
     yield note("Readers download the whole feed each time, changed or not.", todo);
   } else if (copies.some(isWrong)) {
     const todo = "Have your host send that header with the 304 too, or answer 200 each time.";
-    yield fix('Its "304 Not Modified" has no Last-Modified. One reader then empties its copy of the feed.', todo);
-  } else yield ok("Readers with a copy learn whether the feed has changed");
+    const what = 'One reader empties its copy of the feed, because "304 Not Modified" comes without Last-Modified.';
+    yield fix(what, todo);
+  } else yield ok("Readers download the feed only if it has changed (ETag, Last-Modified)");
 }
 
 /** Checks that the URL that a feed gives as its own leads to it, without redirects. */

@@ -24,19 +24,24 @@ const STRAY = /[\t\v\f\x1c-\x1e\x85\u2029]/;
  */
 export function* checkText(feed: ServedFeed, now: number): Generator<Finding> {
   const faults = [...checkBytes(feed), ...checkLines(feed), ...checkFields(feed), ...checkTwts(feed.parsed.twts, now)];
-  if (!faults.some(({ level }) => level === "fix")) yield ok("Every line is readable");
+  if (!faults.some(({ level }) => level === "fix")) yield ok("Every line of the feed is readable");
   yield* faults;
 }
 
 function* checkBytes({ bytes, text }: ServedFeed): Generator<Finding> {
   if (text.startsWith("\uFEFF")) {
-    yield fix("The feed starts with a byte order mark.", "Save it without one: some readers lose the first line.");
+    yield fix(
+      "The feed starts with an invisible character (a byte order mark).",
+      "Save it without one: some readers lose the first line.",
+    );
   }
-  if (text.includes("\r\n")) yield fix("Its lines end with CR LF.", "Save it with LF.");
-  if (!isUtf8(bytes)) yield fix("Some of it is not UTF-8.", "Save it as UTF-8: some readers drop other feeds.");
+  if (text.includes("\r\n"))
+    yield fix("The lines of the feed end as on Windows (CR LF).", "Save it with line ends as on Linux and macOS (LF).");
+  if (!isUtf8(bytes))
+    yield fix("Some letters of the feed are not in UTF-8.", "Save it as UTF-8: some readers drop other feeds.");
   if (bytes.length > FIRST_MIB) {
     const todo = 'Move older twts to a file that "# prev = ..." names.';
-    yield note("It is larger than 1 MiB. Some readers only read the first MiB.", todo);
+    yield note("The feed is larger than 1 MiB. Some readers only read the first MiB.", todo);
   }
 }
 
@@ -57,7 +62,9 @@ function* checkFields({ text, header }: ServedFeed): Generator<Finding> {
   const [nick] = header.nick ?? [];
   if (nick === undefined || !isNick(nick)) {
     const what =
-      nick === undefined ? "The feed has no nick." : `Its nick, ${quoted(nick)}, cannot be used in a mention.`;
+      nick === undefined
+        ? "The feed has no nick."
+        : `The nick of the feed, ${quoted(nick)}, cannot be used in a mention.`;
     yield fix(what, 'Add a line such as "# nick = alice" at the top.');
   }
   const loose = text.split("\n").filter((line) => ANY_FIELD.test(line) && !PLAIN_FIELD.test(line));

@@ -6,6 +6,7 @@ import type { KnownNick } from "../../author/complete-nick.js";
 import type { TwtPreview } from "../../author/compose.js";
 import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
+import { endpointText } from "../../author/sent-mentions.js";
 import { DATES } from "../dates.js";
 import { DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
@@ -195,7 +196,7 @@ const NotifiedList: FC<{ notified: readonly Notified[] }> = ({ notified }) => (
             {isLink ? "Link to " : nick !== null && `@${nick} `}
             <span class="muted">{url}</span>
           </p>
-          <p>{endpoint === null ? `Not notified: ${why}` : `At ${endpoint} (${method})`}</p>
+          <p>{endpoint === null ? `Not notified: ${why}` : `At ${endpointText(endpoint, method)}`}</p>
         </li>
       ))}
     </ul>
