@@ -29,11 +29,18 @@ export class Notices {
    * Runs the action of a form, and redirects to a page that shows its result, or why it failed.
    *
    * @param path - of the page, perhaps with a query
+   * @param action - resolves with `null` if the page itself shows the result
    * @param failurePath - of the page that shows a failure, such as the form with what was typed
    */
-  async act(c: Context<ClientEnv>, path: string, action: () => Promise<Notice>, failurePath = path): Promise<Response> {
+  async act(
+    c: Context<ClientEnv>,
+    path: string,
+    action: () => Promise<Notice | null>,
+    failurePath = path,
+  ): Promise<Response> {
     try {
-      return this.redirect(c, path, { ...(await action()), isFailure: false });
+      const notice = await action();
+      return notice === null ? c.redirect(path, 303) : this.redirect(c, path, { ...notice, isFailure: false });
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       return this.redirect(c, failurePath, { text: error.message, isFailure: true });

@@ -36,12 +36,33 @@ describe("the room of health", () => {
     );
     const before = shownText((await visitor.get("/health")).text);
     expect(before).toContain("Not checked since the client was started.");
-    expect(before).toMatch(/Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./);
+    expect(before).toMatch(
+      /Last build on this machine .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./,
+    );
     expect(site.asked).toEqual([]);
 
     const page = await pageOfCheck(visitor);
-    expect(page).toMatch(/1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Good /);
-    expect(page).toContain(`${site.feedUrl} is a feed with 2 twts`);
+    expect(page).toMatch(
+      /1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Sent since .* Data and versions .* \d+ checks passed /,
+    );
+    expect(page.slice(page.indexOf("checks passed"))).toContain(`${site.feedUrl} is a feed with 2 twts`);
+  });
+
+  it("says that it checks, and only without scripts that the page does not change by itself", async () => {
+    let answered = () => {};
+    const isAnswered = new Promise<void>((resolve) => (answered = resolve));
+    const site = await checkedSite({
+      answers: () => ({ "/mentions.json": (_, response) => void isAnswered.then(() => response.writeHead(500).end()) }),
+    });
+    const { folder } = sourcesOf(site);
+    const visitor = await visitorOf(
+      await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] }),
+      "/health",
+    );
+    expect((await visitor.post("/health")).headers.get("location")).toBe("/health");
+    const { text } = await visitor.get("/health");
+    expect(text).toMatch(/<p data-busy[^>]*>Checking… \(up to half a minute\) <span class="unscripted">Reload /);
+    answered();
   });
 
   it("shows what to type as code, and recognizes the rate limit of the check before", async () => {
@@ -82,10 +103,10 @@ describe("the room of health", () => {
       return shownText((await (await visitorOf(client, "/health")).get("/health")).text);
     };
     expect(await shown("2026-11-19T00:00:00Z")).toMatch(
-      /Sent since the last build 1 sent\. @bob \S+ sent 2026-11-20T09:00Z to \S+ Data and versions/,
+      /Sent since the last build on this machine 1 sent\. @bob \S+ sent 20 Nov 2026, \d\d:00 to \S+ Data and versions/,
     );
     expect(await shown("2026-11-21T00:00:00Z")).toMatch(
-      /Sent since the last build Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
+      /Sent since the last build on this machine Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
     );
   });
 
@@ -124,11 +145,13 @@ describeInChromium("the room of health, in a browser", () => {
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/health`);
     await tab.keyboard.press("c");
-    await tab.locator(".notice").getByText("The check has started").waitFor();
     await tab.locator("#findings").getByText("to fix, checked").waitFor();
+    expect(await tab.locator(".notice:visible").count()).toBe(0);
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");
     await expectFits(tab, "health");
+    await tab.getByText("checks passed").click();
+    await expectFits(tab, "health-passed");
     await context.close();
   });
 

@@ -14,7 +14,6 @@ import { Sentence } from "../sentence.js";
 
 export const HEALTH = "/health";
 const MAX_SENT = 20;
-const LEVELS = { fix: "To fix", note: "To know", ok: "Good" } as const;
 
 export const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => (
   <>
@@ -22,24 +21,29 @@ export const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding
       <button type="submit" class="primary" data-key="c">
         Check {new URL(health.url).host} now
       </button>
-      <span class="muted">Reads your site as others do, and tests its rate limit with 70 invalid mentions.</span>
+      <span class="muted">
+        Reads your site as a stranger does, and sends it up to 70 invalid mentions to see whether it stops a flood.
+      </span>
     </Form>
     <div id="findings" data-live>
       <Findings checkup={checkup} />
     </div>
-    <h2>Sent since the last build</h2>
+    <h2>Sent since the last build on this machine</h2>
     <div id="sent" data-live>
       <Sent health={health} />
     </div>
     <h2>Data and versions</h2>
     <dl class="facts">
-      <Fact name="Last build" value={DATES.format(health.built)} />
+      <Fact name="Last build on this machine" value={DATES.format(health.built)} />
       <Fact name="Data" value={dataText(health)} />
       <Fact name="eleventy-plugin-twtxt" value={health.versions.plugin} />
       {health.versions.eleventy !== null && <Fact name="Eleventy" value={health.versions.eleventy} />}
       <Fact name="Node.js" value={health.versions.node} />
       {health.versions.site !== null && <Fact name="Your site, in package.json" value={health.versions.site} />}
     </dl>
+    <div id="passed" data-live>
+      <Passed findings={checkup.results.filter(({ level }) => level === "ok")} />
+    </div>
   </>
 );
 
@@ -60,41 +64,56 @@ const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
   if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
   const faults = findings.filter(({ level }) => level === "fix").length;
   const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
+  const of = (level: Finding["level"]) => findings.filter((one) => one.level === level);
   return (
     <>
-      <p data-busy={isRunning ? "" : undefined}>
-        {isRunning
-          ? `Checking: ${counted(findings.length, "finding")} so far. Without scripts, reload this page.`
-          : `${sum}, checked ${DATES.format(startedAt)}.`}
-      </p>
+      {isRunning ? (
+        <p data-busy="">
+          Checking… (up to half a minute) <span class="unscripted">Reload this page to see what was found.</span>
+        </p>
+      ) : (
+        <p>{`${sum}, checked ${DATES.format(startedAt)}.`}</p>
+      )}
       <Fault text={fault} />
-      {(["fix", "note", "ok"] as const).map((level) => (
-        <FindingList level={level} findings={findings.filter((one) => one.level === level)} />
-      ))}
+      <Advice title="To fix" findings={of("fix")} />
+      <Advice title="To know" findings={of("note")} />
     </>
   );
 };
 
-const FindingList: FC<{ level: Finding["level"]; findings: readonly Finding[] }> = ({ level, findings }) =>
+const Advice: FC<{ title: string; findings: readonly Finding[] }> = ({ title, findings }) =>
   findings.length === 0 ? null : (
     <section>
-      <h2>{LEVELS[level]}</h2>
-      <ul class="items">
-        {findings.map(({ what, todo }) => (
-          <li data-item tabindex={-1}>
-            <p>
-              <Sentence text={what} />
-            </p>
-            {todo !== undefined && (
-              <p class="muted">
-                What to do: <Sentence text={todo} />
-              </p>
-            )}
-          </li>
-        ))}
-      </ul>
+      <h2>{title}</h2>
+      <FindingList findings={findings} />
     </section>
   );
+
+/** The checks without a fault, folded. */
+const Passed: FC<{ findings: readonly Finding[] }> = ({ findings }) =>
+  findings.length === 0 ? null : (
+    <details id="passed-checks">
+      <summary>{counted(findings.length, "check")} passed</summary>
+      <FindingList findings={findings} />
+    </details>
+  );
+
+const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
+  <ul class="items findings">
+    {findings.map(({ what, todo }) => (
+      <li data-item tabindex={-1}>
+        <p>
+          <Sentence text={what} />
+        </p>
+        {todo !== undefined && (
+          <p class="muted">
+            What to do: <Sentence text={todo} />
+          </p>
+        )}
+      </li>
+    ))}
+  </ul>
+);
 
 /** Why nothing is known, or nothing was sent, by the host. */
 const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
@@ -139,7 +158,7 @@ function isSent({ outcome }: ReportedMention): boolean {
 
 /** The newest ones, those that wait or failed first. */
 const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) => (
-  <ul class="items">
+  <ul class="items findings">
     {mentions
       .toSorted((a, b) => Number(isSent(a)) - Number(isSent(b)) || (a.timestamp < b.timestamp ? 1 : -1))
       .slice(0, MAX_SENT)
@@ -148,7 +167,7 @@ const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) =>
           <p class="by">
             {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
           </p>
-          <p class="muted">{outcomeOf(mention)}</p>
+          <p class="muted">{outcomeOf(mention, (time) => DATES.format(new Date(time)))}</p>
         </li>
       ))}
   </ul>

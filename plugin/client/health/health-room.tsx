@@ -19,7 +19,7 @@ export const healthRoom: CreateRoom = (context) => {
   routes.post("/", (c) =>
     context.notices.act(c, HEALTH, async () => {
       await checkup.start(() => checksOfSite(context));
-      return { text: "The check has started. What it finds appears below." };
+      return null;
     }),
   );
   return { title: "Health", path: HEALTH, keys: [{ key: "c", does: "checks the site" }], routes };
