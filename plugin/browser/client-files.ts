@@ -9,7 +9,8 @@ const LISTED_MS = 300;
 
 const COPIED_MS = 2000;
 
-let reading = 0;
+/** Ends the requests of uploads that the client is reading, by their IDs. */
+const reading = new Map<string, AbortController>();
 
 export function enhanceFiles(): void {
   document.addEventListener("click", copy);
@@ -32,7 +33,7 @@ export function enhanceFiles(): void {
     }
   });
   window.addEventListener("beforeunload", (event) => {
-    if (reading > 0) event.preventDefault();
+    if (reading.size > 0) event.preventDefault();
   });
 }
 
@@ -47,17 +48,21 @@ async function upload(form: HTMLFormElement, files: File[]): Promise<void> {
 }
 
 async function send(file: File, choice: Record<string, string>, token: string): Promise<void> {
-  reading += 1;
+  const id = crypto.randomUUID();
+  const ending = new AbortController();
+  reading.set(id, ending);
   const timer = setTimeout(showNews, LISTED_MS);
   try {
-    const address = `/files/add?${new URLSearchParams({ ...choice, name: file.name })}`;
-    const { ok } = await fetch(address, { method: "POST", body: file, headers: { "x-csrf-token": token } });
+    const address = `/files/add?${new URLSearchParams({ ...choice, name: file.name, id })}`;
+    const headers = { "x-csrf-token": token };
+    const { ok } = await fetch(address, { method: "POST", body: file, headers, signal: ending.signal });
     if (!ok) announce(`${file.name} could not be uploaded. Reload this page and try again.`);
   } catch {
+    if (ending.signal.aborted) return;
     announce(`${file.name} was not read to its end. The list of uploads says why, unless the client has ended.`);
   } finally {
     clearTimeout(timer);
-    reading -= 1;
+    reading.delete(id);
     showNews();
   }
 }
@@ -69,6 +74,8 @@ function tokenOf({ action }: HTMLFormElement): string {
 async function submit(form: HTMLFormElement): Promise<void> {
   const fields = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
   const response = await fetch(form.action, { method: "POST", body: fields });
+  const [, cancelled = ""] = /([^/]+)\/cancel$/.exec(form.action) ?? [];
+  reading.get(cancelled)?.abort();
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const notice = page.querySelector(".notice p, .failure")?.textContent;
   if (notice) announce(notice);

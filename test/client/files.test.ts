@@ -1,4 +1,5 @@
 // test/client/files.test.ts: the room of files, without script, against real sites on loopback.
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -221,17 +222,18 @@ describe("the room of files", () => {
   it("pauses an upload, goes on with it, and cancels another, of which nothing is left", async () => {
     const { alice, client, cookie, csrf, get, submit, uploaded, shown } = await openedFiles();
     const site = heldBack(alice, "PUT");
-    const add = (name: string) => addFile({ client, cookie, csrf }, new File([LARGE, name], name));
-    await add("large.bin");
-    await add("unwanted.bin");
+    const [large, unwanted] = [randomUUID(), randomUUID()];
+    const add = (name: string, id: string) => addFile({ client, cookie, csrf }, new File([LARGE, name], name), id);
+    await add("large.bin", large);
+    await add("unwanted.bin", unwanted);
     await site.isReached;
     await expect.poll(shown).toMatch(/unwanted\.bin [1-9][\d.]* MiB of 8\.0 MiB sent\./);
-    expect((await submit("/files/uploads/1/pause")).text).toContain("Paused large.bin.");
-    await submit("/files/uploads/2/cancel");
+    expect((await submit(`/files/uploads/${large}/pause`)).text).toContain("Paused large.bin.");
+    await submit(`/files/uploads/${unwanted}/cancel`);
     expect((await get("/files")).text).not.toContain("data-busy");
     site.letThrough();
     expect(await shown()).toMatch(/large\.bin Paused at [\d.]+ MiB of 8\.0 MiB/);
-    await submit("/files/uploads/1/resume");
+    await submit(`/files/uploads/${large}/resume`);
     expect(await uploaded()).toContain("2 uploads: 1 done, 1 cancelled.");
     expect(await alice.listed()).toMatchObject([{ filename: "large.bin" }]);
     expect([...(await alice.stored()).keys()].filter((key) => key.startsWith("blobs/contents/"))).toHaveLength(1);
@@ -258,12 +260,13 @@ describe("the room of files", () => {
   });
 
   it("says why an upload failed, and tries again", async () => {
-    const { alice, put, uploaded, submit } = await openedFiles();
+    const { alice, get, put, uploaded, submit } = await openedFiles();
     await alice.stop();
     await put([new File(["a list"], "list.txt")]);
     expect(await uploaded()).toContain("Check that the site is running");
     await alice.start();
-    await submit("/files/uploads/1/retry");
+    const [retry = ""] = /\/files\/uploads\/[^"]+\/retry/.exec((await get("/files")).text) ?? [];
+    await submit(retry);
     expect(await uploaded()).toContain("1 upload: 1 done.");
     await submit("/files/uploads/clear");
     expect(await uploaded()).not.toContain("1 upload:");
@@ -391,8 +394,9 @@ describe("the room of files", () => {
 async function addFile(
   { client, cookie, csrf }: Pick<OpenedFiles, "client" | "cookie" | "csrf">,
   file: File,
+  id: string = randomUUID(),
 ): Promise<number> {
-  const { status } = await fetch(`${client.origin}/files/add?name=${file.name}&visibility=private&clean=yes`, {
+  const { status } = await fetch(`${client.origin}/files/add?name=${file.name}&visibility=private&clean=yes&id=${id}`, {
     method: "POST",
     headers: { cookie, origin: client.origin, "x-csrf-token": csrf },
     body: file,

@@ -74,7 +74,7 @@ describe("an upload", () => {
     const uploads = uploadsOf(alice, 60_000);
     const chunks = async function* () {
       yield Buffer.from("a");
-      uploads.find("1").cancel();
+      uploads.all[0]?.cancel();
       yield Buffer.from(" list");
     };
     expect(await uploads.add({ ...FILE, size: 6 }, chunks())).toMatchObject({ stage: "cancelled", remark: null });
@@ -101,7 +101,7 @@ describe("an upload", () => {
       throw new Error("aborted");
     };
     const upload = await uploadsOf(alice, 60_000).add(FILE, chunks());
-    const remark = "The browser stopped sending it. Choose the file again.";
+    const remark = "Interrupted: the page was left before the file had arrived. Choose it again.";
     expect(upload).toMatchObject({ stage: "failed", remark, canRetry: false });
     expect(workFiles(alice)).toEqual([]);
   });

@@ -11,6 +11,7 @@ import { PATH } from "./paths.js";
 import type { UploadChoice, Visibility } from "./upload.js";
 import type { Uploads } from "./uploads.js";
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const VISIBILITIES: readonly Visibility[] = ["private", "public", "sealed"];
 
 export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv> {
@@ -24,9 +25,13 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
   );
   // For the script: the body is one file.
   routes.post("/add", async (c) => {
-    const { name = "", ...fields } = c.req.query();
+    const { name = "", id = "", ...fields } = c.req.query();
+    if (!UUID.test(id)) throw new TwtxtError("bad-request", "Reload the page and choose the file again.");
     const size = Number(c.req.header("content-length"));
-    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, bodyOf(c));
+    const body = unclosed(bodyOf(c));
+    if (!uploads.has(id)) await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, body, id);
+    // Browsers send a request again whose connection ends before its answer.
+    for await (const _ of body);
     return c.body(null, 204);
   });
   routes.post("/uploads/clear", async (c) => {
@@ -76,6 +81,12 @@ function bodyOf({ req: { raw } }: Context<ClientEnv>): AsyncIterable<Uint8Array>
   if (raw.bodyUsed)
     throw new TwtxtError("bad-request", "Send the CSRF token in the query: files are read as they arrive.");
   return raw.body ?? noBytes();
+}
+
+/** Can be read in turns: a reader that stops early leaves the rest. */
+function unclosed(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };
 }
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}

@@ -1,4 +1,5 @@
 // plugin/client/files/uploads.ts: the uploads of the client: first to this machine, then to the site, a few at once.
+import { randomUUID } from "node:crypto";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
@@ -32,8 +33,8 @@ interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "end
 export class Uploads {
   readonly #options: UploadsOptions;
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  readonly #ids = new Set<string>();
   #uploads: readonly Upload[] = [];
-  #count = 0;
 
   constructor(options: UploadsOptions) {
     this.#options = options;
@@ -49,6 +50,11 @@ export class Uploads {
     const found = this.#uploads.find((upload) => upload.id === id);
     if (!found) throw new TwtxtError("not-found", "This upload is no longer in the list.");
     return found;
+  }
+
+  /** Whether there was an upload with this ID. Browsers send a request again if its connection ends without an answer. */
+  has(id: string): boolean {
+    return this.#ids.has(id);
   }
 
   /** Removes uploads from the list that have ended. */
@@ -88,11 +94,12 @@ export class Uploads {
    * Receives a file, and starts to send it to the site.
    *
    * @param chunks - from the browser
+   * @param id - a UUID
    * @returns once this machine has the file; if that fails, the upload says why
    */
-  async add(choice: UploadChoice, chunks: AsyncIterable<Uint8Array>): Promise<Upload> {
-    this.#count += 1;
-    const upload = new Upload(String(this.#count), choice);
+  async add(choice: UploadChoice, chunks: AsyncIterable<Uint8Array>, id: string = randomUUID()): Promise<Upload> {
+    this.#ids.add(id);
+    const upload = new Upload(id, choice);
     this.#uploads = [upload, ...this.#uploads];
     await this.#remove(this.#uploads.filter(({ isEnded }, at) => isEnded && at > MAX_ENDED));
     const file = await this.#received(upload, chunks);
@@ -192,6 +199,8 @@ function fileOf({ choice: { filename } }: Upload, path: string, size: number): S
   return { path, shown: filename, filename, size };
 }
 
+const INTERRUPTED = "Interrupted: the page was left before the file had arrived. Choose it again.";
+
 /** For the size of files to seal, which is checked before there are keys. */
 const unsealed: SealFile = ({ bytes }) => bytes;
 
@@ -210,6 +219,6 @@ async function* checked(chunks: AsyncIterable<Uint8Array>, check: (bytes: number
     }
   } catch (error) {
     if (error instanceof TwtxtError) throw error;
-    throw new TwtxtError("bad-request", "The browser stopped sending it. Choose the file again.", { cause: error });
+    throw new TwtxtError("bad-request", INTERRUPTED, { cause: error });
   }
 }
