@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
+import { writeDeployHook } from "../author/deploy-hook.js";
 import { GIT_ENVIRONMENT } from "../author/git-site.js";
 import { command } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
@@ -161,15 +162,7 @@ export class PublishedBlog {
     }
     const remote = join(this.#home, "remote.git");
     await this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
-    const hook = `#!/bin/sh
-set -e
-git --work-tree=${this.#deployed} checkout --quiet --force main
-unset GIT_DIR
-cd ${this.#deployed}
-${ELEVENTY}
-echo "Built and deployed."
-`;
-    writeFileSync(join(remote, "hooks/post-receive"), hook, { mode: 0o755 });
+    writeDeployHook(remote, this.#deployed, ELEVENTY);
     const { nick } = this.#setup;
     for (const args of [
       "init --quiet --initial-branch=main",
