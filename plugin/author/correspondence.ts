@@ -7,7 +7,7 @@ import { cursorOf, type InboxClient, type InboxMessage } from "../messages/read/
 import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
 import { textOf } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
-import { type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
+import { type KeyChange, keyChangesIn, type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
 
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;
@@ -87,6 +87,11 @@ export class Correspondence {
   /** @param address - `null` for the messages whose senders are not certain */
   async with(address: string | null): Promise<Conversation | null> {
     return (await this.conversations()).find((one) => one.address === address) ?? null;
+  }
+
+  /** The addresses with another key than the one that the author knows. */
+  keyChanges(): KeyChange[] {
+    return keyChangesIn(this.#entries.values());
   }
 
   /** A message and its correspondent, who is `null` if it is not certain. @throws TwtxtError `not-found` */

@@ -61,7 +61,12 @@ export function isFromGuest(message: InboxEntry): message is ReadMessage {
 /** The time that the message states, else the time of its arrival. */
 export function timeOf(message: InboxEntry): string {
   const time = isOpened(message) ? message.message.lines[0]?.time : null;
-  return time ?? `${message.created.slice(0, 19)}Z`;
+  return time ?? inSeconds(message.created);
+}
+
+/** A time without its fraction, `YYYY-MM-DDThh:mm:ssZ`. */
+export function inSeconds(time: string): string {
+  return `${time.slice(0, 19)}Z`;
 }
 
 /** Empty for a guest: "verified" next to a name would seem to confirm it. */
@@ -70,7 +75,16 @@ export function stateOf(message: InboxEntry): string {
   const { trust } = message;
   if (trust.trust === "verified" && isFromGuest(message)) return "";
   if (trust.trust === "verified" && trust.byDns) return "verified by DNS";
-  return trust.trust === "key-changed" ? "key changed" : trust.trust;
+  return trust.trust.replace("-", " ");
+}
+
+/** Whether a message was signed with a key that the author knew as the sender's when it came. */
+export function isWithKnownKey({ trust, signer }: ReadMessage): boolean {
+  return (
+    trust.trust === "verified" ||
+    trust.trust === "former-key" ||
+    (trust.trust === "key-changed" && signer === trust.pinned)
+  );
 }
 
 /** Why it is not certain who wrote a message; `null` if it is. */
@@ -80,9 +94,15 @@ export function reasonOf({ trust, signer, message: { address } }: ReadMessage): 
       return null;
     case "unverified":
       return trust.reason;
-    case "key-changed": {
-      const which = signer === trust.pinned ? "the key that you know, but another one is published" : "a new key";
-      return `signed with ${which}; ask ${address} over another channel, then type: ${typed(`contacts accept ${address}`)}`;
-    }
+    case "former-key":
+      return `signed with the key that ${address} had until ${trust.until.slice(0, 10)}`;
+    case "key-changed":
+      if (signer === trust.pinned) return `signed with the key that you know; ${address} publishes another one now`;
+      return `signed with a new key; ${keyAdvice(address)}`;
   }
+}
+
+/** What to do about an address with a new key, part of a sentence. */
+export function keyAdvice(address: string | null): string {
+  return `ask ${address} over another channel, then type: ${typed(`contacts accept ${address}`)}`;
 }

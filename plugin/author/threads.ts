@@ -5,11 +5,11 @@ import { parseMessage } from "../messages/line.js";
 import { type OwnKeys, openWith } from "../messages/sealing.js";
 import type { SentCopy } from "../messages/send/outbox-entry.js";
 import { type InboxEntry, isOpened } from "./mailbox.js";
-import { textOf } from "./message-facts.js";
+import { inSeconds, isWithKnownKey, textOf, timeOf } from "./message-facts.js";
 
 /** What the author and one correspondent wrote to each other. */
 export interface Thread {
-  /** `null` for messages that are not certainly from the sender that they name. */
+  /** `null` for messages that are not signed with a key that the author knows as that of their sender. */
   address: string | null;
   received: InboxEntry[];
   sent: OpenedCopy[];
@@ -35,7 +35,50 @@ export function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedC
 }
 
 function correspondentOf(message: InboxEntry): string | null {
-  return isOpened(message) && message.trust.trust === "verified" ? message.message.address : null;
+  return isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
+}
+
+/** The key of an address that the author knows, and the one that its site publishes now. Both are `kex1...`. */
+export interface KeyChange {
+  address: string;
+  pinned: string;
+  now: string;
+}
+
+/** The addresses with another key than the known one, each once. */
+export function keyChangesIn(messages: Iterable<InboxEntry>): KeyChange[] {
+  const changes = new Map<string, KeyChange>();
+  for (const one of messages) {
+    if (!isOpened(one) || one.trust.trust !== "key-changed" || one.message.address === null) continue;
+    const { address } = one.message;
+    changes.set(address, { address, pinned: one.trust.pinned, now: one.trust.now });
+  }
+  return [...changes.values()];
+}
+
+/** The place of a message in its conversation. */
+interface Moment {
+  /** The time that the message states. */
+  time: string;
+  /** When it came to the inbox, or was written on this machine. */
+  created: string;
+}
+
+export function momentOf(message: InboxEntry): Moment {
+  return { time: timeOf(message), created: message.created };
+}
+
+export function ownMoment({ created }: Pick<SentCopy, "created">): Moment {
+  return { time: inSeconds(created), created };
+}
+
+/** Stated times are whole seconds. Within one, an answer came later than what it answers. */
+export function byTime(a: Moment, b: Moment): number {
+  return secondOf(a) - secondOf(b) || Date.parse(a.created) - Date.parse(b.created);
+}
+
+function secondOf({ time }: Moment): number {
+  return Math.floor(Date.parse(time) / 1000);
 }
 
 function rankOf({ address }: Thread): number {

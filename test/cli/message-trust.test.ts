@@ -65,7 +65,15 @@ describeWithoutKeychain("the sender of a message", () => {
     await alice.message("send", bob.address, "with the new key");
 
     const listed = await bob.message("list");
+    expect(listed.stdout).toContain(
+      `key changed  with the old key\n  signed with the key that you know; ${alice.address} publishes another one now\n`,
+    );
     expect(listed.stdout).toMatch(/ {2}key changed {2}with the new key\n {2}signed with a new key; ask /);
+    const threads = (await bob.message("list", "--threads")).stdout;
+    expect(threads).toMatch(
+      new RegExp(`^${alice.address} {2}key changed:\n {2}you know ${old}, but ${alice.kex} is published; ask .*\n`),
+    );
+    expect(threads).toMatch(/ {2}key changed {2}with the old key\n\nNot verified:\n.*with the new key\n/);
     expect(listed.stdout).toContain(`then type: eleventy-twtxt contacts accept ${alice.address}\n`);
     expect(listed.stderr).toBe("2 messages, 2 unread, 2 key changed.\n");
     const refused = await bob.message("send", alice.address, "Are you Alice?");
@@ -77,9 +85,12 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(accepted).toMatchObject({ exitCode: 0, stderr: `Accepted for ${alice.address}.\n` });
     expect(accepted.stdout).toMatch(new RegExp(`^old key  ${old}  since \\S{10}\nnew key  ${alice.kex}\n$`));
     expect(await bob.found("list")).toMatchObject([
-      { text: "with the old key", trust: "unverified" },
+      { text: "with the old key", trust: "former-key" },
       { text: "with the new key", trust: "verified" },
     ]);
+    expect((await bob.message("list", "--threads")).stdout).toMatch(
+      new RegExp(`^${alice.address} {2}verified:\n.* {2}former key {2}with the old key\n.*Z {2,}with the new key\n$`),
+    );
     expect(await bob.message("send", alice.address, "So you are.")).toMatchObject({ exitCode: 0 });
   });
 

@@ -169,7 +169,7 @@ describeInChromium("the room of files, in a browser", () => {
     await tab.locator("#verification").getByText("2 as you stored them, 1 wrong.").waitFor();
     const report = await tab.locator("#verification").innerText();
     expect(report).toContain("story.txt");
-    expect(report).toContain("What to do: To save what the site has");
+    expect(report).toContain("What to do: Delete it below, then upload");
     await expectFits(tab, "files-verified");
     await stored("story.txt");
     await follow("x");

@@ -385,7 +385,7 @@ describe("the room of files", () => {
     const page = await shown();
     expect(page).toContain("1 as you stored them, 1 wrong.");
     expect(page).toMatch(
-      /two\.txt .{12} its contents do not match its key.* What to do: To save what the site has, type/,
+      /two\.txt .{12} its contents do not match its key.* What to do: Delete it below, then upload your own file again above\./,
     );
   });
 });

@@ -179,6 +179,54 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(await unverified())).toContain("There are none.");
   });
 
+  it("keeps what is signed with the known key in its conversation, with one question about the new key", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await bob.message("send", alice.address, "The first.");
+    await bob.message("send", alice.address, "The second.");
+    await (await visitorAt(alice)).get(conversation(bob));
+    const old = bob.kex;
+    await bob.changeKey(9);
+    await bob.message("send", alice.address, "With my new key.");
+
+    const visitor = await visitorAt(alice);
+    const page = await visitor.get(conversation(bob));
+    const state = `Signed with the key that you know; ${bob.address} publishes another one now.`;
+    expect(shownText(page.text).split(state)).toHaveLength(3);
+    expect(page.text).toMatch(new RegExp(`${old}.*${bob.kex}`, "s"));
+    expect(page.text.match(/Compare the keys/g)).toHaveLength(1);
+    expect(shownText(page.text)).not.toMatch(/Verified: |With my new key/);
+    expect(shownText((await visitor.get("/messages")).text)).toContain(`${bob.address} key changed`);
+    const unverified = await visitor.get("/messages/unverified");
+    expect(shownText(unverified.text)).toMatch(
+      /has a new key, or someone else writes in this name\..*With my new key\./,
+    );
+    expect(shownText(unverified.text)).not.toContain("The first.");
+    expect(unverified.text.match(/Compare the keys/g)).toHaveLength(1);
+
+    await visitor.submit(`/messages/key/${encodeURIComponent(bob.address)}`, { key: bob.kex });
+    const accepted = shownText((await visitor.get(conversation(bob))).text);
+    const former = `Signed with the key that ${bob.address} had until \\d{4}-\\d\\d-\\d\\d\\.`;
+    expect(accepted).toMatch(new RegExp(`${former} The first\\..*${former} The second\\..*With my new key\\.`));
+    expect(accepted).not.toContain("Is the new key theirs?");
+  });
+
+  it("shows an answer below what it answers, although both are of the same second", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const thread = async (person: Correspondent) => (await person.message("list", "--threads")).stdout;
+    // Of three exchanges that take less than three seconds, one is within a second.
+    for (const at of [1, 2, 3]) {
+      await alice.message("send", bob.address, `Question ${at}?`);
+      await bob.message("send", alice.address, `Answer ${at}.`);
+    }
+    const inOrder = /Question 1\?.*Answer 1\..*Question 2\?.*Answer 2\..*Question 3\?.*Answer 3\./s;
+    await eventually(async () => {
+      expect(shownText((await visitor.get(conversation(bob))).text)).toContain("Answer 3.");
+    });
+    expect(shownText((await visitor.get(conversation(bob))).text)).toMatch(inOrder);
+    for (const person of [alice, bob]) expect(await thread(person)).toMatch(inOrder);
+  });
+
   it("deletes a message, and blocks a sender and takes it back", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two"]) await bob.message("send", alice.address, text);

@@ -59,6 +59,18 @@ const WRITE: readonly Step[] = [
     strokes: ["n", { type: "@bob yes." }, { to: "Save draft and preview" }, ENTER],
     shows: "In your feed",
   },
+  { action: "opens the people", strokes: [{ to: "People to mention" }, ENTER], shows: "@bob", stays: true },
+  {
+    action: "opens another folder",
+    strokes: [{ to: "Another folder" }, ENTER],
+    shows: "A folder that Eleventy reads",
+    stays: true,
+  },
+  {
+    action: "names the folder",
+    strokes: [{ to: "Another folder" }, { type: "garden" }, { to: "Save draft and preview" }, ENTER],
+    shows: "In your feed",
+  },
   { action: "asks who is notified", strokes: [{ to: "Who will be notified?" }, ENTER], shows: "/webmention (" },
   { action: "opens the pictures", strokes: [{ to: "Pictures" }, ENTER], shows: "Picture (JPEG", stays: true },
   {
@@ -155,6 +167,12 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
     { action: "sends", strokes: ["r", { type: "Yes." }, { to: "Send" }, ENTER], shows: `Delivered to ${bob.address}.` },
     { action: "asks before it deletes", strokes: ["j", "d"], shows: "Delete this message?" },
     { action: "deletes", strokes: [{ to: "Delete it" }, ENTER], shows: "The message was deleted from your inbox." },
+    {
+      action: "attaches a file",
+      strokes: ["r", { type: "My quinces." }, { to: "Attach a file" }, { choose: PICTURE }, { to: "Send" }, ENTER],
+      shows: "quinces.png",
+    },
+    { action: "shows the picture", strokes: [{ to: "Show picture" }, ENTER], shows: "quinces.png", stays: true },
     {
       action: "sends to a host in trouble",
       given: undelivered,
@@ -276,7 +294,7 @@ describeInChromium("the client by keyboard alone", () => {
   });
 
   it("does each action of the messages", async () => {
-    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"], { blobs: true });
     await bob.message("send", alice.address, "Quinces?");
     await carol.message("send", alice.address, "Buy my boots.");
     const hosts = alice.allowing.filter((word) => !word.startsWith("--"));

@@ -1,7 +1,7 @@
 // plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
 import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "../../author/mailbox.js";
-import { isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import { inSeconds, isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
 import type { IsRead } from "../../author/read-marks.js";
 import { isReceipt } from "../../messages/line.js";
 import { shortId } from "../options.js";
@@ -48,7 +48,7 @@ function shortened(lines: string[]): string[] {
  */
 export function countsOf(messages: readonly InboxEntry[], isRead: IsRead = () => true): string {
   const count = (state: string) => messages.filter((message) => stateOf(message) === state).length;
-  const parts = ["unverified", "key changed", "unreadable"]
+  const parts = ["unverified", "key changed", "former key", "unreadable"]
     .filter((state) => count(state) > 0)
     .map((state) => `, ${count(state)} ${state}`);
   const unread = messages.filter(({ id }) => !isRead(id)).length;
@@ -71,7 +71,7 @@ export function summaryOf(message: InboxEntry): { text: string; reason: string |
 }
 
 function receiptLines({ receipts }: ReadMessage): string[] {
-  return receipts.map(({ sent }) => `read your message of ${sent.created}`);
+  return receipts.map(({ sent }) => `read your message of ${inSeconds(sent.created)}`);
 }
 
 const INDENT = "  ";

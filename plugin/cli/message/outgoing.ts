@@ -2,7 +2,7 @@
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/mailbox.js";
-import { shownAddress } from "../../author/message-facts.js";
+import { inSeconds, shownAddress } from "../../author/message-facts.js";
 import { openCopies, ownText, shownText } from "../../author/threads.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
@@ -28,7 +28,7 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
   }
   const columns = terminal.columns();
   for (const copy of copies) {
-    const head = `${shortId(copy.id)}  ${copy.created}  to ${copy.to.map(shownAddress).join(", ")}`;
+    const head = `${shortId(copy.id)}  ${inSeconds(copy.created)}  to ${copy.to.map(shownAddress).join(", ")}`;
     const text = shownText(copy);
     const lines = id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
     for (const line of lines) terminal.print(line);
@@ -69,13 +69,13 @@ export async function discard(values: OwnSiteValues, id: string, terminal: Termi
   await outbox.discard(entry.id);
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
   if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));
-  else terminal.print(`${shortId(entry.id)}  ${entry.created}`);
+  else terminal.print(`${shortId(entry.id)}  ${inSeconds(entry.created)}`);
   terminal.say(`Discarded. Not delivered to ${others.map(shownAddress).join(", ")}.`);
   return 0;
 }
 
 function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): string[] {
-  const head = `${shortId(entry.id)}  ${entry.created}`;
+  const head = `${shortId(entry.id)}  ${inSeconds(entry.created)}`;
   const columns = terminal.columns();
   const text = ownText(entry.sealed, keys);
   const shown = text === "" ? "(read receipt)" : (text ?? "");

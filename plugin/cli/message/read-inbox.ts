@@ -3,7 +3,7 @@
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/mailbox.js";
-import { factsOf } from "../../author/message-facts.js";
+import { factsOf, inSeconds } from "../../author/message-facts.js";
 import type { IsRead } from "../../author/read-marks.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -162,7 +162,7 @@ async function unverifiedAmong(
 
 function deletedLines(message: InboxMessage | ReadMessage, columns: number | null): string[] {
   if ("trust" in message) return listLines([message], columns);
-  return [`${shortId(message.id)}  ${message.created.slice(0, 19)}Z`];
+  return [`${shortId(message.id)}  ${inSeconds(message.created)}`];
 }
 
 /** Messages per receipt; a message has room for some hundreds. */

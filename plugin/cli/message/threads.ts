@@ -1,8 +1,18 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
-import type { InboxEntry, Mailbox } from "../../author/mailbox.js";
-import { factsOf, shownCorrespondent, stateOf, timeOf } from "../../author/message-facts.js";
+import { type InboxEntry, isOpened, type Mailbox } from "../../author/mailbox.js";
+import { factsOf, keyAdvice, shownCorrespondent, stateOf } from "../../author/message-facts.js";
 import type { IsRead } from "../../author/read-marks.js";
-import { openCopies, shownText, type Thread, threadsOf } from "../../author/threads.js";
+import {
+  byTime,
+  type KeyChange,
+  keyChangesIn,
+  momentOf,
+  openCopies,
+  ownMoment,
+  shownText,
+  type Thread,
+  threadsOf,
+} from "../../author/threads.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
 import type { Terminal } from "../terminal.js";
@@ -22,27 +32,35 @@ export async function printThreads(
     }));
     return terminal.print(JSON.stringify(facts, null, 2));
   }
-  const blocks = threads.map((thread) => linesOf(thread, terminal.columns()));
+  const changes = keyChangesIn(messages);
+  const blocks = threads.map((thread) => linesOf(thread, changes, terminal.columns()));
   for (const line of blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]))) terminal.print(line);
 }
 
 const INDENT = "  ";
 
-function linesOf({ address, received, sent }: Thread, columns: number | null): string[] {
+function linesOf({ address, received, sent }: Thread, changes: KeyChange[], columns: number | null): string[] {
   const width = columns && columns - INDENT.length;
   const last = received.at(-1);
   if (address === null) return ["Not verified:", ...listLines(received, width).map((line) => INDENT + line)];
   const entries = [
-    ...received.map((one) => ({ row: [shortId(one.id), timeOf(one), ""], text: summaryOf(one).text })),
-    ...sent.map((copy) => ({ row: [shortId(copy.id), copy.created, "you"], text: shownText(copy) })),
+    ...received.map((one) => ({ id: one.id, ...momentOf(one), by: doubtIn(one), text: summaryOf(one).text })),
+    ...sent.map((copy) => ({ id: copy.id, ...ownMoment(copy), by: "you", text: shownText(copy) })),
   ].sort(byTime);
-  const heads = alignedRows(entries.map(({ row }) => row));
+  const heads = alignedRows(entries.map(({ id, time, by }) => [shortId(id), time, by]));
   const lines = entries.flatMap(({ text }, at) => followedBy(text, heads[at] ?? "", width));
-  const sender = [shownCorrespondent(address, received), last ? stateOf(last) : ""];
-  const title = sender.filter((part) => part !== "").join("  ");
-  return [...wrapped(`${title}:`, columns), ...lines.map((line) => INDENT + line)];
+  const change = changes.find((one) => one.address === address);
+  const state = change ? "key changed" : last ? stateOf(last) : "";
+  const title = [shownCorrespondent(address, received), state].filter((part) => part !== "").join("  ");
+  const question = change ? wrapped(`${INDENT}${questionAbout(change)}`, columns) : [];
+  return [...wrapped(`${title}:`, columns), ...question, ...lines.map((line) => INDENT + line)];
 }
 
-function byTime({ row: [, a = ""] }: { row: string[] }, { row: [, b = ""] }: { row: string[] }): number {
-  return Date.parse(a) - Date.parse(b);
+/** A title describes the newest message only. */
+function doubtIn(message: InboxEntry): string {
+  return isOpened(message) && message.trust.trust !== "verified" ? stateOf(message) : "";
+}
+
+function questionAbout({ address, pinned, now }: KeyChange): string {
+  return `you know ${pinned}, but ${now} is published; ${keyAdvice(address)}`;
 }

@@ -1,10 +1,9 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
 import { counted, listed, sizeText } from "../../author/amounts.js";
-import { type BlobList, VERIFICATION_ADVICE, type Verification } from "../../author/blob-list.js";
+import type { BlobList, Verification } from "../../author/blob-list.js";
 import type { BlobSite } from "../../author/blob-site.js";
 import { shortKey } from "../../blobs/blob.js";
-import { LOST_ADVICE } from "../../blobs/client/known-blobs.js";
 import { DATES } from "../dates.js";
 import { Fault } from "../fault.js";
 import { Form } from "../layout.js";
@@ -112,7 +111,7 @@ const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobLis
             </p>
           ))}
           <p>
-            <Sentence text={LOST_ADVICE} />
+            <Sentence text={ADVICE.missing} />
           </p>
         </div>
       )}
@@ -144,6 +143,13 @@ const Pages: FC<{ page: number; pages: number }> = ({ page, pages }) => (
 
 const FAILURES = ["wrong", "missing", "unread"] as const;
 
+/** What to do about files that are not right. */
+const ADVICE: Record<(typeof FAILURES)[number], string> = {
+  wrong: "Delete it below, then upload your own file again above.",
+  missing: "To store it again, upload the file above; to record on this machine that it is gone, type `blob rm KEY`.",
+  unread: "These files may be right. Verify again when the site can be reached.",
+};
+
 const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = ({ run, list }) => {
   const { results: verifications, damaged, count, startedAt, isRunning, fault } = run;
   if (startedAt === null) return <p class="muted">Not verified since the client was started.</p>;
@@ -162,11 +168,7 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
         <Fault text={line} />
       ))}
       {FAILURES.map((state) => (
-        <Failures
-          found={verifications.filter((one) => one.state === state)}
-          advice={VERIFICATION_ADVICE[state]}
-          list={list}
-        />
+        <Failures found={verifications.filter((one) => one.state === state)} advice={ADVICE[state]} list={list} />
       ))}
     </>
   );

@@ -5,8 +5,8 @@ import { splitAttachments } from "../../author/attachment-text.js";
 import type { Conversation } from "../../author/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
 import type { MessageDraft } from "../../author/message-drafts.js";
-import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf, timeOf } from "../../author/message-facts.js";
-import { type OpenedCopy, shownText } from "../../author/threads.js";
+import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf } from "../../author/message-facts.js";
+import { byTime, momentOf, type OpenedCopy, ownMoment, shownText } from "../../author/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
@@ -19,6 +19,8 @@ const PREVIEW_LENGTH = 120;
 
 interface ListProps extends InboxState {
   conversations: readonly Conversation[];
+  /** The addresses with a new key. */
+  changed: ReadonlySet<string>;
   drafts: readonly MessageDraft[];
   /** The number of messages in the outbox. */
   outbox: number;
@@ -26,7 +28,7 @@ interface ListProps extends InboxState {
   to: string;
 }
 
-export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, opening, outbox, to }) => (
+export const ConversationList: FC<ListProps> = ({ conversations, changed, drafts, fault, opening, outbox, to }) => (
   <>
     <NewConversation to={to} />
     <div id="conversations" data-live>
@@ -54,7 +56,10 @@ export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, 
       )}
       <ul class="items" id="conversation-items">
         {conversations.map((conversation) => (
-          <ConversationItem conversation={conversation} />
+          <ConversationItem
+            conversation={conversation}
+            isChanged={conversation.address !== null && changed.has(conversation.address)}
+          />
         ))}
       </ul>
     </div>
@@ -77,10 +82,10 @@ const NewConversation: FC<Pick<ListProps, "to">> = ({ to }) => (
   </Form>
 );
 
-const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) => {
+const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> = ({ conversation, isChanged }) => {
   const { address, received, unread } = conversation;
   const last = lastOf(conversation);
-  const state = stateIn(address, received);
+  const state = isChanged ? "key changed" : stateIn(address, received);
   return (
     <li id={`with-${address}`} class={unread > 0 ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
@@ -112,21 +117,22 @@ function stateIn(address: string | null, received: readonly InboxEntry[]): strin
   return claimedName(address, received) === null ? stateOf(last) : "unverified name";
 }
 
-function lastOf({ received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
+function lastOf({ address, received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
   const message = received.at(-1);
   const copy = sent.at(-1);
-  const theirs = message && { text: previewOf(message), time: timeOf(message), isOwn: false };
+  const theirs = message && { text: previewOf(message, address), ...momentOf(message), isOwn: false };
   const own = copy && ownLine(copy);
   if (!theirs || !own) return theirs ?? own ?? null;
-  return theirs.time > own.time ? theirs : own;
+  return byTime(theirs, own) > 0 ? theirs : own;
 }
 
 function ownLine(copy: OpenedCopy) {
-  return { text: withFileNames(shownText(copy)), time: copy.created, isOwn: true };
+  return { text: withFileNames(shownText(copy)), ...ownMoment(copy), isOwn: true };
 }
 
-function previewOf(message: InboxEntry): string {
-  return doubtAbout(message) ?? (isOpened(message) ? withFileNames(textOf(message)) : "");
+function previewOf(message: InboxEntry, address: string | null): string {
+  if (address === null || !isOpened(message)) return doubtAbout(message) ?? "";
+  return withFileNames(textOf(message));
 }
 
 /** The text, or the names of the files of a message without a text. */

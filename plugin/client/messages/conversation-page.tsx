@@ -1,17 +1,22 @@
 // plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
 import type { FC } from "hono/jsx";
 import type { Conversation } from "../../author/correspondence.js";
-import { stateOf, timeOf } from "../../author/message-facts.js";
+import { isOpened } from "../../author/mailbox.js";
+import { stateOf } from "../../author/message-facts.js";
+import { byTime, type KeyChange, momentOf, ownMoment } from "../../author/threads.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Composer, type ComposerProps } from "./composer.js";
 import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { KeyQuestion } from "./key.js";
 import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
 import { conversationPath, keyPath, MESSAGES } from "./paths.js";
 
 interface ConversationProps extends InboxState, ComposerProps {
   conversation: Conversation;
+  /** The new key of the address; `null` if the known one is published. */
+  keyChange: KeyChange | null;
   /** What the address has not received. */
   undelivered: readonly OutboxEntry[];
   /** Opens what is in the outbox. */
@@ -62,7 +67,9 @@ const NewestMessages: FC<ConversationProps> = (props) => {
 };
 
 /** What is certain about the correspondent. */
-const SenderNote: FC<ConversationProps> = ({ address, conversation: { received, sent }, undelivered }) => {
+const SenderNote: FC<ConversationProps> = ({ address, conversation, keyChange, undelivered }) => {
+  if (keyChange) return <KeyQuestion change={keyChange} />;
+  const { received, sent } = conversation;
   const hasWritten = sent.length + undelivered.length > 0;
   const last = received.at(-1);
   if (guestKeyOf(address) !== null) {
@@ -77,6 +84,7 @@ const SenderNote: FC<ConversationProps> = ({ address, conversation: { received, 
     const text = hasWritten ? `${address} has not answered yet.` : `Your first message to ${address}.`;
     return <p class="muted">{text} The key is looked up when you send.</p>;
   }
+  if (isOpened(last) && last.trust.trust !== "verified") return null;
   const how = stateOf(last) === "verified by DNS" ? "which was found through DNS" : "which its site publishes";
   return (
     <p class="muted">
@@ -88,13 +96,13 @@ const SenderNote: FC<ConversationProps> = ({ address, conversation: { received, 
 /** All messages, oldest first. Only the ones on the page are shown. */
 function itemsOf({ address, conversation, undelivered, keys }: ConversationProps) {
   const theirs = conversation.received.map((entry) => ({
-    time: timeOf(entry),
+    ...momentOf(entry),
     show: () => <ReceivedItem entry={entry} />,
   }));
-  const own = conversation.sent.map((copy) => ({ time: copy.created, show: () => <SentItem copy={copy} /> }));
+  const own = conversation.sent.map((copy) => ({ ...ownMoment(copy), show: () => <SentItem copy={copy} /> }));
   const waiting = undelivered.map((entry) => ({
-    time: entry.created,
+    ...ownMoment(entry),
     show: () => <UndeliveredItem {...{ entry, address, keys }} />,
   }));
-  return [...theirs, ...own, ...waiting].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
+  return [...theirs, ...own, ...waiting].sort(byTime);
 }

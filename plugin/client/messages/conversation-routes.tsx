@@ -28,7 +28,10 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
     unread.set(unreadIn(conversations));
     const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
-    const page = <ConversationList {...{ conversations, drafts, fault, opening, to }} outbox={outbox.length} />;
+    const changed = new Set(correspondence.keyChanges().map(({ address }) => address));
+    const page = (
+      <ConversationList {...{ conversations, changed, drafts, fault, opening, to }} outbox={outbox.length} />
+    );
     return c.render(page, { title: "Messages" });
   });
 
@@ -54,6 +57,7 @@ export async function showConversation(
   const found = all.find((one) => one.address === address);
   const conversation = found ?? { address, received: [], sent: [], unread: 0 };
   unread.set(unreadIn(all) - conversation.unread);
+  const keyChange = correspondence.keyChanges().find((one) => one.address === address) ?? null;
   const draft = await correspondence.mailbox.drafts.with(address);
   const undelivered = await undeliveredTo(address, correspondence.mailbox);
   await correspondence.markRead(conversation);
@@ -63,7 +67,7 @@ export async function showConversation(
   const { fault, opening, mailbox } = correspondence;
   const page = (
     <ConversationPage
-      {...{ address, conversation, draft, maxFileBytes, unsent, undelivered, limit, fault, opening }}
+      {...{ address, conversation, keyChange, draft, maxFileBytes, unsent, undelivered, limit, fault, opening }}
       keys={mailbox.keys}
     />
   );

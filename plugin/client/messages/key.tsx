@@ -2,10 +2,37 @@
 import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/mailbox.js";
 import { shownAddress } from "../../author/message-facts.js";
+import type { KeyChange } from "../../author/threads.js";
 import { formOf } from "../form-fields.js";
 import { Fields, Form } from "../layout.js";
 import { addressIn, type RoomParts } from "./message-requests.js";
-import { keyPath } from "./paths.js";
+import { keyPath, UNVERIFIED } from "./paths.js";
+
+const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
+  <div>
+    <dt>{of}</dt>
+    <dd>
+      <code>{value}</code>
+    </dd>
+  </div>
+);
+
+/** Asks what to do about the new key of a correspondent. */
+export const KeyQuestion: FC<{ change: KeyChange }> = ({ change: { address, pinned, now } }) => (
+  <section class="key-question" aria-label="A new key">
+    <p>
+      <strong>Is the new key theirs?</strong> {address} has a new key, or someone else has replaced it. Messages with
+      the new key are under <a href={UNVERIFIED}>Not verified</a> until you accept it.
+    </p>
+    <dl class="keys">
+      <Key of="The key that you know" value={pinned} />
+      <Key of={`The key that ${address} publishes now`} value={now} />
+    </dl>
+    <p>
+      <a href={keyPath(address)}>Compare the keys</a>
+    </p>
+  </section>
+);
 
 const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
   const { address, pinned, found } = comparison;
@@ -13,22 +40,8 @@ const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
   return (
     <>
       <dl class="keys">
-        {pinned && (
-          <div>
-            <dt>The key that you know, since {pinned.since.slice(0, 10)}</dt>
-            <dd>
-              <code>{pinned.key}</code>
-            </dd>
-          </div>
-        )}
-        {!isSame && (
-          <div>
-            <dt>The key that {address} publishes now</dt>
-            <dd>
-              <code>{found.key}</code>
-            </dd>
-          </div>
-        )}
+        {pinned && <Key of={`The key that you know, since ${pinned.since.slice(0, 10)}`} value={pinned.key} />}
+        {!isSame && <Key of={`The key that ${address} publishes now`} value={found.key} />}
       </dl>
       {isSame ? (
         <p>

@@ -1,15 +1,24 @@
 // plugin/client/messages/message-items.tsx: received, sent and undelivered messages as items of a list.
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import { isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import {
+  isFromGuest,
+  isWithKnownKey,
+  reasonOf,
+  shownSender,
+  stateOf,
+  textOf,
+  timeOf,
+} from "../../author/message-facts.js";
 import { type OpenedCopy, ownText, shownText } from "../../author/threads.js";
 import { isReceipt } from "../../messages/line.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { Sentence } from "../sentence.js";
 import { TextWithFiles } from "./attachments.js";
 import { deliveryState } from "./delivery-text.js";
 import { Text, Time } from "./message-text.js";
-import { keyPath, MESSAGES, OUTBOX } from "./paths.js";
+import { MESSAGES, OUTBOX } from "./paths.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
@@ -51,7 +60,7 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
       {withSender && <span class="state">{stateOf(entry)} </span>}
       <Time time={timeOf(entry)} />
     </p>
-    {withSender && <Reason entry={entry} />}
+    <Reason entry={entry} />
     <Content entry={entry} withSender={withSender} />
     <div class="actions">
       <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
@@ -61,12 +70,12 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
   </li>
 );
 
-/** Files of senders who are not certain are not offered. */
+/** Only files of verified senders are offered. */
 const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSender }) => {
   if (!isOpened(entry)) return null;
   if (isReceipt(entry.message)) return <Receipt entry={entry} />;
   const text = textOf(entry);
-  return withSender ? (
+  return withSender || entry.trust.trust !== "verified" ? (
     <Text text={text} />
   ) : (
     <TextWithFiles id={entry.id} text={text} hasPictures={!isFromGuest(entry)} />
@@ -85,15 +94,19 @@ const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
 export function doubtAbout(entry: InboxEntry): string | null {
   if (!isOpened(entry)) return entry.unreadable;
   const { address } = entry.message;
-  if (entry.trust.trust !== "key-changed" || address === null) return reasonOf(entry);
+  if (isWithKnownKey(entry) || entry.trust.trust !== "key-changed") return sentence(reasonOf(entry));
   return `${address} has a new key, or someone else writes in this name.`;
 }
 
+function sentence(clause: string | null): string | null {
+  return clause && `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
 const Reason: FC<{ entry: InboxEntry }> = ({ entry }) => {
-  const address = isOpened(entry) && entry.trust.trust === "key-changed" ? entry.message.address : null;
-  return (
+  const doubt = doubtAbout(entry);
+  return doubt === null ? null : (
     <p class="reason">
-      {doubtAbout(entry)} {address !== null && <a href={keyPath(address)}>Compare the keys</a>}
+      <Sentence text={doubt} />
     </p>
   );
 };

@@ -1,17 +1,27 @@
 // plugin/client/messages/unverified.tsx: the messages whose senders are not certain.
 import type { FC } from "hono/jsx";
 import type { InboxEntry } from "../../author/mailbox.js";
+import { type KeyChange, keyChangesIn } from "../../author/threads.js";
 import { Form } from "../layout.js";
+import { KeyQuestion } from "./key.js";
 import { ReceivedItem } from "./message-items.js";
 import { actionsOf, type RoomParts } from "./message-requests.js";
 import { UNVERIFIED } from "./paths.js";
 
-const UnverifiedPage: FC<{ entries: readonly InboxEntry[] }> = ({ entries }) => (
+const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly KeyChange[] }> = ({
+  entries,
+  changes,
+}) => (
   <>
     <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
     <Form action={UNVERIFIED}>
       <button type="submit">Verify again</button>
     </Form>
+    <div id="new-keys" data-live>
+      {changes.map((change) => (
+        <KeyQuestion change={change} />
+      ))}
+    </div>
     <ul class="items" id="unverified" data-live>
       {entries.map((entry) => (
         <ReceivedItem entry={entry} withSender />
@@ -26,7 +36,8 @@ export function addUnverified(room: RoomParts): void {
     const correspondence = await room.open();
     const conversation = await correspondence.with(null);
     if (conversation) await correspondence.markRead(conversation);
-    return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
+    const entries = conversation?.received ?? [];
+    return c.render(<UnverifiedPage entries={entries} changes={keyChangesIn(entries)} />, { title: "Not verified" });
   });
 
   actionsOf(room)(

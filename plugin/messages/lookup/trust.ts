@@ -14,11 +14,15 @@ export type Trust =
   /** `reason` is half a sentence for people. */
   | { trust: "unverified"; reason: string }
   /** Signed with the pinned or the published key, which differ. Both are `kex1...`. */
-  | { trust: "key-changed"; pinned: string; now: string };
+  | { trust: "key-changed"; pinned: string; now: string }
+  /** Signed with a key that was pinned until `until`, and received before: `YYYY-MM-DDThh:mm:ssZ`. */
+  | { trust: "former-key"; until: string };
 
 export interface Evidence {
   /** The signing key, `kex1...`. */
   signer: string;
+  /** When the inbox received the message, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  received: string;
   /** The claimed address; `null` for none or several. */
   claimed: string | null;
   /** The result or error of looking up the address; `null` if none is claimed. */
@@ -35,7 +39,7 @@ export interface Evidence {
  *
  * @see PROTOCOL 3.2, "Trust", and 3.5
  */
-export function judge({ signer, claimed, found, contact }: Evidence): Trust {
+export function judge({ signer, received, claimed, found, contact }: Evidence): Trust {
   if (claimed === null || found === null) return unverified("it does not name one sender's address");
   const guestKey = guestKeyOf(claimed);
   if (guestKey !== null && guestKey !== signer)
@@ -45,7 +49,7 @@ export function judge({ signer, claimed, found, contact }: Evidence): Trust {
 
   const isPublished = signer === found.key;
   const isPinned = signer === contact?.key;
-  if (!isPublished && !isPinned) return unverified(otherKey(signer, claimed, contact));
+  if (!isPublished && !isPinned) return withOtherKey({ signer, received }, claimed, contact);
   if (contact === null || (isPublished && isPinned)) {
     return { trust: "verified", byDns: found.byDns || contact?.byDns === true };
   }
@@ -56,10 +60,16 @@ function isForgery(found: Found | Error): boolean {
   return found instanceof TwtxtError && found.code === "not-authentic";
 }
 
-function otherKey(signer: string, claimed: string, contact: Contact | null): string {
-  const former = contact?.former?.find(({ key }) => key === signer);
-  if (former) return `signed with the key that ${claimed} had until ${former.until.slice(0, 10)}`;
-  return `signed with a key that is not that of ${claimed}`;
+function withOtherKey(
+  { signer, received }: Pick<Evidence, "signer" | "received">,
+  claimed: string,
+  contact: Contact | null,
+): Trust {
+  const until = contact?.former?.findLast(({ key }) => key === signer)?.until;
+  if (until === undefined) return unverified(`signed with a key that is not that of ${claimed}`);
+  // Only the inbox knows when a message came. The time in its text is a claim.
+  if (received.slice(0, 19) <= until.slice(0, 19)) return { trust: "former-key", until };
+  return unverified(`signed with the key that ${claimed} had until ${until.slice(0, 10)}, and received after it`);
 }
 
 function unverified(reason: string): Trust {

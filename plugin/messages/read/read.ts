@@ -112,14 +112,14 @@ async function judgeMessage(
 ): Promise<OpenedMessage | UnreadableMessage> {
   if ("unreadable" in one) return one;
   const { opened, contact } = one;
-  const { signer, message } = opened;
+  const { signer, created: received, message } = opened;
   const claimed = message.address;
-  if (claimed === null) return { ...opened, trust: judge({ signer, claimed, found: null, contact }) };
+  if (claimed === null) return { ...opened, trust: judge({ signer, received, claimed, found: null, contact }) };
   const found = await foundOrError(lookup(claimed, contact !== null));
-  const trust = judge({ signer, claimed, found, contact });
+  const trust = judge({ signer, received, claimed, found, contact });
   if (trust.trust !== "verified" || found instanceof Error) return { ...opened, trust };
   // Another message or process may have pinned a different key meanwhile.
-  return { ...opened, trust: judge({ signer, claimed, found, contact: await contacts.pin(found) }) };
+  return { ...opened, trust: judge({ signer, received, claimed, found, contact: await contacts.pin(found) }) };
 }
 
 async function foundOrError(looking: Promise<Found>): Promise<Found | TwtxtError> {

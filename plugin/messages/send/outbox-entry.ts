@@ -1,6 +1,5 @@
 // plugin/messages/send/outbox-entry.ts: the record of a message in the outbox, and its changes. Pure.
 import * as v from "valibot";
-import { formatTimestamp } from "../../feed/timestamp.js";
 import type { PostResult } from "../../http/post.js";
 import { nextAttempt } from "../../http/retry.js";
 
@@ -34,7 +33,7 @@ export const SentRecord = v.object({
 });
 
 export type Recipient = v.InferOutput<typeof RecipientRecord>;
-/** A message that some recipients lack: `id` as in inboxes, `created` `YYYY-MM-DDThh:mm:ssZ`, `sealed` armored. */
+/** A message that some recipients lack: `id` as in inboxes, `created` `YYYY-MM-DDThh:mm:ss.sssZ`, `sealed` armored. */
 export type OutboxEntry = v.InferOutput<typeof EntryRecord>;
 /** The sealed copy of a sent message, with the addresses that received it. */
 export type SentCopy = v.InferOutput<typeof SentRecord>;
@@ -63,7 +62,7 @@ export function newEntry({ recipients, ...outgoing }: Outgoing, now: number): Ou
   const waiting = { state: "waiting" as const, attempts: 0, first: now, next: now + CLAIM_MS, why: null };
   return {
     ...outgoing,
-    created: formatTimestamp(now),
+    created: new Date(now).toISOString(),
     recipients: recipients.map(({ address, endpoint }) => ({ address, endpoint, ...waiting })),
   };
 }

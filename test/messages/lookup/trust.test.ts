@@ -9,17 +9,20 @@ const contact: Contact = { address: BOB.address, key: BOB.kex, endpoint, byDns, 
 const DOWN = new TwtxtError("unreachable", "x");
 const LATE = new TwtxtError("not-looked-up", "x");
 const NOBODY = new TwtxtError("no-such-address", "x");
+/** A key that was pinned before. */
+const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
+const received = "2026-11-22T10:00:00.000Z";
 const published = foundFor(BOB, { key: CAROL.kex });
 
 function verdict(evidence: Partial<Evidence>) {
-  return judge({ signer: BOB.kex, claimed: BOB.address, found: foundFor(BOB), contact, ...evidence });
+  return judge({ signer: BOB.kex, received, claimed: BOB.address, found: foundFor(BOB), contact, ...evidence });
 }
 
 describe("a message of a guest is", () => {
   const address = `${CAROL.kex}@alice.example`;
   const found = { ...foundFor(CAROL), address };
   const ofGuest = (evidence: Partial<Evidence>) =>
-    judge({ signer: CAROL.kex, claimed: address, found, contact: null, ...evidence });
+    judge({ signer: CAROL.kex, received, claimed: address, found, contact: null, ...evidence });
 
   it("verified: signed with the key that is the address", () => {
     expect(ofGuest({})).toEqual({ trust: "verified", byDns: false });
@@ -60,11 +63,21 @@ describe("a message is", () => {
     expect(verdict(evidence)).toEqual({ trust: "verified", byDns: true });
   });
 
-  it("unverified: signed with a former key", () => {
-    const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
-    expect(verdict({ signer: EVE.kex, contact: { ...contact, former } })).toEqual({
+  it.each(["2026-11-20T23:00:00.000Z", "2026-11-21T08:00:00.999Z"])(
+    "of a former key: signed with it, and received before it was replaced: %s",
+    (received) => {
+      expect(verdict({ signer: EVE.kex, received, contact: { ...contact, former } })).toEqual({
+        trust: "former-key",
+        until: "2026-11-21T08:00:00Z",
+      });
+    },
+  );
+
+  it("unverified: signed with a former key, and received after it was replaced", () => {
+    const received = "2026-11-21T08:00:01.000Z";
+    expect(verdict({ signer: EVE.kex, received, contact: { ...contact, former } })).toEqual({
       trust: "unverified",
-      reason: `signed with the key that ${BOB.address} had until 2026-11-21`,
+      reason: `signed with the key that ${BOB.address} had until 2026-11-21, and received after it`,
     });
   });
 
