@@ -102,7 +102,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(one.sealed).toBeUndefined();
     const discarded = await alice.message("discard", one.id.slice(0, 12));
     expect(discarded).toMatchObject({ exitCode: 0, stderr: `Discarded. Not delivered to ${bob.address}.\n` });
-    expect(discarded.stdout).toBe(`${one.id.slice(0, 8)}  ${one.created}\n`);
+    expect(discarded.stdout).toBe(`${one.id.slice(0, 8)}  ${one.created.slice(0, 19)}Z\n`);
     expect(await alice.message("discard", one.id)).toMatchObject({ exitCode: 1, stdout: "" });
 
     bob.trouble = null;

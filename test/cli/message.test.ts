@@ -67,7 +67,9 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const [listed, copies] = [await alice.message("sent"), await alice.found("sent")];
     expect(copies).toMatchObject([{ to: [bob.address], text: NINE }]);
     const id = String(copies[0]?.id);
-    expect(listed.stdout).toBe(`${id.slice(0, 8)}  ${copies[0]?.created}  to ${bob.address}  See you at nine?\n`);
+    expect(listed.stdout).toBe(
+      `${id.slice(0, 8)}  ${String(copies[0]?.created).slice(0, 19)}Z  to ${bob.address}  See you at nine?\n`,
+    );
     expect((await alice.message("sent", id.slice(0, 5))).stdout).toMatch(/\n {2}See you at nine\?\n {2}Or later\.\n$/);
     expect(await bob.found("list")).toMatchObject([{ id, text: NINE }]);
   });

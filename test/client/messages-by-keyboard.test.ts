@@ -96,6 +96,10 @@ describeInChromium("the room of messages, by keyboard", () => {
     await expectFits(tab, "conversation");
 
     await bob.changeKey(9);
+    await bob.message("send", alice.address, "With my new key.");
+    await tab.goto(`${client.origin}/messages/unverified`);
+    await tab.getByText("With my new key.").waitFor();
+    await expectFits(tab, "key-question");
     await tab.goto(`${client.origin}/messages/key/${encodeURIComponent(bob.address)}`);
     await expectFits(tab, "key");
     await tab.getByRole("button", { name: "I have asked" }).focus();

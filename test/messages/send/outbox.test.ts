@@ -16,7 +16,7 @@ import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loop
 import { DAY, MINUTE, NOW, neighbourhood } from "../neighbourhood.js";
 
 const ID = "1".repeat(64);
-const CREATED = "2026-11-20T09:00:00Z";
+const CREATED = "2026-11-20T09:00:00.000Z";
 const work = mkdtempSync(join(tmpdir(), "twtxt-outbox-"));
 
 const failsWith = (code: string) => expect.objectContaining({ code });
