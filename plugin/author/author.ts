@@ -1,4 +1,5 @@
 // plugin/author/author.ts: the author whose key a command signs and opens with, and whose messages it works on.
+import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { formerIdentities, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
@@ -9,10 +10,11 @@ import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
 import type { AuthorChoice } from "./choice.js";
+import { DATES } from "./dates.js";
 import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
-import { ifBuilt, siteAt } from "./site.js";
+import { ifBuilt, type Site, siteAt } from "./site.js";
 
 /** An author whose private key is on this machine. */
 export interface Author {
@@ -96,7 +98,7 @@ function ambiguous(authors: readonly { address: string }[]): TwtxtError {
 /**
  * Finds the private key of an author of the site.
  *
- * @param keys - the public keys of the site's authors
+ * @param keys - the public keys of the site's authors, at least one
  * @param file - the value of `--identity`, which takes precedence
  * @throws TwtxtError `no-identity` if none of them is on this machine; `bad-identity` for a malformed file
  */
@@ -105,17 +107,27 @@ export async function ownIdentity(
   { keys, file }: { keys: readonly string[]; file: string | undefined },
 ): Promise<Identity> {
   if (file !== undefined) return (await readIdentity({ file: resolve(machine.folder, file) })).identity;
-  if (keys.length === 0) {
-    throw noIdentity(
-      `The site has no key. Create one with \`${typed("keys create")}\`, set it as the option "key", build and deploy.`,
-    );
-  }
   const { identities, faults } = await listIdentities(identityPlaces(machine));
   const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
   if (found) return found.identity;
   throw noIdentity(
     `The private key of ${keys.join(" or ")} is not on this machine. If it is in a file, name it with --identity FILE.`,
     faults,
+  );
+}
+
+/** The error for a site whose last build had no key. It names the key that this machine has for the site. */
+export async function siteWithoutKey({ settings, host }: Site, machine: Machine): Promise<TwtxtError> {
+  const { identities, faults } = await listIdentities(identityPlaces(machine));
+  const domain = `@${new URL(settings.url).host}`;
+  const own = identities.find(({ identity }) => identity.address.endsWith(domain))?.identity;
+  if (!own) {
+    const message = `The site has no key. Create one with \`${typed("keys create")}\`, set it as the option "key", build and deploy.`;
+    return noIdentity(message, faults);
+  }
+  const built = DATES.format((await lstat(host.file)).mtime);
+  return noIdentity(
+    `The last build (${built}) has no key, but this machine has one for ${own.address}. If the option "key" is \`"${own.publicKey}"\`, build and deploy again.`,
   );
 }
 

@@ -5,7 +5,7 @@ import { type SiteRequest, siteApi } from "../http/site-api.js";
 import type { MentionState } from "../mentions/mention.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import type { HostSettings } from "../site/site.js";
-import { ownIdentity } from "./author.js";
+import { ownIdentity, siteWithoutKey } from "./author.js";
 import type { OwnSiteChoice } from "./choice.js";
 import { typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
@@ -54,8 +54,10 @@ export class SiteMentions {
     machine: Machine,
     ending?: AbortSignal,
   ): Promise<SiteMentions> {
-    const { settings: site } = await publishedSite(await siteAt(machine, settings));
+    const here = await siteAt(machine, settings);
+    const { settings: site } = await publishedSite(here);
     checkReceiver(site);
+    if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
     const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
     const { pathname, origin } = new URL(site.urls.mentionsApi);
     const root = (url === undefined ? origin : new URL(url).origin) + pathname;

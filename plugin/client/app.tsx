@@ -5,7 +5,7 @@ import { html, raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine } from "../author/machine.js";
-import { statusOf, TwtxtError } from "../errors.js";
+import { statusOf, TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import type { ClientEnv } from "./client-env.js";
 import { Fault, faultText } from "./fault.js";
 import { BarePage, Page, type Place } from "./layout.js";
@@ -15,6 +15,9 @@ import { Sentence } from "./sentence.js";
 import { OPEN_PATH, type Session } from "./session.js";
 
 const FAILED = "This did not work";
+/** What is to be set up first is no failure. */
+const SETUP: readonly TwtxtErrorCode[] = ["no-settings", "no-identity"];
+const SETUP_STATUS = 409;
 const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
 
 /** A mark for tabs. */
@@ -70,7 +73,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   app.notFound(() => {
     throw new TwtxtError("not-found", "There is no such page.");
   });
-  app.onError((error, c) => errorPage(error, c, machine));
+  app.onError((error, c) => errorPage(error, c, { machine, room: roomOf(c.req.path) }));
   return app;
 }
 
@@ -90,12 +93,26 @@ function Opened({ goesTo }: { goesTo: string }) {
 }
 
 /** A page with the sentence of an error. Once the browser has gone, nothing is logged. */
-async function errorPage(error: unknown, c: Context<ClientEnv>, machine: AppParts["machine"]): Promise<Response> {
+async function errorPage(
+  error: unknown,
+  c: Context<ClientEnv>,
+  { machine, room }: Pick<AppParts, "machine"> & Pick<Place, "room">,
+): Promise<Response> {
   const text = faultText(error, c.env.incoming.readableAborted ? { say: () => {} } : machine);
-  c.status(error instanceof TwtxtError ? (statusOf(error.code) as 500) : 500);
+  const isSetup = error instanceof TwtxtError && SETUP.includes(error.code);
+  c.status(isSetup ? SETUP_STATUS : error instanceof TwtxtError ? (statusOf(error.code) as 500) : 500);
   // Without a session, the page has no navigation.
   if (c.get("csrfToken") === undefined) return bare(c, <Locked text={text} />);
+  if (isSetup && room !== null) return c.render(<SetupStep text={text} />, { title: room.title });
   return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
+}
+
+function SetupStep({ text }: { text: string }) {
+  return (
+    <p class="notice">
+      <Sentence text={text} />
+    </p>
+  );
 }
 
 /** @param again - the URL to request again; `null` for none */

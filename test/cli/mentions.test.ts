@@ -189,7 +189,7 @@ describe("eleventy-twtxt mentions", () => {
     const gone = await type();
     expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
 
-    const keyless = await command(site().folder, ["mentions"], { environment });
+    const keyless = await command(site().folder, ["mentions"], elsewhere);
     expect([keyless.exitCode, keyless.stderr]).toEqual([1, expect.stringContaining("eleventy-twtxt keys create")]);
   });
 

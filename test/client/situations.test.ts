@@ -26,6 +26,8 @@ const BUILD_HERE =
   /There is no built site here: .*Change to the folder of your site, and build it: npx @11ty\/eleventy/;
 const KEY_MISSING =
   /The private key of kex1\w+ is not on this machine\. If it is in a file, name it with --identity FILE\./;
+const BUILD_AGAIN =
+  /The last build \(.+\) has no key, but this machine has one for alice@alice\.example\. If the option "key" is "kex1\w+" , build and deploy again\./;
 /** Rooms that need neither a network nor a key. */
 const OFFLINE = {
   "/timeline": /Read again Following/,
@@ -106,6 +108,11 @@ const SITUATIONS: readonly Situation[] = [
         /The site has no key\. Create one with eleventy-twtxt keys create , set it as the option "key", build and deploy\./,
       "/messages": /There is no key on this machine\. Create one with/,
     },
+  },
+  {
+    when: "a key that no build has seen",
+    client: () => alice({ key: undefined }),
+    rooms: { ...OFFLINE, "/mentions": BUILD_AGAIN, "/files": /This site has no blobs\. Give the plugin the option blobs: true; build/ },
   },
   {
     when: "a key that is on another machine",
@@ -234,6 +241,14 @@ describeWithoutKeychain("the client says what to do", () => {
       expect(text, path).toContain('aria-label="Rooms"');
     }
     expect(client.said, "no stack trace").toEqual([]);
+  });
+
+  it("with the title of the room and no failure, if something is to be set up", async () => {
+    const client = await startedClient(alice({ key: undefined }));
+    const { status, text } = await client.ask("/mentions", { headers: { cookie: await client.open() } });
+    expect(status).toBe(409);
+    expect(text).toContain("<h1>Mentions</h1>");
+    expect(shownText(text)).not.toMatch(/This did not work|Try again/);
   });
 
   it("ends in order while a page waits for the site, and answers it", async () => {
