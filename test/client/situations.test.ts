@@ -112,7 +112,11 @@ const SITUATIONS: readonly Situation[] = [
   {
     when: "a key that no build has seen",
     client: () => alice({ key: undefined }),
-    rooms: { ...OFFLINE, "/mentions": BUILD_AGAIN, "/files": /This site has no blobs\. Give the plugin the option blobs: true; build/ },
+    rooms: {
+      ...OFFLINE,
+      "/mentions": BUILD_AGAIN,
+      "/files": /This site has no blobs\. Give the plugin the option blobs: true; build/,
+    },
   },
   {
     when: "a key that is on another machine",
