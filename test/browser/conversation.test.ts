@@ -118,6 +118,9 @@ describeInChromium("a long conversation under a post", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     }
     expect(await violationsInSchemes(page)).toEqual([]);
+    const end = (selector: string) =>
+      page.evaluate(`document.querySelector("${selector}").getBoundingClientRect().right`);
+    expect(await end(".twtxt-form button")).toBe(await end(".twtxt-form"));
     await page.close();
   });
 });

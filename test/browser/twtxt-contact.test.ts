@@ -39,6 +39,7 @@ const THEME = `
 @media (prefers-color-scheme: light) { a { color: #767676 } }
 :not(pre) > code { background: #bfbfbe; color: #0074d9 }
 form { display: grid; padding: 2rem }
+main { max-width: 40rem; margin: auto }
 `;
 
 /** Publishes the contact page of a site on loopback, as a build writes it. */
@@ -379,6 +380,18 @@ describeInChromium("a reader at the contact page", () => {
     await tabTo(page, "forget");
     await page.keyboard.press("Space");
     await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+  });
+
+  it("has fields and messages that end where the text of the site ends", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice, { viewport: { width: 1280, height: 800 } });
+    await write(page, "Hello");
+    await expectSent(page, "Hello");
+    const ends = await page.evaluate(
+      `["main", "textarea", ".twtxt-sent"].map((one) => document.querySelector(one).getBoundingClientRect().right)`,
+    );
+    expect(ends).toEqual([960, 960, 960]);
   });
 
   it("has one conversation in two tabs", async () => {
