@@ -9,6 +9,7 @@ import { type Author, type PublicMention, parseMentionList } from "../site/menti
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
 const LIVE_MS = 6_000;
+const STATIC_ADVICE = ' If your host only serves files, give the plugin the option host: "static".';
 
 /** The site's mentions, as far as a build could read them. */
 export interface KnownMentions {
@@ -27,6 +28,8 @@ export interface MentionSources {
   /** The path of the list that the last build on this machine cached. */
   cache: string;
   userAgent: string;
+  /** Whether the options name the host, and it was not guessed. */
+  isHostChosen: boolean;
   /** Ends all requests. */
   signal: AbortSignal;
 }
@@ -56,7 +59,8 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
     const reason = networkReason(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
-      const warning = `${reason} Until a build can read the mentions, pages show them only with JavaScript. This is normal before the first deploy, and while your server is not running. If your host only serves files, give the plugin the option host: "static".`;
+      const advice = sources.isHostChosen ? "" : STATIC_ADVICE;
+      const warning = `${reason} Until a build can read the mentions, pages show them only with JavaScript. This is normal before the first deploy, and while your server is not running.${advice}`;
       return { all: null, warning };
     }
     const last = newest.at(-1);

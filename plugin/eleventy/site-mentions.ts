@@ -77,6 +77,7 @@ export class SiteMentions {
       file: this.#urls.absolute(this.#folder + LIST),
       cache: join(this.#environment.root, CACHE),
       userAgent: this.#urls.userAgent(),
+      isHostChosen: this.#settings.host !== undefined,
       signal,
     });
     const all = this.#known.all ?? [];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { weeksOf, writersOf, yearStart } from "../../plugin/client/mentions/year.js";
+import { YearPage } from "../../plugin/client/mentions/year-page.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
 
 /** A Sunday. */
@@ -32,6 +33,19 @@ describe("a year of mentions", () => {
     expect(weeks[0]?.start).toBe(yearStart(NOW));
     expect(weeks.at(-2)).toEqual({ start: "2026-11-09", counts: { mention: 0, reply: 0, reaction: 2 } });
     expect(weeks.at(-1)).toEqual({ start: "2026-11-16", counts: { mention: 1, reply: 1, reaction: 0 } });
+  });
+
+  it("is a plot and a table from ten mentions on, and only a table before", () => {
+    const pageOf = (count: number) => {
+      const mentions = Array<ManagedMention>(count).fill(mention("2026-11-20T00:00:00Z", "reply"));
+      return String(YearPage({ weeks: weeksOf(mentions, NOW), writers: writersOf(mentions) }));
+    };
+    const cells = (count: number) => `<th scope="row">2026-11-16</th><td>0</td><td>${count}</td><td>0</td>`;
+    expect(pageOf(9)).toContain(cells(9));
+    expect(pageOf(9)).not.toMatch(/<svg|<details/);
+    expect(pageOf(10)).toContain(cells(10));
+    expect(pageOf(10)).toMatch(/<svg [^>]*role="img".*<details>/s);
+    expect(pageOf(0)).not.toMatch(/<svg|<table/);
   });
 
   it("lists the ten who wrote most", () => {

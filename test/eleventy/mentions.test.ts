@@ -482,6 +482,13 @@ describe("mentions in a site", () => {
     expect(names(page)).toEqual([]);
     expect(built.has("mentions/mentions.json")).toBe(false);
     expect(built.log).toContain("Until a build can read the mentions, pages show them only with JavaScript.");
+    expect(built.log, "the options name the host").not.toContain("If your host only serves files");
+  });
+
+  it("are unknown, with advice for static hosts if the host was guessed", async () => {
+    const server = await live(() => "down");
+    const files = { ...FILES, "netlify.toml": "" };
+    const built = await build(server, { files, options: `{ url: "${server.url}" }` });
     expect(built.log).toContain('If your host only serves files, give the plugin the option host: "static".');
   });
 

@@ -1,4 +1,6 @@
 // plugin/client/mentions/year-page.tsx: the plot of a year's mentions, the same numbers as a table, and who wrote most.
+
+import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { StrangersLink } from "../strangers-text.js";
 import { Tabs } from "./mention-pages.js";
@@ -10,6 +12,8 @@ const GAP = 2;
 const HEIGHT = 120;
 /** For the months under the bars. */
 const FOOT = 18;
+/** Fewer mentions are easier to read as a table alone. */
+const LEAST_IN_PLOT = 10;
 /** A plot of few mentions has low bars. */
 const LEAST_TOP = 4;
 
@@ -21,10 +25,27 @@ const NAMES: Readonly<Record<Kind, string>> = {
 
 export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: readonly Writer[] }) {
   const total = weeks.reduce((sum, { counts }) => sum + totalOf(counts), 0);
+  const table = <Table weeks={weeks.filter(({ counts }) => totalOf(counts) > 0)} />;
   return (
     <>
       <Tabs current="year" />
       <p>{counted(total, "mention was", "mentions were")} received and shown in the last 52 weeks.</p>
+      {total >= LEAST_IN_PLOT ? <PlotAndTable weeks={weeks} table={table} /> : total > 0 && table}
+      {writers.length > 0 && <h2>Who writes most</h2>}
+      <ol class="writers">
+        {writers.map(({ name, url, count }) => (
+          <li>
+            <StrangersLink href={url}>{name}</StrangersLink> <span class="count">{count}</span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function PlotAndTable({ weeks, table }: { weeks: readonly Week[]; table: Child }) {
+  return (
+    <>
       <Plot weeks={weeks} />
       <ul class="legend">
         {KINDS.map((kind) => (
@@ -35,16 +56,8 @@ export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: 
       </ul>
       <details>
         <summary>The same as a table</summary>
-        <Table weeks={weeks.filter(({ counts }) => totalOf(counts) > 0)} />
+        {table}
       </details>
-      {writers.length > 0 && <h2>Who writes most</h2>}
-      <ol class="writers">
-        {writers.map(({ name, url, count }) => (
-          <li>
-            <StrangersLink href={url}>{name}</StrangersLink> <span class="count">{count}</span>
-          </li>
-        ))}
-      </ol>
     </>
   );
 }
