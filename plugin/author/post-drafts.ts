@@ -7,6 +7,7 @@ import { FileStore } from "../store/file.js";
 import { readJson, update } from "../store/json.js";
 import type { StreamingStore } from "../store/store.js";
 import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
+import { type DraftSave, mayReplace } from "./draft-version.js";
 import { dataFolder } from "./files.js";
 import type { Machine } from "./machine.js";
 import { AnsweredTwt } from "./reply.js";
@@ -31,10 +32,7 @@ const DRAFT = v.object({
 export type PostDraft = v.InferOutput<typeof DRAFT>;
 
 /** What a page saves. */
-export interface SavedText extends Omit<PostDraft, "saved" | "answered">, Partial<Pick<PostDraft, "answered">> {
-  /** The version of the draft that the page was loaded with, of {@link versionOf}; empty for a new draft. */
-  seen: string;
-}
+export type SavedText = Omit<PostDraft, "saved" | "answered"> & Partial<Pick<PostDraft, "answered">> & DraftSave;
 
 const PREFIX = "drafts/";
 
@@ -69,8 +67,7 @@ export class PostDrafts {
   async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
     const draft: PostDraft = { answered: null, ...text, saved: new Date(this.#now()).toISOString() };
     const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
-      const isNewer = old === null || versionOf(old) === seen || (old.page === text.page && old.edit <= text.edit);
-      return isNewer ? draft : null;
+      return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
     });
     return stored ?? draft;
   }
@@ -96,11 +93,6 @@ export class PostDrafts {
     await this.pictures.clear(id);
     await this.#store.delete(PREFIX + id);
   }
-}
-
-/** Identifies one save of a draft. */
-export function versionOf({ page, edit }: PostDraft): string {
-  return `${page} ${edit}`;
 }
 
 /** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */

@@ -19,6 +19,8 @@ interface SavedDraft {
   seen: string;
   text: string;
   warning: string | null;
+  /** What another page has saved, which comes before the text. */
+  added?: string;
   /** Of a page that shows the draft, if that is not this page. */
   path?: string;
 }
@@ -34,6 +36,8 @@ class DraftSaver {
   /** Stays on the page, because an author who types may not look. */
   #warning: string | null = null;
   #saving: Promise<void> | null = null;
+  /** Whether the text has grown by that of another page since the author submitted a form. */
+  #hasGrown = false;
 
   constructor(form: HTMLFormElement, button: HTMLButtonElement, state: HTMLElement) {
     this.#form = form;
@@ -107,10 +111,14 @@ class DraftSaver {
     }
   }
 
-  #show({ id, seen, text, warning, path }: SavedDraft): void {
+  #show({ id, seen, text, warning, added = "", path }: SavedDraft): void {
     this.#field("id").value = id;
     this.#field("seen").value = seen;
     this.#warning ??= warning;
+    if (added !== "") {
+      this.#hasGrown = true;
+      this.#form.querySelector("textarea")?.setRangeText(added, 0, 0, "preserve");
+    }
     this.#say(this.#warning === null ? text : `${this.#warning} ${text}`, this.#warning !== null);
     if (path !== undefined) history.replaceState(history.state, "", path);
   }
@@ -133,8 +141,9 @@ class DraftSaver {
     clearTimeout(this.#timer);
     if (!this.#isChanged && this.#saving === null) return;
     event.preventDefault();
+    this.#hasGrown = false;
     void this.#save().then(() => {
-      if (!this.#hasFailed) target.requestSubmit(submitter);
+      if (!this.#hasFailed && !this.#hasGrown) target.requestSubmit(submitter);
     });
   }
 }

@@ -1,8 +1,12 @@
 // plugin/client/draft-state.tsx: when a draft was saved, on its page and for the script that saves it while it is typed.
+import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import type { FC } from "hono/jsx";
+import type { DraftSave } from "../author/draft-version.js";
 import type { ClientEnv } from "./client-env.js";
 import { DATES, TIMES } from "./dates.js";
+import type { FormFields } from "./form-fields.js";
+import { Fields } from "./layout.js";
 
 interface SavedDraft {
   id: string;
@@ -12,8 +16,20 @@ interface SavedDraft {
   saved: string | null;
   /** What the author must know, in sentences. */
   warning?: string | null;
+  /** What another page has saved, which the script puts before the text. */
+  added?: string;
   /** Of a page that shows the draft, if that is another one. */
   path?: string;
+}
+
+/** Which draft a form saves, and from which page. */
+export const DraftFields: FC<{ id: string; seen: string }> = ({ id, seen }) => (
+  <Fields fields={{ id, seen, page: randomUUID(), edit: "0" }} />
+);
+
+/** Reads {@link DraftFields}. */
+export function saveIn({ page, edit, seen = "" }: FormFields): DraftSave {
+  return { page: page || randomUUID(), edit: Number(edit) || 0, seen };
 }
 
 /** @param saved - as an ISO date; `null` before the first save */

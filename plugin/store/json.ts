@@ -40,11 +40,31 @@ export async function update<T>(
   schema: v.GenericSchema<unknown, T>,
   change: (old: T | null) => T | null,
 ): Promise<T | null> {
+  const decode = (bytes: Uint8Array) => parseJson(key, bytes, schema);
+  return updateAs(store, key, { decode, encode: (value) => Buffer.from(JSON.stringify(value)) }, change);
+}
+
+/** How a value is stored. */
+interface Format<T> {
+  /** @returns `null` for bytes that a write may replace */
+  decode(bytes: Uint8Array): T | null;
+  encode(value: T): Uint8Array;
+}
+
+/** Does what {@link update} does, for values in another format. */
+export async function updateAs<T>(
+  store: Store,
+  key: string,
+  { decode, encode }: Format<T>,
+  change: (old: T | null) => T | null,
+): Promise<T | null> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const old = await readJson(store, key, schema);
-    const value = change(old ? old.value : null);
-    if (value === null) return old ? old.value : null;
-    if ((await writeJson(store, key, value, old ? { etag: old.etag } : { isNew: true })) !== null) return value;
+    const stored = await store.get(key);
+    const old = stored && decode(stored.bytes);
+    const value = change(old);
+    if (value === null) return old;
+    const condition = stored ? { etag: stored.etag } : ({ isNew: true } as const);
+    if ((await store.put(key, encode(value), condition)) !== null) return value;
   }
   throw new TwtxtError("store-failed", `${key} was changed by other processes ${TRIES} times in a row.`);
 }

@@ -360,7 +360,8 @@ describeWithoutKeychain("the room of messages", () => {
     const client = await clientOf(alice);
     const before = await visitorOf(client, "/messages");
     const draft = conversation(bob).replace("/with/", "/draft/");
-    const saved = await before.submit(draft, { text: "\r\nplaintext-of-a draft\r\nwith <two> lines" });
+    const page = "the page";
+    const saved = await before.submit(draft, { page, text: "\r\nplaintext-of-a draft\r\nwith <two> lines" });
     expect(shownText(saved.text)).toContain("Draft saved.");
     expect(textsIn(alice.machine.folder).filter((text) => text.includes("plaintext-of"))).toEqual([]);
     await client.close();
@@ -370,12 +371,12 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await visitor.get(conversation(bob))).text).toContain(
       ">\nplaintext-of-a draft\nwith &lt;two&gt; lines</textarea>",
     );
-    await visitor.submit(conversation(bob), { text: "plaintext-of-a message" });
+    await visitor.submit(conversation(bob), { page, text: "plaintext-of-a message" });
     expect((await visitor.get(conversation(bob))).text).toContain("</textarea>");
     expect(shownText((await visitor.get("/messages")).text)).not.toContain("Not sent yet");
 
-    await visitor.submit(draft, { text: "Once more." });
-    expect(shownText((await visitor.submit(draft, { text: " " })).text)).toContain("The draft is deleted.");
+    await visitor.submit(draft, { page, text: "Once more." });
+    expect(shownText((await visitor.submit(draft, { page, text: " " })).text)).toContain("The draft is deleted.");
     expect((await visitor.get(conversation(bob))).text).not.toContain("Once more.");
   });
 

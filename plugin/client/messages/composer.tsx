@@ -1,11 +1,12 @@
 // plugin/client/messages/composer.tsx: the form for a message, with its draft and a file.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
+import { versionOf } from "../../author/draft-version.js";
 import type { MessageDraft } from "../../author/message-drafts.js";
 import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
-import { DraftState } from "../draft-state.js";
-import { Fields, Form } from "../layout.js";
+import { DraftFields, DraftState } from "../draft-state.js";
+import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
 import { conversationPath, draftPath, keyPath } from "./paths.js";
 
@@ -35,7 +36,7 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
         {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
       </p>
     )}
-    <Fields fields={{ id: address, seen: draft?.saved ?? "" }} />
+    <DraftFields id={address} seen={draft ? versionOf(draft) : ""} />
     <label for="text">Your message</label>
     <textarea id="text" name="text" rows={4} data-key="r">
       {`\n${unsent?.text ?? draft?.text ?? ""}`}

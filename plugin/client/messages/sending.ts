@@ -1,33 +1,39 @@
 // plugin/client/messages/sending.ts: sends messages and their files, and saves drafts.
 import PQueue from "p-queue";
 import { sendWithFile } from "../../author/attachments.js";
+import { versionOf } from "../../author/draft-version.js";
 import type { Mailbox } from "../../author/mailbox.js";
 import { TwtxtError } from "../../errors.js";
-import { draftSaved, isForScript } from "../draft-state.js";
+import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import { showConversation } from "./conversation-routes.js";
 import { deliveryOutcome, hasFailed } from "./delivery-text.js";
 import { addressIn, fileIn, type RoomParts } from "./message-requests.js";
 import { conversationPath } from "./paths.js";
 
+const BOTH =
+  "Another page has changed this draft since you opened it here, so it holds both texts now. Delete what you do not want to send.";
+
 export function addSending(room: RoomParts): void {
   const { routes, open, notices } = room;
   const send = sender(room);
   routes.post("/with/:address", async (c) => {
-    const text = textOf(await formOf(c));
+    const form = await formOf(c);
+    const text = textOf(form);
     const file = await fileIn(c, "file");
     const { mailbox } = await open();
     const address = addressIn(c);
     // Nothing that was typed is lost, whatever happens while it is sent.
-    await mailbox.drafts.save(address, text);
+    const { draft, added } = await mailbox.drafts.save(address, text, saveIn(form));
     try {
+      if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       const { reports } = await send({ address, text, file }, mailbox);
-      await mailbox.drafts.delete(address);
+      await mailbox.drafts.delete(draft);
       const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
       return notices.redirect(c, conversationPath(address), result);
     } catch (error) {
-      if (error instanceof TwtxtError) return showConversation(c, room, { text, filename: file?.name ?? null, error });
-      throw error;
+      if (!(error instanceof TwtxtError)) throw error;
+      return showConversation(c, room, { text: added + text, filename: file?.name ?? null, error });
     }
   });
 }
@@ -53,14 +59,17 @@ function sender({ context }: RoomParts) {
 export function addDrafts({ routes, open, notices }: RoomParts): void {
   routes.post("/draft/:address", async (c) => {
     const address = addressIn(c);
-    const text = textOf(await formOf(c));
+    const form = await formOf(c);
+    const text = textOf(form);
     const { drafts } = (await open()).mailbox;
     if (isForScript(c)) {
-      const { saved } = await drafts.save(address, text);
-      return draftSaved(c, { id: address, seen: saved, saved: text === "" ? null : saved });
+      const { draft, added } = await drafts.save(address, text, saveIn(form));
+      const saved = draft.text === "" ? null : draft.saved;
+      return draftSaved(c, { id: address, seen: versionOf(draft), saved, added, warning: added === "" ? null : BOTH });
     }
     return notices.act(c, conversationPath(address), async () => {
-      await drafts.save(address, text);
+      const { added } = await drafts.save(address, text, saveIn(form));
+      if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       return { text: text === "" ? "The draft is deleted." : "Draft saved." };
     });
   });

@@ -1,5 +1,4 @@
 // plugin/client/write/composer-page.tsx: the composer with its preview, and the list of drafts.
-import { randomUUID } from "node:crypto";
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { KnownNick } from "../../author/complete-nick.js";
@@ -8,7 +7,7 @@ import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
 import { endpointText } from "../../author/sent-mentions.js";
 import { DATES } from "../dates.js";
-import { DraftState } from "../draft-state.js";
+import { DraftFields, DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 import { PictureFields, type PicturesProps } from "./pictures.js";
@@ -53,7 +52,7 @@ export const WritePage: FC<WriteProps> = ({
 }) => (
   <>
     <Form action="/write/draft" class="composer" enctype="multipart/form-data">
-      <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
+      <DraftFields id={draft.id} seen={draft.seen} />
       <Answered draft={draft} write={write} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">

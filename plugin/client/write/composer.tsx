@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { previewTwt } from "../../author/compose.js";
 import { composeDraft } from "../../author/draft-note.js";
 import { pictureType } from "../../author/draft-pictures.js";
+import { versionOf } from "../../author/draft-version.js";
 import { followedFeeds } from "../../author/followed-feeds.js";
 import { knownNicks } from "../../author/known-nicks.js";
 import type { MentionableFeeds } from "../../author/mentionable-feeds.js";
@@ -13,13 +14,13 @@ import { hostsFor, networkOf } from "../../author/network.js";
 import { previewNote } from "../../author/notes.js";
 import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes-folder.js";
 import { findNotified } from "../../author/notified.js";
-import { type SavedText, versionOf } from "../../author/post-drafts.js";
+import type { SavedText } from "../../author/post-drafts.js";
 import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/reply.js";
 import type { Site } from "../../author/site.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { ClientEnv } from "../client-env.js";
 import { pictureResponse } from "../contents-response.js";
-import { draftSaved, isForScript } from "../draft-state.js";
+import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import type { ClientContext } from "../room.js";
 import { textWriter } from "../strangers-text.js";
@@ -64,9 +65,7 @@ function textOf(form: FormFields): SavedText {
     body: withLineFeeds(form.body ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,
     answered: answeredIn(form),
-    page: form.page || randomUUID(),
-    edit: Number(form.edit) || 0,
-    seen: form.seen ?? "",
+    ...saveIn(form),
   };
 }
 

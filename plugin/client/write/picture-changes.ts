@@ -2,8 +2,9 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { counted } from "../../author/amounts.js";
+import { versionOf } from "../../author/draft-version.js";
 import { imageOf, insertImage, withoutPicture } from "../../author/note-pictures.js";
-import { type PostDraft, type PostDrafts, versionOf } from "../../author/post-drafts.js";
+import type { PostDraft, PostDrafts } from "../../author/post-drafts.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv, ShownNotice } from "../client-env.js";

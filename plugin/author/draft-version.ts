@@ -1,0 +1,24 @@
+// plugin/author/draft-version.ts: the versions of a draft, so that two pages of one draft do not overwrite each other.
+
+/** Identifies one save of a draft. */
+export interface DraftVersion {
+  /** An ID of the page that saved it. */
+  page: string;
+  /** Which of the saves of this page it is. */
+  edit: number;
+}
+
+/** A save that a page asks for. */
+export interface DraftSave extends DraftVersion {
+  /** The version of the draft that the page was loaded with, of {@link versionOf}; empty for a new draft. */
+  seen: string;
+}
+
+export function versionOf({ page, edit }: DraftVersion): string {
+  return `${page} ${edit}`;
+}
+
+/** Whether a save may replace the stored draft: its page has seen that draft, or saved it earlier. */
+export function mayReplace(stored: DraftVersion, { page, edit, seen }: DraftSave): boolean {
+  return versionOf(stored) === seen || (stored.page === page && stored.edit <= edit);
+}

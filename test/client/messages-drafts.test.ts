@@ -1,0 +1,102 @@
+// test/client/messages-drafts.test.ts: two pages of one conversation, each with a text that is not sent.
+import { expect, it } from "vitest";
+import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
+import { correspondents } from "../cli/correspondent.js";
+import { describeWithoutKeychain } from "../cli/machine.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { startedClient } from "./client.js";
+import { textsIn } from "./files-below.js";
+import { shownText, visitorOf } from "./visitor.js";
+import { fieldOf } from "./writer.js";
+
+const WARNING = "Another page has changed this draft since you opened it here, so it holds both texts now.";
+
+/** The conversation of alice with bob in her client. */
+async function conversation() {
+  const { alice, bob } = await correspondents(["alice", "bob"]);
+  const hosts = alice.allowing.filter((word) => !word.startsWith("--"));
+  const { machine, environment } = alice;
+  const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+  const path = `/messages/with/${encodeURIComponent(bob.address)}`;
+  return { alice, bob, client, path };
+}
+
+/** Two pages of the conversation, both opened before anything is typed. */
+async function twoPages() {
+  const { client, path, ...people } = await conversation();
+  const visitor = await visitorOf(client, path);
+  const opened = async () => {
+    const { text: page } = await visitor.get(path);
+    const names = ["id", "seen", "page", "edit"];
+    const fields = Object.fromEntries(names.map((name) => [name, fieldOf(page, name)]));
+    return {
+      save: async (text: string) => (await visitor.submit(path.replace("/with/", "/draft/"), { ...fields, text })).text,
+      send: async (text: string) => (await visitor.submit(path, { ...fields, text })).text,
+    };
+  };
+  return { ...people, shown: async () => (await visitor.get(path)).text, one: await opened(), other: await opened() };
+}
+
+describeWithoutKeychain("the draft of a conversation on two pages", () => {
+  it("holds both texts, sealed, and the page that saved later says what to do", async () => {
+    const { alice, one, other } = await twoPages();
+    await one.save("plaintext-of-one");
+    const page = await other.save("plaintext-of-other");
+    expect(shownText(page)).toContain(WARNING);
+    expect(page).toContain(">\nplaintext-of-one\n\nplaintext-of-other</textarea>");
+    expect(textsIn(alice.machine.folder).filter((text) => text.includes("plaintext-of"))).toEqual([]);
+  });
+
+  it("is replaced by the page that saved it, and not deleted by a page that has not seen it", async () => {
+    const { one, other, shown } = await twoPages();
+    await one.save("first");
+    await one.save("first, edited");
+    expect(shownText(await other.save(""))).toContain(WARNING);
+    expect(await shown()).toContain(">\nfirst, edited</textarea>");
+  });
+
+  it("is not sent by a page that has not seen it, which shows both texts", async () => {
+    const { bob, one, other } = await twoPages();
+    await one.save("one");
+    const page = await other.send("other");
+    expect(shownText(page)).toContain(`Not sent: ${WARNING}`);
+    expect(page).toContain(">\none\n\nother</textarea>");
+    expect(await bob.found("list")).toEqual([]);
+  });
+
+  it("is deleted when it is sent, and what another page saves later stays", async () => {
+    const { bob, one, other, shown } = await twoPages();
+    await one.save("sent");
+    await one.send("sent");
+    expect(await shown()).toContain(">\n</textarea>");
+    expect(shownText(await other.save("later"))).toContain("Draft saved.");
+    expect(await shown()).toContain(">\nlater</textarea>");
+    expect(await bob.found("list")).toMatchObject([{ text: "sent" }]);
+  });
+});
+
+describeInChromium("a draft that is typed on two tabs of a conversation", () => {
+  it("gets both texts on the second tab, which goes on with them", async () => {
+    const { client, path } = await conversation();
+    const context = await (await sharedChromium()).newContext();
+    try {
+      const first = await context.newPage();
+      await first.goto(client.link);
+      await first.waitForURL(`${client.origin}/messages`);
+      await first.goto(client.origin + path);
+      const second = await context.newPage();
+      await second.goto(client.origin + path);
+      await first.getByLabel("Your message").pressSequentially("first");
+      await first.locator("#draft-state").getByText("Draft saved at").waitFor();
+      await second.getByLabel("Your message").pressSequentially("second");
+      await second.locator("#draft-state").getByText(WARNING).waitFor();
+      await second.keyboard.type("!");
+      expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
+      await second.getByRole("button", { name: "Save draft" }).click();
+      await second.getByText("Draft saved.").waitFor();
+      expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
+    } finally {
+      await context.close();
+    }
+  });
+});
