@@ -117,6 +117,19 @@ describeWithoutKeychain("the room of messages", () => {
     expect(text).toContain("See you at nine?");
   });
 
+  it("looks a new address up before a message is written, and says what is wrong", async () => {
+    const { alice } = await correspondents(["alice"]);
+    const visitor = await visitorAt(alice);
+    const nobody = await visitor.submit("/messages", { address: `nobody@${alice.host}` });
+    expect(shownText(nobody.text)).toContain(`nobody@${alice.host} has no document: `);
+    expect(nobody.text).toContain(`value="nobody@${alice.host}"`);
+
+    const hidden = await visitor.submit("/messages", { address: "bob@127.0.0.1:1" });
+    expect(shownText(hidden.text)).toMatch(
+      /not public\. .* start the client again with --allow-private-host 127\.0\.0\.1:1/,
+    );
+  });
+
   it("keeps the text of a message that could not be sent, and says why", async () => {
     const { alice } = await correspondents(["alice"]);
     const visitor = await visitorAt(alice);

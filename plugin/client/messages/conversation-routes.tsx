@@ -3,6 +3,8 @@ import { attachmentLimit } from "../../author/attachments.js";
 import { type Conversation, unreadIn } from "../../author/correspondence.js";
 import type { Mailbox } from "../../author/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/message-facts.js";
+import { privateHostsOf } from "../../author/network.js";
+import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
@@ -39,10 +41,32 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
   routes.post("/", async (c) => {
     const typed = ((await formOf(c)).address ?? "").trim();
     const address = parseAddress(typed);
-    if (address !== null) return c.redirect(conversationPath(address), 303);
-    const { message: text } = notAnAddress(typed);
-    return notices.redirect(c, `${MESSAGES}?to=${encodeURIComponent(typed)}`, { text, isFailure: true });
+    const again = `${MESSAGES}?to=${encodeURIComponent(typed)}`;
+    if (address === null) return notices.redirect(c, again, { text: notAnAddress(typed).message, isFailure: true });
+    const fault = await lookupFault(address, (await open()).mailbox);
+    if (fault === null) return c.redirect(conversationPath(address), 303);
+    if (fault.code === "unreachable") {
+      const text = `${fault.message} Check the address. You can write now, and send when it answers.`;
+      return notices.redirect(c, conversationPath(address), { text, isFailure: true });
+    }
+    const text = [fault.message, ...privateHostsOf(fault).map(restartAdvice)].join(" ");
+    return notices.redirect(c, again, { text, isFailure: true });
   });
+}
+
+/** Why an address has no key, before anything is written to it; `null` if it has one. */
+async function lookupFault(address: string, mailbox: Mailbox): Promise<TwtxtError | null> {
+  try {
+    await mailbox.compareKey(address);
+    return null;
+  } catch (error) {
+    if (error instanceof TwtxtError) return error;
+    throw error;
+  }
+}
+
+function restartAdvice(host: string): string {
+  return `To allow it, start the client again with \`--allow-private-host ${host}\`.`;
 }
 
 /** @param unsent - what could not be sent from this page; `null` for nothing */
