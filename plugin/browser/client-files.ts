@@ -14,6 +14,14 @@ const reading = new Map<string, AbortController>();
 
 export function enhanceFiles(): void {
   document.addEventListener("click", copy);
+  for (const image of document.querySelectorAll<HTMLImageElement>(".preview img")) {
+    if (image.complete && image.naturalWidth === 0) image.remove();
+  }
+  // What is sealed is a picture or not: only the client knows, once it has opened it.
+  const removeBroken = ({ target }: Event) => {
+    if (target instanceof HTMLImageElement && target.closest(".preview")) target.remove();
+  };
+  document.addEventListener("error", removeBroken, { capture: true });
   const form = document.querySelector<HTMLFormElement>("#upload");
   if (form === null) return;
   form.addEventListener("submit", (event) => {
@@ -98,7 +106,12 @@ function copy({ target }: Event): void {
         button.textContent = title;
       }, COPIED_MS);
     },
-    () => announce("The browser did not allow to copy. Open “Text to paste”, and copy it from there."),
+    () => {
+      const details = button.closest("[data-item]")?.querySelector<HTMLDetailsElement>("details.unscripted");
+      details?.classList.remove("unscripted");
+      details?.setAttribute("open", "");
+      announce("The browser did not allow to copy. Copy it from “Text to paste” below.");
+    },
   );
 }
 

@@ -180,6 +180,21 @@ describeInChromium("the room of files, in a browser", () => {
     expect(readdirSync(join(blog.folder, "data/eleventy-twtxt/work"), { recursive: true })).toHaveLength(1);
   });
 
+  it("shows the text to paste only once the clipboard has refused it, and no picture of a sealed text", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const { folder } = alice.machine;
+    alice.machine.write("letter.pdf", "%PDF-1.7");
+    await alice.blob("put", "--encrypt", "letter.pdf");
+    const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
+    const { tab } = await opened(client);
+    await expect.poll(() => tab.locator(".preview img").count()).toBe(0);
+    expect(await tab.getByText("Text to paste").isVisible()).toBe(false);
+    await tab.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('refused')))");
+    await tab.getByRole("button", { name: "Copy Markdown" }).click();
+    await tab.getByText("Markdown for a post:").waitFor();
+    expect(await tab.locator("#announced").innerText()).toContain("Copy it from “Text to paste”");
+  });
+
   it("uploads what is dropped on the page or pasted, with the visibility that was chosen", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;

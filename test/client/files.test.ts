@@ -194,6 +194,23 @@ describe("the room of files", () => {
     await expect.poll(() => workFiles(alice)).toHaveLength(1);
   });
 
+  it("shows the kind of a sealed file that turns out to be no picture, and who can read it", async () => {
+    const { alice, get, shown } = await openedFiles();
+    alice.machine.write("letter.pdf", "%PDF-1.7");
+    await alice.blob("put", "--encrypt", "letter.pdf");
+    const [{ key } = { key: "" }] = await alice.listed();
+    expect((await get("/files")).text).toContain(`src="/files/picture/${key}"`);
+    await get(`/files/picture/${key}`);
+    const page = (await get("/files")).text;
+    expect(page).not.toContain("/files/picture/");
+    expect(page).toMatch(/class="kind"[^>]*>pdf</);
+    expect(await shown()).toContain("Sealed and private: only you can download it, and not even your site can read it");
+    await alice.blob("set", String(key), "--public");
+    expect(await shown()).toContain(
+      "Sealed and public: anyone can download it, but only the people it is sealed to can read it",
+    );
+  });
+
   it("saves a sealed file opened, under its own name, which the page shows from then on", async () => {
     const { alice, get, shown } = await openedFiles();
     alice.machine.write("secret; plan.txt", "meet me");

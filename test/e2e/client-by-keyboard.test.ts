@@ -125,9 +125,9 @@ const FILES: readonly Step[] = [
   { action: "makes it public", strokes: ["y"], shows: "quinces.png is public." },
   { action: "undoes it", strokes: ["u"], shows: "quinces.png is private." },
   {
-    action: "shows the text to paste",
-    strokes: [{ to: "Text to paste" }, ENTER],
-    shows: "![quinces.png](blob:",
+    action: "shows more actions",
+    strokes: [{ to: "More" }, ENTER],
+    shows: "Rename",
     stays: true,
   },
   { action: "opens the name", strokes: ["j", "e"], shows: "Media type" },

@@ -12,20 +12,22 @@ import { DATES } from "../dates.js";
 import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
 import { pathOf } from "./paths.js";
-import { mayBePicture, type OpenedName } from "./stored-files.js";
+import type { OpenedName } from "./stored-files.js";
 
 interface ShownFile extends ListedBlob {
   /** The URL below which the site shares blobs. */
   sharedUrl: string;
   /** The name of a sealed file that was opened; `null` for all others. */
   opened: OpenedName | null;
+  /** Whether to show it as a picture. */
+  mayBePicture: boolean;
 }
 
 export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
   const { blob, proof, opened } = file;
   return (
     <li id={`file-${blob.key}`} class="file" data-item tabindex={-1} aria-label={nameOf(blob, opened)}>
-      <Picture blob={blob} />
+      <Picture file={file} />
       <p class="file-name">
         <bdi>{nameOf(blob, opened)}</bdi>
       </p>
@@ -53,15 +55,15 @@ export function nameOf(blob: Pick<BlobInfo, "key" | "filename" | "type">, opened
   return isSealedType(blob.type) ? `Sealed file ${shortKey(blob.key)}` : shortKey(blob.key);
 }
 
-const Picture: FC<{ blob: BlobInfo }> = ({ blob }) => {
-  const { key, type } = blob;
-  const [, end = ""] = /\.([A-Za-z0-9]{1,5})$/.exec(blob.filename) ?? [];
+const Picture: FC<{ file: ShownFile }> = ({ file: { blob, opened, mayBePicture } }) => {
+  const { filename, type } = opened ?? blob;
+  const [, end = ""] = /\.([A-Za-z0-9]{1,5})$/.exec(filename) ?? [];
   return (
     <div class="preview">
       <span class="kind" aria-hidden="true">
         {isSealedType(type) ? "sealed" : end || oneLine(essenceOf(type).split("/")[0] ?? "", 12)}
       </span>
-      {mayBePicture(blob) && <img src={pathOf("picture", key)} alt="" loading="lazy" />}
+      {mayBePicture && <img src={pathOf("picture", blob.key)} alt="" loading="lazy" />}
     </div>
   );
 };
@@ -71,9 +73,12 @@ const Modified: FC<{ at: string }> = ({ at }) =>
 
 const Readers: FC<{ blob: BlobInfo }> = ({ blob: { isPublic, type } }) => {
   const sealed = isSealedType(type);
-  if (isPublic)
-    return <>{sealed ? "Public, but sealed: only its recipients can open it" : "Public: anyone can read it"}</>;
-  return <>{sealed ? "Private and sealed" : "Private: only you can read it"}</>;
+  if (!sealed) return <>{isPublic ? "Public: anyone can read it" : "Private: only you can read it"}</>;
+  return isPublic ? (
+    <>Sealed and public: anyone can download it, but only the people it is sealed to can read it</>
+  ) : (
+    <>Sealed and private: only you can download it, and not even your site can read it</>
+  );
 };
 
 const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } }) => {
@@ -94,14 +99,21 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
         <a class="button" href={pathOf("get", key)} download data-key="d">
           Download
         </a>
-        <VisibilityChange blob={blob} />
-        <a class="button quiet" href={pathOf("edit", key)} data-key="e">
-          Rename
-        </a>
-        <a class="button quiet" href={pathOf("delete", key)} data-key="x">
-          Delete
-        </a>
       </div>
+      <details>
+        <summary>
+          More<span class="visually-hidden"> for {nameOf(blob, opened)}</span>
+        </summary>
+        <div class="actions">
+          <VisibilityChange blob={blob} />
+          <a class="button quiet" href={pathOf("edit", key)} data-key="e">
+            Rename
+          </a>
+          <a class="button quiet" href={pathOf("delete", key)} data-key="x">
+            Delete
+          </a>
+        </div>
+      </details>
       <TextToPaste markdown={markdown} link={link} />
     </>
   );
@@ -122,7 +134,7 @@ const VisibilityChange: FC<{ blob: BlobInfo }> = ({ blob: { key, isPublic } }) =
 
 /** @param link - `null` for a private file */
 const TextToPaste: FC<{ markdown: string; link: string | null }> = ({ markdown, link }) => (
-  <details>
+  <details class="unscripted">
     <summary>Text to paste</summary>
     <p>
       Markdown for a post: <code>{markdown}</code>

@@ -123,7 +123,9 @@ const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobLis
       )}
       <ul class="files" id="file-items">
         {shown.map((row) => (
-          <FileItem file={{ ...row, sharedUrl, opened: files.openedName(row.blob) }} />
+          <FileItem
+            file={{ ...row, sharedUrl, opened: files.openedName(row.blob), mayBePicture: files.mayBePicture(row.blob) }}
+          />
         ))}
       </ul>
       {pages > 1 && <Pages page={page} pages={pages} />}

@@ -160,12 +160,19 @@ export class StoredFiles {
   /** A picture to show; `null` for other files. @throws TwtxtError as {@link find} and `receiveFile` */
   async preview(key: string): Promise<Preview | null> {
     const blob = await this.find(key, LIST_MS);
-    if (!mayBePicture(blob)) return null;
+    if (!this.mayBePicture(blob)) return null;
     const known = this.#previews.get(blob.sha256);
     if (known !== undefined) return known;
     const preview = await this.#readPreview(key);
     this.#keep(blob.sha256, preview);
     return preview;
+  }
+
+  /** Whether a file can have a preview, as far as is known: only its contents tell. */
+  mayBePicture({ type, size, sha256 }: Pick<BlobFields, "type" | "size" | "sha256">): boolean {
+    if (size > MAX_PREVIEW_BYTES || this.#previews.get(sha256) === null) return false;
+    const known = this.#opened.get(sha256)?.type ?? type;
+    return PREVIEWED.includes(essenceOf(known)) || isSealedType(known);
   }
 
   async #readPreview(key: string): Promise<Preview | null> {
@@ -196,9 +203,4 @@ async function* chunksOf(draft: Draft): AsyncGenerator<Uint8Array> {
   } finally {
     await draft.clear();
   }
-}
-
-/** Whether a file can have a preview, as far as its metadata tell. */
-export function mayBePicture({ type, size }: Pick<BlobFields, "type" | "size">): boolean {
-  return size <= MAX_PREVIEW_BYTES && (PREVIEWED.includes(essenceOf(type)) || isSealedType(type));
 }

@@ -141,7 +141,7 @@ function stateOf({ stage, sent, total, isPaused, remark, result }: Upload): stri
   const amount = `${sizeText(sent)} of ${sizeText(total)}`;
   if (isPaused) {
     const seconds = MAX_PAUSE_MS / 1000;
-    return `Paused at ${amount}. Your site takes a file in one request: after ${seconds} seconds, it starts again from the beginning.`;
+    return `Paused at ${amount}. After ${seconds} seconds, resuming starts from the beginning.`;
   }
   switch (stage) {
     case "receiving":
