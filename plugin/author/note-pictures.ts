@@ -29,10 +29,22 @@ export function descriptionOf(name: string, text: string): string | null {
 
 /** @example imageOf("a red square", "picture-1.jpg") // "![a red square](picture-1.jpg)" */
 export function imageOf(description: string, link: string): string {
-  return `![${description
+  return `![${escapedDescription(description)}](${link})`;
+}
+
+/** Describes a picture where the text shows it without a description. */
+export function describePicture(text: string, name: string, description: string): string {
+  const described = `![${escapedDescription(description)}]`;
+  return text.replace(IMAGE, (image, old: string, shown: string) =>
+    shown === name && old.trim() === "" ? described + image.slice(image.indexOf("](") + 1) : image,
+  );
+}
+
+function escapedDescription(description: string): string {
+  return description
     .trim()
     .replace(/\s+/g, " ")
-    .replace(/[\\[\]]/g, "\\$&")}](${link})`;
+    .replace(/[\\[\]]/g, "\\$&");
 }
 
 /**

@@ -95,13 +95,15 @@ function keepCursor({ form, text }: Composer): void {
   text.setSelectionRange(Number(cursor), Number(cursor));
 }
 
-/** Files that were chosen but not added are lost when the page is left. */
+/** Files that were chosen but not added, and descriptions that were not saved, are lost when the page is left. */
 function askBeforeLeaving(input: HTMLInputElement): void {
   let isSent = false;
   addEventListener("submit", ({ defaultPrevented }) => {
     isSent = !defaultPrevented;
   });
   addEventListener("beforeunload", (event) => {
-    if (!isSent && input.files?.length) event.preventDefault();
+    const descriptions = document.querySelectorAll<HTMLInputElement>(".picture input");
+    const isTyped = [...descriptions].some(({ value }) => value !== "");
+    if (!isSent && (isTyped || input.files?.length)) event.preventDefault();
   });
 }

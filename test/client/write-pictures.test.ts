@@ -91,6 +91,23 @@ describe("pictures of a note, without script", () => {
     expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
+  it("one that was added without a description has a field for it, which writes it into the text, unless it is there", async () => {
+    const { visitor } = await visited();
+    const { text } = await visitor.upload("/write/draft", { body: "Look", next: "notified" }, [
+      picture(PHONE),
+      picture(TEXT_PNG),
+    ]);
+    expect(shownText(text)).toContain("Description of picture-1.jpg , for people who do not see it");
+    const body = "Look\n\n![](picture-1.jpg)\n\n![a text](picture-2.png)";
+    const descriptions = {
+      "description-of-picture-1.jpg": " a [red] square ",
+      "description-of-picture-2.png": "other",
+    };
+    const { text: described } = await visitor.submit("/write/draft", { ...fieldsOf(text), body, ...descriptions });
+    expect(textIn(described)).toBe("Look\n\n![a \\[red\\] square](picture-1.jpg)\n\n![a text](picture-2.png)");
+    expect(described).not.toContain("description-of-");
+  });
+
   it("the preview has the link that the build writes, and the note is published with its picture", async () => {
     const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a square" }, [picture(PHONE)]);

@@ -68,6 +68,8 @@ describe("the room to write in, without script", () => {
       ...fields,
       replyTo: `abcdefg ${bob.url}/twtxt.txt`,
     });
+    expect(draft).not.toContain('rare" open');
+    expect(other).toContain('rare" open');
     expect(other).not.toContain("You reply to");
     expect(shownText(other)).toContain("The hash of the twt and the URL of its feed, such as abcdefg");
     const page = encodeURIComponent("https://carol.example/post/?{{code}}");
@@ -151,11 +153,14 @@ describe("the room to write in, without script", () => {
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
     expect(page).toContain(`git add -- ${file} _data/follow.json`);
-    expect(shownText(page)).toContain("Without them, a build elsewhere, such as that of your deploy, does not know");
+    expect(shownText(page)).toContain(
+      "_data/follow.json , will be published, too, so that the build of your deploy knows",
+    );
     const without = `/write/publish?file=${encodeURIComponent(file)}&follow=no`;
     expect(page).toContain(`href="${without.replace("&", "&amp;")}"`);
     const { text } = await visitor.get(without);
     expect(text).toContain(`git add -- ${file}\n`);
+    expect(shownText(text)).toContain("_data/follow.json , will not be published.");
     const fields = { file, follow: fieldOf(text, "follow"), shown: fieldOf(text, "shown") };
     expect(await published(visitor, fields)).toContain("is published to origin/main.");
     expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe("?? _data/follow.json");

@@ -61,8 +61,8 @@ const WRITE: readonly Step[] = [
   },
   { action: "opens the people", strokes: [{ to: "People to mention" }, ENTER], shows: "@bob", stays: true },
   {
-    action: "opens another folder",
-    strokes: [{ to: "Another folder" }, ENTER],
+    action: "opens the rare fields",
+    strokes: [{ to: "More" }, ENTER],
     shows: "A folder that Eleventy reads",
     stays: true,
   },
@@ -85,9 +85,13 @@ const WRITE: readonly Step[] = [
   {
     action: "saves the post",
     strokes: ["n", { type: "@bob three." }, { to: "Save as a post" }, ENTER],
-    shows: "These commands publish it",
+    shows: "These commands publish the post",
   },
-  { action: "leaves the list of feeds out", strokes: [{ to: "Leave it out" }, ENTER], shows: "It is left out." },
+  {
+    action: "leaves the list of feeds out",
+    strokes: [{ to: "Do not include it" }, ENTER],
+    shows: "will not be published",
+  },
   { action: "publishes", strokes: [{ to: "Run these commands" }, ENTER], shows: "remote: Built and deployed." },
 ];
 

@@ -60,17 +60,16 @@ export const WritePage: FC<WriteProps> = ({
       </textarea>
       <DraftState saved={draft.saved} />
       <PictureFields {...pictures} />
-      <ReplyField draft={draft} />
-      <FolderFields folders={folders} />
+      <RareFields draft={draft} folders={folders} />
       <div class="actions">
+        <button type="submit" name="next" value="save" class="primary">
+          Save as a post
+        </button>
         <button type="submit" data-draft="">
           Save draft and preview
         </button>
         <button type="submit" name="next" value="notified">
           Who will be notified?
-        </button>
-        <button type="submit" name="next" value="save" class="primary">
-          Save as a post
         </button>
       </div>
     </Form>
@@ -97,47 +96,38 @@ const Answered: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo
     </>
   );
 
-const ReplyField: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) => {
-  const isShown = replyTo !== null && answered?.replyTo === replyTo;
-  return (
-    <details class="wide" open={replyTo !== null && !isShown}>
-      <summary>{isShown ? "Reply to another twt" : "Reply to a twt"}</summary>
-      <label for="reply-to">Reply to</label>
-      <input
-        id="reply-to"
-        name="replyTo"
-        class="wide"
-        value={replyTo ?? ""}
-        aria-describedby="reply-to-help"
-        autocomplete="off"
-      />
-      <p id="reply-to-help" class="muted">
-        The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
-        button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
-      </p>
-    </details>
-  );
-};
-
-/** @param folders - the proposed one first */
-const FolderFields: FC<Pick<WriteProps, "folders">> = ({ folders }) => (
-  <>
+/** Rarely used. Open if the note replies to a twt that the page does not show. */
+const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft: { replyTo, answered }, folders }) => (
+  <details class="wide rare" open={replyTo !== null && answered?.replyTo !== replyTo}>
+    <summary>
+      More<span class="muted">: reply to a twt, folder</span>
+    </summary>
+    <label for="reply-to">Reply to</label>
+    <input
+      id="reply-to"
+      name="replyTo"
+      class="wide"
+      value={replyTo ?? ""}
+      aria-describedby="reply-to-help"
+      autocomplete="off"
+    />
+    <p id="reply-to-help" class="muted">
+      The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
+      button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
+    </p>
     <label for="folder">Folder</label>
     <select id="folder" name="folder">
       {folders.map((folder) => (
         <option value={folder}>{folder}</option>
       ))}
     </select>
-    <details class="wide">
-      <summary>Another folder</summary>
-      <label for="new-folder">Another folder</label>
-      <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
-      <p id="new-folder-help" class="muted">
-        A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
-        there, too.
-      </p>
-    </details>
-  </>
+    <label for="new-folder">Another folder</label>
+    <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
+    <p id="new-folder-help" class="muted">
+      A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go there,
+      too.
+    </p>
+  </details>
 );
 
 /** For authors without script, and the source of the script's completion. */

@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "hono";
 import { counted } from "../../author/amounts.js";
 import { versionOf } from "../../author/draft-version.js";
-import { imageOf, insertImage, withoutPicture } from "../../author/note-pictures.js";
+import { describePicture, imageOf, insertImage, withoutPicture } from "../../author/note-pictures.js";
 import type { PostDraft, PostDrafts } from "../../author/post-drafts.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv, ShownNotice } from "../client-env.js";
 import { withLineFeeds } from "../form-fields.js";
+import { DESCRIPTION_OF } from "./pictures.js";
 
 const MAX_SHOWN_NAME = 80;
 
@@ -21,20 +22,36 @@ interface PictureChanges {
   cursor: number | null;
 }
 
-/** Adds the pictures of a form to a draft and to its text, or removes one. Each one that is refused is named. */
+/**
+ * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one. Each one
+ * that is refused is named.
+ */
 export async function changePictures(
   c: Context<ClientEnv>,
-  draft: PostDraft,
+  saved: PostDraft,
   drafts: PostDrafts,
 ): Promise<PictureChanges> {
   const form = await c.req.formData();
+  const body = described(saved.body, form);
+  const draft = body === saved.body ? saved : await withText(saved, body, drafts);
   const removed = form.get("remove");
   if (typeof removed === "string") return removePicture(removed, draft, drafts);
   // A field without a file sends one without a name.
   const files = form.getAll("picture").flatMap((file) => (typeof file === "string" || file.name === "" ? [] : file));
   if (files.length === 0) return { draft, notice: null, cursor: null };
   const descriptions = form.getAll("description").map(String);
-  return addPictures(files, { draft, descriptions, at: cursorOf(form, draft.body) }, drafts);
+  const before = saved.body.slice(0, cursorOf(form, saved.body));
+  return addPictures(files, { draft, descriptions, at: described(before, form).length }, drafts);
+}
+
+/** A text with the descriptions that the form has beside its pictures. */
+function described(text: string, form: FormData): string {
+  const fields = [...form].filter(([field]) => field.startsWith(DESCRIPTION_OF));
+  return fields.reduce(
+    (described, [field, description]) =>
+      describePicture(described, field.slice(DESCRIPTION_OF.length), String(description)),
+    text,
+  );
 }
 
 async function addPictures(

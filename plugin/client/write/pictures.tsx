@@ -11,6 +11,8 @@ import { picturePath, WRITE_PATH } from "./paths.js";
 const MAX_UPLOAD_MIB = 30;
 /** The most that one form may contain. */
 export const MAX_UPLOAD_BYTES = MAX_UPLOAD_MIB * 2 ** 20;
+/** The name of the field that describes a picture starts with it. */
+export const DESCRIPTION_OF = "description-of-";
 
 export interface PicturesProps {
   draft: Pick<PostDraft, "id" | "body">;
@@ -77,7 +79,7 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
             Not in the text, so it is not part of the note. To show it: <code>{imageOf("description", name)}</code>
           </p>
         ) : (
-          <p>{description || "No description yet: write it between the brackets in the text."}</p>
+          <Description name={name} description={description} />
         )}
         <button type="submit" name="remove" value={name} class="quiet">
           Remove <span class="visually-hidden">{name}</span>
@@ -86,6 +88,20 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
     </li>
   );
 };
+
+/** Descriptions are in the text alone: the field is only for one that is missing there. */
+const Description: FC<{ name: string; description: string }> = ({ name, description }) =>
+  description.trim() === "" ? (
+    <>
+      <label for={DESCRIPTION_OF + name}>
+        Description<span class="visually-hidden"> of {name}</span>, for people who do not see it
+      </label>
+      <input id={DESCRIPTION_OF + name} name={DESCRIPTION_OF + name} class="wide" autocomplete="off" />
+      <p class="muted">It is written into the text when you save.</p>
+    </>
+  ) : (
+    <p>{description}</p>
+  );
 
 const Thumbnail: FC<{ draft: string; name: string; description: string }> = ({ draft, name, description }) => (
   <img src={picturePath(draft, name)} alt={description} loading="lazy" decoding="async" />

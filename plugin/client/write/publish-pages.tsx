@@ -1,7 +1,7 @@
 // plugin/client/write/publish-pages.tsx: the pages that publish a note.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { type Publication, whyFollow } from "../../author/publish.js";
+import type { Publication } from "../../author/publish.js";
 import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
@@ -25,7 +25,7 @@ export const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) 
     {plan && (
       <>
         {plan.follow !== null && <FollowChoice follow={plan.follow} {...{ file, hasFollow }} />}
-        <p>These commands publish it to {plan.remote}:</p>
+        <p>These commands publish the post to {plan.remote}:</p>
         <pre class="output">{plan.commands.map(({ shown }) => shown).join("\n")}</pre>
         {plan.earlier.length > 0 && (
           <>
@@ -55,13 +55,13 @@ export const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) 
 
 /** A link, so that the page always shows the commands of the choice. */
 const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = ({ file, follow, hasFollow }) => (
-  <>
-    <p>{whyFollow(follow)}</p>
-    <p>
-      {hasFollow ? "It is published with the post. " : "It is left out. "}
-      <a href={publishPath(file, !hasFollow)}>{hasFollow ? "Leave it out" : "Publish it with the post"}</a>
-    </p>
-  </>
+  <p>
+    Your changed list of followed feeds, <code>{follow}</code>,{" "}
+    {hasFollow
+      ? "will be published, too, so that the build of your deploy knows whom you mention."
+      : "will not be published. Until it is, the build of your deploy does not know the feeds that you have followed since, and a mention of them notifies no one."}{" "}
+    <a href={publishPath(file, !hasFollow)}>{hasFollow ? "Do not include it" : "Include it"}</a>
+  </p>
 );
 
 interface PublicationProps {
