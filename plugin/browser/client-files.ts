@@ -89,7 +89,7 @@ async function submit(form: HTMLFormElement): Promise<void> {
   if (notice) announce(notice);
   // Otherwise, the part with the focus would stay as it is.
   const item = form.closest<HTMLElement>("[data-item]");
-  (item ?? document.querySelector<HTMLElement>("#main"))?.focus();
+  if (form.contains(document.activeElement)) (item ?? document.querySelector<HTMLElement>("#main"))?.focus();
   showNews();
 }
 

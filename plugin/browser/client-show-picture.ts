@@ -20,10 +20,18 @@ async function show(link: HTMLAnchorElement): Promise<void> {
     // So that the page is not updated under it.
     picture.dataset.shown = "";
     const item = link.closest<HTMLElement>("[data-item]");
+    const isWaiting = isAwaited(link);
     link.replaceWith(picture);
-    item?.focus({ preventScroll: true });
+    if (isWaiting) item?.focus({ preventScroll: true });
   } catch {
+    link.removeAttribute("aria-busy");
     // That page says why.
-    location.assign(link.href);
+    if (isAwaited(link)) location.assign(link.href);
   }
+}
+
+/** Whether the author has not gone on, such as to the field for an answer. Some browsers do not focus links on a click. */
+function isAwaited(link: HTMLAnchorElement): boolean {
+  const { activeElement, body } = document;
+  return activeElement === link || activeElement === body || activeElement === link.closest("[data-item]");
 }

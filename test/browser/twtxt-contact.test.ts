@@ -15,6 +15,7 @@ import { seal } from "../../plugin/messages/sealing.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
+import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
 import { COMPILED } from "../helpers/paths.js";
 
@@ -527,13 +528,12 @@ describeInChromium("a reader at the contact page", () => {
     await context?.close();
     context = undefined;
     const other = await readerOf(alice);
-    const open = async (content: string) => {
-      const [chooser] = await Promise.all([
-        other.waitForEvent("filechooser"),
-        other.getByRole("button", { name: "Open a copy" }).click(),
-      ]);
-      await chooser.setFiles({ name: "copy.key", mimeType: "text/plain", buffer: Buffer.from(content) });
-    };
+    const open = (content: string) =>
+      chooseFiles(other, () => other.getByRole("button", { name: "Open a copy" }).click(), {
+        name: "copy.key",
+        mimeType: "text/plain",
+        buffer: Buffer.from(content),
+      });
     await open("not a key");
     await expect
       .poll(() => other.getByRole("status").textContent())

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { blobAuthors, PNG } from "../cli/blob-author.js";
+import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { filesSite } from "./files-site.js";
@@ -102,8 +103,7 @@ describeInChromium("the room of files, in a browser", () => {
     const story = `${"A story about quinces. ".repeat(5000)}\n`;
     const upload = async (...files: string[]) => {
       await press("a");
-      const [chooser] = await Promise.all([tab.waitForEvent("filechooser"), press("Space")]);
-      await chooser.setFiles(files);
+      await chooseFiles(tab, () => press("Space"), files);
       await press("Tab", "Enter");
     };
     line.hold();

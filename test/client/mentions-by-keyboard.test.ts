@@ -88,6 +88,22 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await context.close();
   });
 
+  it("shows the year as a plot, and as a table by key", async () => {
+    const days = Array.from({ length: 10 }, (_, day) => `2026-11-${10 + day}T18:40:02Z`);
+    const { client } = await moderatedSite(Object.fromEntries(days.map((day) => [day, "quinces?"])), false);
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/mentions`);
+    await tab.goto(`${client.origin}/mentions/year`);
+    expect(await tab.locator(".plot rect").count()).toBeGreaterThan(0);
+    await tab.getByText("The same as a table").focus();
+    await tab.keyboard.press("Enter");
+    await tab.getByRole("columnheader", { name: "Week of" }).waitFor();
+    await expectFits(tab, "plot");
+    await context.close();
+  });
+
   it("shows new mentions without a reload, and leaves focus and opened parts as they are", async () => {
     const { bob, client, send } = await moderatedSite({ "2026-11-19T18:40:02Z": "quinces?" });
     const context = await (await sharedChromium()).newContext();

@@ -118,6 +118,29 @@ describe("pictures of others", () => {
 });
 
 describeInChromium("pictures of others, in a browser", () => {
+  it("leave the focus where it is if the author has gone on before they arrive", async () => {
+    const { client } = await readerOfPictures();
+    const tab = await (await sharedChromium()).newPage();
+    await tab.goto(client.link);
+    await tab.getByText(/^Read \d/).waitFor();
+    const link = tab.getByRole("link", { name: "Show picture: number 0" });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await tab.route(`${client.origin}${await link.getAttribute("href")}`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await link.click();
+    const button = tab.getByRole("button", { name: "Read again" });
+    await button.focus();
+    release();
+    await tab.getByRole("img", { name: "number 0" }).waitFor();
+    expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await tab.close();
+  });
+
   it("appear in the page, stay when it is updated, and lead to the reason if they cannot be shown", async () => {
     const { client } = await readerOfPictures();
     const tab = await (await sharedChromium()).newPage({ viewport: { width: 390, height: 844 } });

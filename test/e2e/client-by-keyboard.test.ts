@@ -8,6 +8,7 @@ import { parseFeed } from "../../plugin/feed/feed.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { freePort } from "../cli/server.js";
 import { startedClient } from "../client/client.js";
+import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { REPO } from "../helpers/paths.js";
 import { post } from "../helpers/site.js";
@@ -109,7 +110,6 @@ const MENTIONS: readonly Step[] = [
   { action: "asks before it blocks", strokes: ["j", "b"], shows: "2 mentions from 127.0.0.1 are shown or held." },
   { action: "rejects a host", strokes: [{ to: "Reject all of them" }, ENTER], shows: "2 rejected." },
   { action: "shows the year", strokes: [{ to: "Last year" }, ENTER], shows: "Mentions of the last year" },
-  { action: "shows it as a table", strokes: [{ to: "The same as a table" }, ENTER], shows: "Week of", stays: true },
 ];
 
 const FILES: readonly Step[] = [
@@ -245,15 +245,10 @@ async function done(tab: Page, { action, given, strokes, shows, hides, stays = f
 
 async function make(stroke: Stroke, tab: Page): Promise<void> {
   if (typeof stroke === "string") await tab.keyboard.press(stroke);
-  else if ("choose" in stroke) await chooseFile(stroke.choose, tab);
+  else if ("choose" in stroke) await chooseFiles(tab, () => tab.keyboard.press(ENTER), stroke.choose);
   else if ("download" in stroke) await Promise.all([tab.waitForEvent("download"), tab.keyboard.press(stroke.download)]);
   else if ("type" in stroke) await tab.keyboard.type(stroke.type);
   else await tabTo(tab, stroke.to);
-}
-
-async function chooseFile(file: string, tab: Page): Promise<void> {
-  const [dialog] = await Promise.all([tab.waitForEvent("filechooser"), tab.keyboard.press(ENTER)]);
-  await dialog.setFiles(file);
 }
 
 /** Notifies Alice of one of Bob's twts. */

@@ -173,7 +173,7 @@ async function checkHealth(alice: Author): Promise<void> {
   await alice.press("c");
   await alice.tab.getByText("Nothing to fix, checked").waitFor();
   expect(await alice.tab.locator("#sent").innerText()).toMatch(
-    /@bob[\s\S]*sent \S+ to http:[\s\S]*@bob[\s\S]*sent \S+ to http:/,
+    /@bob[\s\S]*sent .+ to http:[\s\S]*@bob[\s\S]*sent .+ to http:/,
   );
 }
 
