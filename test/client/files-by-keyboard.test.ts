@@ -79,6 +79,16 @@ describeInChromium("the room of files, in a browser", () => {
     expect(await tab.getByText(HOSTILE_NAME, { exact: true }).count()).toBe(1);
     expect(await tab.locator('img[src="x"]').count()).toBe(0);
     await expectFits(tab, "files");
+    for (const [key, page] of [
+      ["e", "edit"],
+      ["x", "delete"],
+    ] as const) {
+      const long = tab.locator("[data-item]").filter({ hasText: "quincequince" });
+      await long.focus();
+      await Promise.all([tab.waitForURL(`**/files/${page}/**`), tab.keyboard.press(key)]);
+      await expectFits(tab, `files-${page}`);
+      await tab.goBack();
+    }
     expect(left).toEqual([]);
   });
 
