@@ -64,7 +64,7 @@ export const send = command({
   words: none,
   notes: "Exit code 0 if all was sent or there was nothing to send, 1 if a mention failed permanently.",
   example: `$ eleventy-twtxt send --dry-run
-2026-11-20T09:30:00Z  @bob  https://b.example/tw.txt  would be sent to https://b.example/wm (named in the page)
+2026-11-20T09:30:00Z  @bob  https://b.test/t  would be sent to https://b.test/ (named in the page)
 1 mention to send. Nothing was sent.`,
   async run(values, _, terminal) {
     const source = await sourceOf(values, terminal);

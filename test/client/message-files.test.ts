@@ -205,10 +205,10 @@ describeWithoutKeychain("files of messages", () => {
     const visitor = await visitorAt(alice);
     expect((await visitor.get(conversation(bob))).text).toContain("at most 1.0 MiB");
     const large = [{ field: "file", name: "large.bin", bytes: Buffer.alloc(2 ** 20 + 1) }];
-    const refused = await visitor.upload(conversation(bob), { text: "Too large." }, large);
+    const refused = await visitor.upload(conversation(bob), { text: "Too large.", page: "tab" }, large);
     expect(shownText(refused.text)).toMatch(/Not sent: It is larger than the 1\.0 MiB.*maxMegabytes: 3/);
     const send = () =>
-      visitor.upload(conversation(bob), { text: "Here." }, [{ field: "file", name: "a.png", bytes: PNG }]);
+      visitor.upload(conversation(bob), { text: "Here.", page: "tab" }, [{ field: "file", name: "a.png", bytes: PNG }]);
     await send();
     expect(shownText((await send()).text)).toMatch(/Not sent: .*count.* Choose a\.png again\./);
   });
