@@ -401,6 +401,8 @@ describeInChromium("a reader at the contact page", () => {
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
     await Promise.all([write(first, "from the first"), write(second, "from the second")]);
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
+    // What is being sent is shown at once.
+    await expect.poll(() => alice.found("list")).toHaveLength(2);
     const senders = new Set((await alice.found("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
     first.on("dialog", (dialog) => dialog.accept());
