@@ -236,7 +236,7 @@ describe("the room of files", () => {
     expect(texts.filter((text) => /plaintext-of|plan\.png/.test(text))).toEqual([]);
   });
 
-  it("pauses an upload, goes on with it, and cancels another, of which nothing is left", async () => {
+  it("pauses an upload, goes on with it, and cancels another, which leaves nothing", async () => {
     const { alice, client, cookie, csrf, get, submit, uploaded, shown } = await openedFiles();
     const site = heldBack(alice, "PUT");
     const [large, unwanted] = [randomUUID(), randomUUID()];

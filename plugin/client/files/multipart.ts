@@ -76,7 +76,7 @@ function parserOf(contentType: string): BusboyInstance {
   throw new TwtxtError("bad-request", "Send a form with files.");
 }
 
-/** Reads on only when no file waits for another, so that no more files are in memory than one chunk has. */
+/** Reads on only when no file waits for another: memory holds the files of one chunk at most. */
 async function* paced(body: AsyncIterable<Uint8Array>, files: PQueue): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     yield chunk;

@@ -12,8 +12,8 @@ import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
 import { type InboxState, InboxStatus } from "./inbox-status.js";
 import { doubtAbout } from "./message-items.js";
-import { Time } from "./message-text.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
+import { Time } from "./text-and-time.js";
 
 const PREVIEW_LENGTH = 120;
 

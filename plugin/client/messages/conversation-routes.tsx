@@ -9,7 +9,7 @@ import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { formOf } from "../form-fields.js";
-import { MAX_FILE_BYTES } from "./attachments.js";
+import { MAX_FILE_BYTES } from "./attachment-list.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";

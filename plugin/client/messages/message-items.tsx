@@ -15,10 +15,10 @@ import { isReceipt } from "../../messages/line.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Sentence } from "../sentence.js";
-import { TextWithFiles } from "./attachments.js";
+import { TextWithFiles } from "./attachment-list.js";
 import { deliveryState } from "./delivery-text.js";
-import { Text, Time } from "./message-text.js";
 import { MESSAGES, OUTBOX } from "./paths.js";
+import { Text, Time } from "./text-and-time.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({

@@ -6,8 +6,8 @@ import { shownAddress, shownSender, textOf } from "../../author/message-facts.js
 import { parseAddress } from "../../keys/address.js";
 import { Fields, Form } from "../layout.js";
 import { actionsOf, addressOf, type RoomParts } from "./message-requests.js";
-import { Text } from "./message-text.js";
 import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
+import { Text } from "./text-and-time.js";
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
   <>

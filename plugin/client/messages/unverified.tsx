@@ -3,7 +3,7 @@ import type { FC } from "hono/jsx";
 import type { InboxEntry } from "../../author/mailbox.js";
 import { type KeyChange, keyChangesIn } from "../../author/threads.js";
 import { Form } from "../layout.js";
-import { KeyQuestion } from "./key.js";
+import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem } from "./message-items.js";
 import { actionsOf, type RoomParts } from "./message-requests.js";
 import { UNVERIFIED } from "./paths.js";

@@ -13,7 +13,7 @@ import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
-import { type PictureLinks, PictureList } from "./pictures.js";
+import { type PictureLinks, PictureList } from "./picture-list.js";
 
 const WORDS = wordsOf("en");
 

@@ -15,7 +15,7 @@ import { formOf } from "../form-fields.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
-import { addPictures, PictureLinks } from "./pictures.js";
+import { addPictures, PictureLinks } from "./picture-list.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 
 const PATH = "/timeline";

@@ -10,7 +10,7 @@ import { DATES } from "../dates.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
-import { PictureFields, type PicturesProps } from "./pictures.js";
+import { PictureFields, type PicturesProps } from "./picture-fields.js";
 
 const PREVIEW_LENGTH = 80;
 

@@ -9,7 +9,7 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv, ShownNotice } from "../client-env.js";
 import { withLineFeeds } from "../form-fields.js";
-import { DESCRIPTION_OF } from "./pictures.js";
+import { DESCRIPTION_OF } from "./picture-fields.js";
 
 const MAX_SHOWN_NAME = 80;
 

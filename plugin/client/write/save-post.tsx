@@ -14,7 +14,7 @@ import { formOf } from "../form-fields.js";
 import type { ClientContext } from "../room.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, publishPath, sharePath } from "./paths.js";
-import { hashesOf, SharePage } from "./pictures.js";
+import { hashesOf, SharePage } from "./picture-fields.js";
 
 /** A draft, and the folder for its post as the form of the composer has it. */
 interface PostToSave {

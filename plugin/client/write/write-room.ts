@@ -5,7 +5,7 @@ import type { ClientEnv } from "../client-env.js";
 import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
 import { WRITE_PATH } from "./paths.js";
-import { MAX_UPLOAD_BYTES } from "./pictures.js";
+import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { publicationPage, publishPage, runPublication } from "./publication.js";
 import { PublicationRun } from "./publication-run.js";
 import { shareAndSave, sharePage } from "./save-post.js";

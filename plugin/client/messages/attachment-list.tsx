@@ -1,4 +1,4 @@
-// plugin/client/messages/attachments.tsx: files of messages: their list, downloads, and pictures.
+// plugin/client/messages/attachment-list.tsx: files of messages: their list, downloads, and pictures.
 import type { FC } from "hono/jsx";
 import PQueue from "p-queue";
 import { splitAttachments } from "../../author/attachment-text.js";
@@ -7,8 +7,8 @@ import { pictureToShow } from "../../author/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
 import type { RoomContext, RoomParts } from "./message-requests.js";
-import { Text } from "./message-text.js";
 import { conversationPath, filePath } from "./paths.js";
+import { Text } from "./text-and-time.js";
 
 /** Forms are parsed in memory. */
 export const MAX_FILE_BYTES = 31 * 2 ** 20;

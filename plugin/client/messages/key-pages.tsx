@@ -1,4 +1,4 @@
-// plugin/client/messages/key.tsx: compares the key that the author knows of an address with the published one, and accepts it.
+// plugin/client/messages/key-pages.tsx: compares the key that the author knows of an address with the published one, and accepts it.
 import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/mailbox.js";
 import { shownAddress } from "../../author/message-facts.js";

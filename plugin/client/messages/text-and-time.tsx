@@ -1,4 +1,4 @@
-// plugin/client/messages/message-text.tsx: the text and the time of a message.
+// plugin/client/messages/text-and-time.tsx: the text and the time of a message.
 
 import { raw } from "hono/html";
 import type { FC } from "hono/jsx";

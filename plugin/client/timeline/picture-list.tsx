@@ -1,4 +1,4 @@
-// plugin/client/timeline/pictures.tsx: pictures in twts. The client requests one when the author asks for it.
+// plugin/client/timeline/picture-list.tsx: pictures in twts. The client requests one when the author asks for it.
 import { createHmac, randomBytes } from "node:crypto";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";

@@ -1,4 +1,4 @@
-// plugin/client/write/pictures.tsx: the pictures of a draft in the composer, and the question before they become public.
+// plugin/client/write/picture-fields.tsx: the pictures of a draft in the composer, and the question before they become public.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { DraftPicture, PicturePlace } from "../../author/draft-pictures.js";

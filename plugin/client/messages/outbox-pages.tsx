@@ -1,4 +1,4 @@
-// plugin/client/messages/outbox.tsx: messages that some recipients have not received yet: a page, and retrying and discarding.
+// plugin/client/messages/outbox-pages.tsx: messages that some recipients have not received yet: a page, and retrying and discarding.
 import type { FC } from "hono/jsx";
 import { shownAddress } from "../../author/message-facts.js";
 import { ownText } from "../../author/threads.js";
@@ -7,8 +7,8 @@ import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Fields, Form } from "../layout.js";
 import { deliveryOutcome, deliveryState } from "./delivery-text.js";
 import { actionsOf, type RoomParts } from "./message-requests.js";
-import { Text, Time } from "./message-text.js";
 import { OUTBOX } from "./paths.js";
+import { Text, Time } from "./text-and-time.js";
 
 const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ entries, keys }) => (
   <>
