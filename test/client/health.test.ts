@@ -24,6 +24,12 @@ async function pageOfCheck(visitor: Visitor): Promise<string> {
   });
 }
 
+/** The client of a site that `doctor` can check. */
+function clientOf(site: Awaited<ReturnType<typeof checkedSite>>) {
+  const { folder } = sourcesOf(site);
+  return startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] });
+}
+
 describe("the room of health", () => {
   it("checks the site as doctor does, only when it is asked to, and says what to do", async () => {
     const site = await checkedSite({
@@ -67,13 +73,7 @@ describe("the room of health", () => {
 
   it("shows what to type as code, and recognizes the rate limit of the check before", async () => {
     const site = await checkedSite();
-    const { folder } = sourcesOf(site);
-    const client = await startedClient({
-      rooms: [healthRoom],
-      folder,
-      environment: ownData(folder),
-      hosts: [site.host],
-    });
+    const client = await clientOf(site);
     const visitor = await visitorOf(client, "/health");
     expect(await pageOfCheck(visitor)).not.toContain("429");
     expect((await visitor.get("/health")).text).toContain("<code>openssl rand -hex 16</code>");
@@ -133,13 +133,7 @@ describeInChromium("the room of health, in a browser", () => {
     const site = await checkedSite({
       answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
-    const { folder } = sourcesOf(site);
-    const client = await startedClient({
-      rooms: [healthRoom],
-      folder,
-      environment: ownData(folder),
-      hosts: [site.host],
-    });
+    const client = await clientOf(site);
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     await tab.goto(client.link);
