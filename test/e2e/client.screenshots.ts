@@ -176,6 +176,7 @@ async function storeFiles(alice: PublishedBlog): Promise<void> {
 }
 
 async function takePictures(tab: Page, name: string, names: Cast["names"]): Promise<void> {
+  await tab.waitForFunction("document.querySelector('[data-busy]') === null");
   const chromium = await tab.context().newCDPSession(tab);
   for (const colorScheme of ["light", "dark"] as const) {
     await tab.emulateMedia({ colorScheme });
@@ -192,6 +193,8 @@ async function takePictures(tab: Page, name: string, names: Cast["names"]): Prom
 
 /** Replaces addresses of this machine in a page, and its font, which is not that of most readers. */
 const RENAME = `(names) => {
+  // An update would bring the addresses back.
+  for (const part of document.querySelectorAll("[data-live]")) part.removeAttribute("data-live");
   document.body.style.fontFamily = "Liberation Sans";
   const renamed = (text) => names.reduce((one, [host, name]) =>
     one.replaceAll("http://" + host, "https://" + name).replaceAll(host, name).replaceAll(host.replace(":", "_"), name),
