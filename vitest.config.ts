@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { LONGEST_MS } from "./test/helpers/longest.js";
+import { TIME_LIMITS } from "./test/helpers/longest.js";
 import { reportersFor } from "./test/helpers/reporters.js";
 
 /**
@@ -41,9 +41,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // So long that they end only what hangs, however busy the machine is.
-    testTimeout: LONGEST_MS,
-    hookTimeout: LONGEST_MS,
-    expect: { poll: { timeout: LONGEST_MS / 2 } },
+    ...TIME_LIMITS,
     reporters: reportersFor("tests"),
   },
 });

@@ -186,7 +186,7 @@ describe("eleventy-twtxt restore", () => {
     execFileSync("mkfifo", [slow]);
     const restoring = type(alice, "restore", "slow.tar.gz", "--force");
     const notes = join(alice.folder, ALICES_DATA, ".restoring/.in-use");
-    await expect.poll(() => existsSync(notes) && readdirSync(notes), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => existsSync(notes) && readdirSync(notes)).toHaveLength(1);
     const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.pid} is restoring a backup`)]);
     writeFileSync(slow, "no backup");

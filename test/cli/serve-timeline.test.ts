@@ -3,8 +3,6 @@ import { expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
 import { serve, site } from "./server.js";
 
-const TIMEOUT = { timeout: 20_000 };
-
 it("is read when serve starts, and kept for the next start", async () => {
   const agents: (string | undefined)[] = [];
   let status = 200;
@@ -18,7 +16,7 @@ it("is read when serve starts, and kept for the next start", async () => {
     const answer = await fetch(`${url}/timeline.json`);
     return answer.status === 200 ? Object(await answer.json()).twts[0]?.html : answer.status;
   };
-  await expect.poll(() => html(first.url), TIMEOUT).toBe("<p>It <em>rains</em>.</p>");
+  await expect.poll(() => html(first.url)).toBe("<p>It <em>rains</em>.</p>");
   expect(agents[0]).toMatch(/^eleventy-plugin-twtxt\/\S+ \(\+https:\/\/alice\.example\/twtxt\.txt; @alice\)$/);
   expect(await first.end()).toBe(0);
 

@@ -241,9 +241,7 @@ describeWithoutKeychain("files of messages", () => {
     await bob.changeKey(9);
     const url = `${bob.url}/shared/${bob.kex}/${"a".repeat(64)}`;
     await bob.message("send", alice.address, attachmentLine({ filename: "a.png", size: 1, url }));
-    await expect
-      .poll(async () => shownText((await visitor.get("/messages/unverified")).text), { timeout: 20_000 })
-      .toContain("a.png");
+    await expect.poll(async () => shownText((await visitor.get("/messages/unverified")).text)).toContain("a.png");
     const page = await visitor.get("/messages/unverified");
     expect(downloadsIn(page)).toEqual([]);
     const [, id = ""] = /id="m-([0-9a-f]{64})"/.exec(page.text) ?? [];

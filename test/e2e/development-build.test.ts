@@ -40,7 +40,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
       ...[bob, carol].flatMap(({ host }) => ["--allow-private-host", host]),
     ]);
     const live = async () => (await fetch(`${server.url}/twtxt.txt`)).text();
-    await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => bob.posts.length).toBe(1);
     const [before, host] = [await live(), join(built.folder, ".eleventy-twtxt/host.json")];
     const { mtimeMs } = statSync(host);
 
@@ -59,7 +59,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     const real = await site({ ...setup, files, site: built });
     expect(real.log).toMatch(/Removed files that a preview had left, such as drafts: _site\/posts\/b\/index.html\.\s/);
     expect((await fetch(page)).status).toBe(404);
-    await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => bob.posts.length).toBe(2);
     expect(await live()).toContain("second for");
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);

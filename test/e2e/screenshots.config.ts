@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { TIME_LIMITS } from "../helpers/longest.js";
 
 /** `npm run screenshots`: writes the pictures of the web client in docs/images. */
 export default defineConfig({
@@ -7,8 +7,6 @@ export default defineConfig({
     include: ["test/e2e/*.screenshots.ts"],
     globalSetup: ["test/helpers/compile.ts"],
     setupFiles: ["test/helpers/setup.ts"],
-    testTimeout: LONGEST_MS,
-    hookTimeout: LONGEST_MS,
-    expect: { poll: { timeout: LONGEST_MS / 2 } },
+    ...TIME_LIMITS,
   },
 });

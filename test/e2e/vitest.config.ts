@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { TIME_LIMITS } from "../helpers/longest.js";
 import { reportersFor } from "../helpers/reporters.js";
 
 /** Separate from the other tests: npm packs and installs the package, which is slow and needs the registry. */
@@ -7,8 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/e2e/*.spec.ts"],
     setupFiles: ["test/helpers/setup.ts"],
-    testTimeout: LONGEST_MS,
-    hookTimeout: LONGEST_MS,
+    ...TIME_LIMITS,
     reporters: reportersFor("package"),
   },
 });

@@ -60,7 +60,7 @@ describeInChromium("a reader at the contact page of a site under netlify dev", (
     expect(message).toMatchObject({ text: "Are you there?", name: "Dana", guest: true });
     await typeMessage("reply", message.id, "Yes!");
     const received = page.locator(".twtxt-received");
-    await expect.poll(() => received.count(), { timeout: 120_000 }).toBe(1);
+    await expect.poll(() => received.count()).toBe(1);
     await page.reload();
     await expect.poll(() => received.textContent()).toContain("Yes!");
 

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { TIME_LIMITS } from "../helpers/longest.js";
 
 /** Separate from the other tests: these need Netlify's command line, which the first run installs. */
 export default defineConfig({
@@ -7,7 +7,6 @@ export default defineConfig({
     include: ["test/netlify/*.spec.ts"],
     globalSetup: ["test/netlify/install.ts"],
     setupFiles: ["test/helpers/setup.ts"],
-    testTimeout: LONGEST_MS,
-    hookTimeout: LONGEST_MS,
+    ...TIME_LIMITS,
   },
 });
