@@ -1,5 +1,5 @@
 // plugin/browser/client-nicks.ts: completes `@nick` in the text of a note, from the list of people on the page.
-import { completeNick, type KnownNick, typedNick } from "../author/complete-nick.js";
+import { completeNick, type KnownNick, typedNick } from "../author/notes/complete-nick.js";
 
 const MAX_SHOWN = 8;
 

@@ -1,7 +1,7 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` lists the known keys of other people, and accepts or forgets them.
 
 import { authorAt } from "../author/author.js";
-import { acceptFound } from "../author/mailbox.js";
+import { acceptFound } from "../author/messages/mailbox.js";
 import { networkOf } from "../author/network.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { Contacts } from "../messages/lookup/contacts.js";

@@ -1,7 +1,8 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
-import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/followed-feeds.js";
+
 import { hostsFor, networkOf } from "../author/network.js";
 import { type Site, siteAt } from "../author/site.js";
+import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/timeline/followed-feeds.js";
 import { isMentionUrl } from "../feed/mention.js";
 import { one, optional } from "./arguments.js";
 import { command } from "./command.js";

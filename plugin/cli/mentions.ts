@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
-import { SiteMentions, STATES } from "../author/site-mentions.js";
+import { SiteMentions, STATES } from "../author/mentions/site-mentions.js";
 import { TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";

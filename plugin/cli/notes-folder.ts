@@ -7,7 +7,7 @@ import {
   foldersOfNotes,
   type NotesFolder,
   rememberedNotesFolder,
-} from "../author/notes-folder.js";
+} from "../author/notes/notes-folder.js";
 import type { Site } from "../author/site.js";
 import type { TwtxtError } from "../errors.js";
 import type { Terminal } from "./terminal.js";

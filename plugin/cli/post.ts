@@ -1,12 +1,12 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { rm } from "node:fs/promises";
 import { readText } from "../author/files.js";
-import { readPost } from "../author/front-matter.js";
 import { misuse } from "../author/invocation.js";
-import { composeNote, type Note, previewNote, writeNote } from "../author/notes.js";
-import { type NotesFolder, rememberNotesFolder } from "../author/notes-folder.js";
-import { publishableNote } from "../author/publish.js";
-import { parseReply, type Reply, replyToOf } from "../author/reply.js";
+import { readPost } from "../author/notes/front-matter.js";
+import { composeNote, type Note, previewNote, writeNote } from "../author/notes/notes.js";
+import { type NotesFolder, rememberNotesFolder } from "../author/notes/notes-folder.js";
+import { publishableNote } from "../author/notes/publish.js";
+import { parseReply, type Reply, replyToOf } from "../author/notes/reply.js";
 import { type Site, siteAt } from "../author/site.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { optional } from "./arguments.js";

@@ -7,7 +7,7 @@ import {
   planPublication,
   publish,
   whyFollow,
-} from "../author/publish.js";
+} from "../author/notes/publish.js";
 import type { Site } from "../author/site.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 

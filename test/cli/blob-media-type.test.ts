@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mediaTypeOf } from "../../plugin/author/file-contents.js";
+import { mediaTypeOf } from "../../plugin/author/blobs/file-contents.js";
 import { PNG } from "./blob-author.js";
 
 /** An archive with one file without bytes, called `a`. */

@@ -1,6 +1,6 @@
 // test/cli/post-publish.test.ts: `eleventy-twtxt post --publish`.
 import { describe, expect, it } from "vitest";
-import { type GitSite, gitSite } from "../author/git-site.js";
+import { type GitSite, gitSite } from "../author/notes/git-site.js";
 import { command, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 

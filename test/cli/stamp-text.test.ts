@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
-import { stampText } from "../../plugin/author/front-matter.js";
+import { stampText } from "../../plugin/author/notes/front-matter.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { runs } from "../helpers/runs.js";
 

@@ -1,8 +1,8 @@
 // test/client/write-drafts.test.ts: drafts of notes are saved while they are typed.
 import type { BrowserContext, Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { postDrafts } from "../../plugin/author/post-drafts.js";
-import type { GitSite } from "../author/git-site.js";
+import { postDrafts } from "../../plugin/author/notes/post-drafts.js";
+import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { afterEach } from "../helpers/hooks.js";
 import type { ClientUnderTest } from "./client.js";

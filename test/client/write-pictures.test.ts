@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
-import { GIT_ENVIRONMENT } from "../author/git-site.js";
+import { GIT_ENVIRONMENT } from "../author/notes/git-site.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";

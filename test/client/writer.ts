@@ -1,6 +1,6 @@
 // test/client/writer.ts: the client of an author who writes.
 import { expect } from "vitest";
-import { type GitSite, gitSite } from "../author/git-site.js";
+import { type GitSite, gitSite } from "../author/notes/git-site.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import type { Visitor } from "./visitor.js";
 

@@ -2,9 +2,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sizeText } from "../../author/amounts.js";
-import { blobSite, proofFacts } from "../../author/blob-site.js";
-import { checkFree } from "../../author/files.js";
-import { misuse } from "../../author/invocation.js";
+import { blobSite, proofFacts } from "../../author/blobs/blob-site.js";
 import {
   type BlobSource,
   ownBlob,
@@ -12,7 +10,9 @@ import {
   receiveFile,
   remarksOn,
   sharedBlob,
-} from "../../author/received-file.js";
+} from "../../author/blobs/received-file.js";
+import { checkFree } from "../../author/files.js";
+import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import { parseSharedUrl } from "../../blobs/client/download.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";

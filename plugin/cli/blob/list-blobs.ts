@@ -7,8 +7,8 @@ import {
   VERIFICATION_ADVICE,
   type Verification,
   verifyBlobs,
-} from "../../author/blob-list.js";
-import { blobSite, factsOf, markdownOf, proofFacts, visibility } from "../../author/blob-site.js";
+} from "../../author/blobs/blob-list.js";
+import { blobSite, factsOf, markdownOf, proofFacts, visibility } from "../../author/blobs/blob-site.js";
 import { typedHints } from "../../author/invocation.js";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { SourceFile } from "../../author/file-contents.js";
+import type { SourceFile } from "../../author/blobs/file-contents.js";
 import { badFile, isMissing } from "../../author/files.js";
 import { TwtxtError } from "../../errors.js";
 import type { Terminal } from "../terminal.js";

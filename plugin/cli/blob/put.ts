@@ -1,10 +1,10 @@
 // plugin/cli/blob/put.ts: `blob put`: stores files, several at once. A failure does not stop the others.
 import PQueue from "p-queue";
 import { listed, sizeText } from "../../author/amounts.js";
-import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
-import type { SourceFile } from "../../author/file-contents.js";
+import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blobs/blob-site.js";
+import type { SourceFile } from "../../author/blobs/file-contents.js";
+import { fileSealer, prepareBlob, type SealFile } from "../../author/blobs/prepared-blob.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
-import { fileSealer, prepareBlob, type SealFile } from "../../author/prepared-blob.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";

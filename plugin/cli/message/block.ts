@@ -2,7 +2,7 @@
 
 import { counted } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
-import { Mailbox } from "../../author/mailbox.js";
+import { Mailbox } from "../../author/messages/mailbox.js";
 import type { OwnSiteValues } from "../options.js";
 import { tableOf } from "../output.js";
 import type { Terminal } from "../terminal.js";

@@ -2,12 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { fileToAttach, sendWithFile } from "../../author/attachments.js";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { endingOf } from "../../author/machine.js";
-import { Mailbox } from "../../author/mailbox.js";
-import { shownAddress } from "../../author/message-facts.js";
+import { fileToAttach, sendWithFile } from "../../author/messages/attachments.js";
+import { Mailbox } from "../../author/messages/mailbox.js";
+import { shownAddress } from "../../author/messages/message-facts.js";
 import { TwtxtError } from "../../errors.js";
 import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";

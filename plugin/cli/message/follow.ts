@@ -1,8 +1,8 @@
 // plugin/cli/message/follow.ts: `message follow`: prints messages as they arrive.
 
-import { type InboxEntry, Mailbox } from "../../author/mailbox.js";
-import { factsOf } from "../../author/message-facts.js";
-import { newMessages, watchedFetch } from "../../author/new-messages.js";
+import { type InboxEntry, Mailbox } from "../../author/messages/mailbox.js";
+import { factsOf } from "../../author/messages/message-facts.js";
+import { newMessages, watchedFetch } from "../../author/messages/new-messages.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import { openMessages } from "../../messages/read/read.js";
 import type { OwnSiteValues } from "../options.js";

@@ -1,8 +1,16 @@
 // plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
 import { counted } from "../../author/amounts.js";
-import { type InboxEntry, isOpened, type ReadMessage } from "../../author/mailbox.js";
-import { inSeconds, isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
-import type { IsRead } from "../../author/read-marks.js";
+import { type InboxEntry, isOpened, type ReadMessage } from "../../author/messages/mailbox.js";
+import {
+  inSeconds,
+  isFromGuest,
+  reasonOf,
+  shownSender,
+  stateOf,
+  textOf,
+  timeOf,
+} from "../../author/messages/message-facts.js";
+import type { IsRead } from "../../author/messages/read-marks.js";
 import { isReceipt } from "../../messages/line.js";
 import { shortId } from "../options.js";
 import { alignedRows, widthOf } from "../output.js";

@@ -1,9 +1,9 @@
 // plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
-import { Mailbox } from "../../author/mailbox.js";
-import { inSeconds, shownAddress } from "../../author/message-facts.js";
-import { openCopies, ownText, shownText } from "../../author/threads.js";
+import { Mailbox } from "../../author/messages/mailbox.js";
+import { inSeconds, shownAddress } from "../../author/messages/message-facts.js";
+import { openCopies, ownText, shownText } from "../../author/messages/threads.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";

@@ -2,9 +2,9 @@
 
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
-import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/mailbox.js";
-import { factsOf, inSeconds } from "../../author/message-facts.js";
-import type { IsRead } from "../../author/read-marks.js";
+import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
+import { factsOf, inSeconds } from "../../author/messages/message-facts.js";
+import type { IsRead } from "../../author/messages/read-marks.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";

@@ -1,7 +1,7 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
-import { type InboxEntry, isOpened, type Mailbox } from "../../author/mailbox.js";
-import { factsOf, keyAdvice, shownCorrespondent, stateOf } from "../../author/message-facts.js";
-import type { IsRead } from "../../author/read-marks.js";
+import { type InboxEntry, isOpened, type Mailbox } from "../../author/messages/mailbox.js";
+import { factsOf, keyAdvice, shownCorrespondent, stateOf } from "../../author/messages/message-facts.js";
+import type { IsRead } from "../../author/messages/read-marks.js";
 import {
   byTime,
   type KeyChange,
@@ -12,7 +12,7 @@ import {
   shownText,
   type Thread,
   threadsOf,
-} from "../../author/threads.js";
+} from "../../author/messages/threads.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
 import type { Terminal } from "../terminal.js";

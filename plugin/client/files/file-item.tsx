@@ -1,8 +1,8 @@
 // plugin/client/files/file-item.tsx: one file in the grid, with what can be done with it.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
-import type { ListedBlob } from "../../author/blob-list.js";
-import { markdownOf } from "../../author/blob-site.js";
+import type { ListedBlob } from "../../author/blobs/blob-list.js";
+import { markdownOf } from "../../author/blobs/blob-site.js";
 import { type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";

@@ -1,8 +1,8 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
 import { counted, listed, sizeText } from "../../author/amounts.js";
-import type { BlobList, Verification } from "../../author/blob-list.js";
-import type { BlobSite } from "../../author/blob-site.js";
+import type { BlobList, Verification } from "../../author/blobs/blob-list.js";
+import type { BlobSite } from "../../author/blobs/blob-site.js";
 import { shortKey } from "../../blobs/blob.js";
 import { DATES } from "../dates.js";
 import { Fault } from "../fault.js";

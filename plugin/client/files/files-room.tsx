@@ -1,6 +1,6 @@
 // plugin/client/files/files-room.tsx: the room of files: the author's blobs, uploads, and verification.
 import { type Context, Hono } from "hono";
-import { deleteBlob, visibility } from "../../author/blob-site.js";
+import { deleteBlob, visibility } from "../../author/blobs/blob-site.js";
 import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";

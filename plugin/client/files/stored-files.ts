@@ -1,10 +1,10 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
 import { setTimeout } from "node:timers/promises";
 import { fileTypeFromBuffer } from "file-type";
-import { type BlobList, listBlobs } from "../../author/blob-list.js";
-import { type BlobSite, blobSite } from "../../author/blob-site.js";
+import { type BlobList, listBlobs } from "../../author/blobs/blob-list.js";
+import { type BlobSite, blobSite } from "../../author/blobs/blob-site.js";
+import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
 import type { Draft } from "../../author/files.js";
-import { ownBlob, type ReceivedFile, receiveFile } from "../../author/received-file.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";

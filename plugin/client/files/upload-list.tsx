@@ -2,7 +2,7 @@
 import type { FC } from "hono/jsx";
 import { useRequestContext } from "hono/jsx-renderer";
 import { counted, listed, sizeText } from "../../author/amounts.js";
-import { visibility } from "../../author/blob-site.js";
+import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv } from "../client-env.js";
 import { Form } from "../layout.js";

@@ -1,6 +1,6 @@
 // plugin/client/files/verification-run.ts: verifies all blobs, and remembers what the last time found.
-import { type Verification, verifyBlobs } from "../../author/blob-list.js";
-import { type BlobSite, knownFolder } from "../../author/blob-site.js";
+import { type Verification, verifyBlobs } from "../../author/blobs/blob-list.js";
+import { type BlobSite, knownFolder } from "../../author/blobs/blob-site.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientContext } from "../room.js";
 

@@ -3,9 +3,9 @@
 import type { FC } from "hono/jsx";
 import { counted, listed, sizeText } from "../../author/amounts.js";
 import type { Finding } from "../../author/doctor/check.js";
+import type { SiteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
-import { outcomeOf, type ReportedMention } from "../../author/sent-mentions.js";
-import type { SiteHealth } from "../../author/site-health.js";
+import { outcomeOf, type ReportedMention } from "../../author/mentions/sent-mentions.js";
 import type { BackgroundRun } from "../background-run.js";
 import { DATES } from "../dates.js";
 import { Fault } from "../fault.js";

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import type { Finding } from "../../author/doctor/check.js";
 import { checksOf } from "../../author/doctor/examine.js";
-import { siteHealth } from "../../author/site-health.js";
+import { siteHealth } from "../../author/doctor/site-health.js";
 import { TwtxtError } from "../../errors.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-env.js";

@@ -1,6 +1,6 @@
 // plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
 import { type Context, Hono } from "hono";
-import { SiteMentions } from "../../author/site-mentions.js";
+import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";

@@ -1,9 +1,9 @@
 // plugin/client/messages/attachment-list.tsx: files of messages: their list, downloads, and pictures.
 import type { FC } from "hono/jsx";
 import PQueue from "p-queue";
-import { splitAttachments } from "../../author/attachment-text.js";
-import { receiveAttachment } from "../../author/attachments.js";
-import { pictureToShow } from "../../author/strangers-picture.js";
+import { splitAttachments } from "../../author/messages/attachment-text.js";
+import { receiveAttachment } from "../../author/messages/attachments.js";
+import { pictureToShow } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
 import type { RoomContext, RoomParts } from "./message-requests.js";

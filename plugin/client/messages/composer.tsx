@@ -2,7 +2,7 @@
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import { versionOf } from "../../author/draft-version.js";
-import type { MessageDraft } from "../../author/message-drafts.js";
+import type { MessageDraft } from "../../author/messages/message-drafts.js";
 import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { DraftFields, DraftState } from "../draft-state.js";

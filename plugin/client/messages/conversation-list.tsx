@@ -1,12 +1,12 @@
 // plugin/client/messages/conversation-list.tsx: the list of conversations, unread ones first.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { splitAttachments } from "../../author/attachment-text.js";
-import type { Conversation } from "../../author/correspondence.js";
-import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import type { MessageDraft } from "../../author/message-drafts.js";
-import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf } from "../../author/message-facts.js";
-import { byTime, momentOf, type OpenedCopy, ownMoment, shownText } from "../../author/threads.js";
+import { splitAttachments } from "../../author/messages/attachment-text.js";
+import type { Conversation } from "../../author/messages/correspondence.js";
+import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
+import type { MessageDraft } from "../../author/messages/message-drafts.js";
+import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf } from "../../author/messages/message-facts.js";
+import { byTime, momentOf, type OpenedCopy, ownMoment, shownText } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";

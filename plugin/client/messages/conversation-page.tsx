@@ -1,9 +1,9 @@
 // plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
 import type { FC } from "hono/jsx";
-import type { Conversation } from "../../author/correspondence.js";
-import { isOpened } from "../../author/mailbox.js";
-import { stateOf } from "../../author/message-facts.js";
-import { byTime, type KeyChange, momentOf, ownMoment } from "../../author/threads.js";
+import type { Conversation } from "../../author/messages/correspondence.js";
+import { isOpened } from "../../author/messages/mailbox.js";
+import { stateOf } from "../../author/messages/message-facts.js";
+import { byTime, type KeyChange, momentOf, ownMoment } from "../../author/messages/threads.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";

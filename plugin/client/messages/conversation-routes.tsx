@@ -1,8 +1,8 @@
 // plugin/client/messages/conversation-routes.tsx: the list of conversations, and each conversation.
-import { attachmentLimit } from "../../author/attachments.js";
-import { type Conversation, unreadIn } from "../../author/correspondence.js";
-import type { Mailbox } from "../../author/mailbox.js";
-import { claimedName, shownCorrespondent } from "../../author/message-facts.js";
+import { attachmentLimit } from "../../author/messages/attachments.js";
+import { type Conversation, unreadIn } from "../../author/messages/correspondence.js";
+import type { Mailbox } from "../../author/messages/mailbox.js";
+import { claimedName, shownCorrespondent } from "../../author/messages/message-facts.js";
 import { privateHostsOf } from "../../author/network.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";

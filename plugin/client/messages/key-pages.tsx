@@ -1,8 +1,8 @@
 // plugin/client/messages/key-pages.tsx: compares the key that the author knows of an address with the published one, and accepts it.
 import type { FC } from "hono/jsx";
-import type { KeyComparison } from "../../author/mailbox.js";
-import { shownAddress } from "../../author/message-facts.js";
-import type { KeyChange } from "../../author/threads.js";
+import type { KeyComparison } from "../../author/messages/mailbox.js";
+import { shownAddress } from "../../author/messages/message-facts.js";
+import type { KeyChange } from "../../author/messages/threads.js";
 import { formOf } from "../form-fields.js";
 import { Fields, Form } from "../layout.js";
 import { addressIn, type RoomParts } from "./message-requests.js";

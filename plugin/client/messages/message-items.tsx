@@ -1,6 +1,6 @@
 // plugin/client/messages/message-items.tsx: received, sent and undelivered messages as items of a list.
 import type { FC, PropsWithChildren } from "hono/jsx";
-import { type InboxEntry, isOpened } from "../../author/mailbox.js";
+import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import {
   isFromGuest,
   isWithKnownKey,
@@ -9,8 +9,8 @@ import {
   stateOf,
   textOf,
   timeOf,
-} from "../../author/message-facts.js";
-import { type OpenedCopy, ownText, shownText } from "../../author/threads.js";
+} from "../../author/messages/message-facts.js";
+import { type OpenedCopy, ownText, shownText } from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/line.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";

@@ -1,6 +1,6 @@
 // plugin/client/messages/message-requests.ts: what the routes of the room share: the inbox, actions, and addresses in paths and forms.
 import type { Context, Hono } from "hono";
-import type { Correspondence } from "../../author/correspondence.js";
+import type { Correspondence } from "../../author/messages/correspondence.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { BackgroundCount } from "../background-count.js";

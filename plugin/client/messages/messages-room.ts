@@ -1,7 +1,7 @@
 // plugin/client/messages/messages-room.ts: the room of private messages.
 import { Hono } from "hono";
-import { Correspondence, unreadIn } from "../../author/correspondence.js";
-import { Mailbox } from "../../author/mailbox.js";
+import { Correspondence, unreadIn } from "../../author/messages/correspondence.js";
+import { Mailbox } from "../../author/messages/mailbox.js";
 import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv } from "../client-env.js";
 import { openOnce } from "../open-once.js";

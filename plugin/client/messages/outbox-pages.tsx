@@ -1,7 +1,7 @@
 // plugin/client/messages/outbox-pages.tsx: messages that some recipients have not received yet: a page, and retrying and discarding.
 import type { FC } from "hono/jsx";
-import { shownAddress } from "../../author/message-facts.js";
-import { ownText } from "../../author/threads.js";
+import { shownAddress } from "../../author/messages/message-facts.js";
+import { ownText } from "../../author/messages/threads.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Fields, Form } from "../layout.js";

@@ -1,8 +1,8 @@
 // plugin/client/messages/removal.tsx: deletes messages and blocks senders, after a question.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import { shownAddress, shownSender, textOf } from "../../author/message-facts.js";
+import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
+import { shownAddress, shownSender, textOf } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
 import { Fields, Form } from "../layout.js";
 import { actionsOf, addressOf, type RoomParts } from "./message-requests.js";

@@ -1,8 +1,8 @@
 // plugin/client/messages/sending.ts: sends messages and their files, and saves drafts.
 import PQueue from "p-queue";
-import { sendWithFile } from "../../author/attachments.js";
 import { versionOf } from "../../author/draft-version.js";
-import type { Mailbox } from "../../author/mailbox.js";
+import { sendWithFile } from "../../author/messages/attachments.js";
+import type { Mailbox } from "../../author/messages/mailbox.js";
 import { TwtxtError } from "../../errors.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";

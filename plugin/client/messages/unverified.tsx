@@ -1,7 +1,7 @@
 // plugin/client/messages/unverified.tsx: the messages whose senders are not certain.
 import type { FC } from "hono/jsx";
-import type { InboxEntry } from "../../author/mailbox.js";
-import { type KeyChange, keyChangesIn } from "../../author/threads.js";
+import type { InboxEntry } from "../../author/messages/mailbox.js";
+import { type KeyChange, keyChangesIn } from "../../author/messages/threads.js";
 import { Form } from "../layout.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem } from "./message-items.js";

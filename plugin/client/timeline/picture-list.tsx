@@ -2,10 +2,10 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { followedFeeds } from "../../author/followed-feeds.js";
 import { hostsFor, networkOf } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
-import { namedPictures, readPicture } from "../../author/strangers-picture.js";
+import { followedFeeds } from "../../author/timeline/followed-feeds.js";
+import { namedPictures, readPicture } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";
 import { pictureResponse } from "../contents-response.js";

@@ -2,9 +2,9 @@
 
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import type { Following } from "../../author/followed-feeds.js";
-import type { LiveTimeline } from "../../author/live-timeline.js";
-import type { TimelineItem, TimelineThread } from "../../author/timeline-items.js";
+import type { Following } from "../../author/timeline/followed-feeds.js";
+import type { LiveTimeline } from "../../author/timeline/live-timeline.js";
+import type { TimelineItem, TimelineThread } from "../../author/timeline/timeline-items.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";

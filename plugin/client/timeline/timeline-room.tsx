@@ -2,12 +2,12 @@
 import { join } from "node:path";
 import { type Context, Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
-import { follow, followedFeeds, unfollow } from "../../author/followed-feeds.js";
-import { LiveTimeline } from "../../author/live-timeline.js";
 import { hostsFor, networkOf } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
-import { itemsIn } from "../../author/timeline-items.js";
+import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
+import { LiveTimeline } from "../../author/timeline/live-timeline.js";
+import { itemsIn } from "../../author/timeline/timeline-items.js";
 import { FileStore } from "../../store/file.js";
 import type { ClientEnv } from "../client-env.js";
 import { faultText } from "../fault.js";

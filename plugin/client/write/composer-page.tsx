@@ -1,11 +1,11 @@
 // plugin/client/write/composer-page.tsx: the composer with its preview, and the list of drafts.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
-import type { KnownNick } from "../../author/complete-nick.js";
-import type { TwtPreview } from "../../author/compose.js";
-import type { Notified } from "../../author/notified.js";
-import type { PostDraft } from "../../author/post-drafts.js";
-import { endpointText } from "../../author/sent-mentions.js";
+import { endpointText } from "../../author/mentions/sent-mentions.js";
+import type { KnownNick } from "../../author/notes/complete-nick.js";
+import type { TwtPreview } from "../../author/notes/compose.js";
+import type { Notified } from "../../author/notes/notified.js";
+import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { DATES } from "../dates.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";

@@ -1,6 +1,6 @@
 // plugin/client/write/open-drafts.ts: the site and the drafts that the room shows.
-import type { PicturePlace } from "../../author/draft-pictures.js";
-import { type PostDrafts, postDrafts } from "../../author/post-drafts.js";
+import type { PicturePlace } from "../../author/notes/draft-pictures.js";
+import { type PostDrafts, postDrafts } from "../../author/notes/post-drafts.js";
 import { type Site, siteAt } from "../../author/site.js";
 import type { ClientContext } from "../room.js";
 

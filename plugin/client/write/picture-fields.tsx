@@ -1,9 +1,9 @@
 // plugin/client/write/picture-fields.tsx: the pictures of a draft in the composer, and the question before they become public.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
-import type { DraftPicture, PicturePlace } from "../../author/draft-pictures.js";
-import { descriptionOf, imageOf } from "../../author/note-pictures.js";
-import type { PostDraft } from "../../author/post-drafts.js";
+import type { DraftPicture, PicturePlace } from "../../author/notes/draft-pictures.js";
+import { descriptionOf, imageOf } from "../../author/notes/note-pictures.js";
+import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
 import { Fields, Form } from "../layout.js";
 import { picturePath, WRITE_PATH } from "./paths.js";

@@ -1,5 +1,5 @@
 // plugin/client/write/publication-run.ts: publishes posts by git in the background, one at a time.
-import { type Publication, publish } from "../../author/publish.js";
+import { type Publication, publish } from "../../author/notes/publish.js";
 import type { Site } from "../../author/site.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientContext } from "../room.js";

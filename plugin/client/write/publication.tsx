@@ -1,7 +1,7 @@
 // plugin/client/write/publication.tsx: publishes a post by git, after a confirmation.
 import type { Context } from "hono";
-import { pageOf } from "../../author/compose.js";
-import { afterPush, type Publication, planPublication, publishableNote } from "../../author/publish.js";
+import { pageOf } from "../../author/notes/compose.js";
+import { afterPush, type Publication, planPublication, publishableNote } from "../../author/notes/publish.js";
 import { isBelow, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";

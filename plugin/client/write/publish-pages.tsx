@@ -1,7 +1,7 @@
 // plugin/client/write/publish-pages.tsx: the pages that publish a note.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import type { Publication } from "../../author/publish.js";
+import type { Publication } from "../../author/notes/publish.js";
 import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";

@@ -1,6 +1,6 @@
 // plugin/client/write/write-room.ts: the room to write in: drafts, the twt of a note, its post file, and publishing by git.
 import { Hono } from "hono";
-import { MentionableFeeds } from "../../author/mentionable-feeds.js";
+import { MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
 import type { ClientEnv } from "../client-env.js";
 import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";

@@ -1,0 +1,121 @@
+// plugin/author/blobs/blob-site.ts: the author's blobs at the site, and what pages and JSON say about a blob.
+import { join } from "node:path";
+import { type BlobFields, shortKey } from "../../blobs/blob.js";
+import { BlobClient } from "../../blobs/client/client.js";
+import { KnownBlobs } from "../../blobs/client/known-blobs.js";
+import { OwnBlobs } from "../../blobs/client/own-blobs.js";
+import type { Proof } from "../../blobs/proof.js";
+import { TwtxtError } from "../../errors.js";
+import { oneLine } from "../../http/one-line.js";
+import { siteApi } from "../../http/site-api.js";
+import { sharedUrlOf } from "../../site/routes.js";
+import type { SiteSettings } from "../../site/site.js";
+import { FileStore } from "../../store/file.js";
+import { type Author, authorAt } from "../author.js";
+import type { OwnSiteChoice } from "../choice.js";
+import { dataFolder } from "../files.js";
+import { typed } from "../invocation.js";
+import { endingOf, type Machine } from "../machine.js";
+import { siteAt } from "../site.js";
+
+/** A site where the author stores blobs. */
+export interface BlobSite {
+  blobs: OwnBlobs;
+  author: Author;
+  /** The URL below which the site shares the blobs of all owners. */
+  sharedUrl: string;
+  /** The largest blob. */
+  maxBytes: number;
+  /** The limits of all blobs of the author. */
+  quota: Record<"count" | "bytes", number>;
+  /** The host that the site was built for. */
+  host: SiteSettings["host"];
+  /** Aborts all requests, such as at SIGTERM or Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/**
+ * @param signal - aborts all requests; default: at the end of the process
+ * @throws TwtxtError `no-settings` for a site without blobs; and as {@link authorAt}
+ */
+export async function blobSite(
+  choice: OwnSiteChoice,
+  machine: Machine,
+  signal: AbortSignal = endingOf(machine),
+): Promise<BlobSite> {
+  const { settings } = await siteAt(machine, choice.settings);
+  const { blobs: limits, host, urls, hasEndpoints } = settings;
+  if (limits === null || !hasEndpoints) throw noBlobs(host);
+  const author = await authorAt(choice, machine);
+  const { identity: signer } = author;
+  const { now } = machine;
+  const api = new URL(urls.blobs);
+  const origin = choice.url === undefined ? api.origin : new URL(choice.url).origin;
+  const missing = "Give the plugin the option blobs: true, build and deploy.";
+  const ask = siteApi({ root: origin + api.pathname, signer, now, missing, signal });
+  const known = knownBlobs({ origin, owner: signer.publicKey }, machine);
+  const blobs = new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
+  return { blobs, author, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
+}
+
+function noBlobs(host: SiteSettings["host"]): TwtxtError {
+  const options =
+    host === "static"
+      ? `the options blobs: true and host: "netlify", or host: "node" for \`${typed("serve")}\``
+      : "the option blobs: true";
+  return new TwtxtError("no-settings", `This site has no blobs. Give the plugin ${options}; build and deploy.`);
+}
+
+/** What this machine knows about an owner's blobs at a site. */
+export function knownBlobs(place: { origin: string; owner: string }, machine: Machine): KnownBlobs {
+  return new KnownBlobs(new FileStore(knownFolder(machine)), place);
+}
+
+/** Where this machine records what it knows. */
+export function knownFolder(machine: Machine): string {
+  return join(dataFolder(machine), "blobs");
+}
+
+export function visibility({ isPublic }: Pick<BlobFields, "isPublic">): "public" | "private" {
+  return isPublic ? "public" : "private";
+}
+
+/** The URL of a public blob, the key of a private one. */
+export function placeOf(blob: BlobFields, sharedUrl: string): string {
+  return blob.isPublic ? sharedUrlOf(sharedUrl, blob) : blob.key;
+}
+
+/** For `--json`. */
+export function factsOf(blob: BlobFields, sharedUrl: string) {
+  const { key, size, sha256, type, filename, isPublic, properties } = blob;
+  const shared = isPublic ? sharedUrlOf(sharedUrl, blob) : null;
+  return { key, size, sha256: sha256 || null, type, filename, public: isPublic, properties, shared };
+}
+
+/**
+ * Deletes a blob of the author's own.
+ *
+ * @returns whether the site had it; whether only this machine knew it, and now knows that it is gone; and a sentence
+ */
+export async function deleteBlob(key: string, blobs: OwnBlobs) {
+  const { response, known } = await blobs.delete(key);
+  const wasMissing = response === null && known !== null && !known.isDeleted;
+  const note = wasMissing ? "This machine has recorded that it is gone." : (response?.note ?? null);
+  return { removed: response !== null, wasMissing, note };
+}
+
+/** For `--json`. */
+export function proofFacts(proof: Proof) {
+  const created = proof.state === "right" ? proof.created : null;
+  return { state: proof.state, created, why: proof.state === "wrong" ? proof.why : null };
+}
+
+/**
+ * A link to paste into a post: the site replaces `blob:KEY` with the shared URL.
+ *
+ * @param name - of the file, for a blob without one
+ */
+export function markdownOf({ key, type, filename }: BlobFields, name = ""): string {
+  const label = oneLine(filename || name || shortKey(key)).replace(/[\\[\]]/g, "\\$&");
+  return `${type.startsWith("image/") ? "!" : ""}[${label}](blob:${key})`;
+}

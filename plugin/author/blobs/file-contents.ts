@@ -1,0 +1,121 @@
+// plugin/author/blobs/file-contents.ts: the contents of files to store as blobs, and their media types.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { fileTypeFromBuffer } from "file-type";
+import mime from "mime";
+import type { Contents } from "../../blobs/client/client.js";
+import { ANY_TYPE } from "../../blobs/metadata.js";
+import { TwtxtError } from "../../errors.js";
+import { badFile } from "../files.js";
+
+/** A file to put. */
+export interface SourceFile {
+  /** Absolute. */
+  path: string;
+  /** Its name in messages. */
+  shown: string;
+  /** Empty if it has none. */
+  filename: string;
+  size: number;
+}
+
+/** Contents, and hints at their media type. */
+interface FileContents extends Contents {
+  /** The first 4 KB. */
+  start: Uint8Array;
+  /** Whether all of them are UTF-8. */
+  isUtf8: boolean;
+}
+
+export const START_BYTES = 4100;
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Reads a file once for its size and hash. Its chunks are read from the disk each time.
+ *
+ * @throws TwtxtError `bad-file`
+ */
+export async function contentsOf(file: SourceFile, signal: AbortSignal): Promise<FileContents> {
+  const hash = createHash("sha256");
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let [size, start, isUtf8] = [0, Buffer.alloc(0), true];
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      if (isUtf8) decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      isUtf8 = false;
+    }
+  };
+  for await (const chunk of chunksOf(file, signal)) {
+    size += chunk.length;
+    hash.update(chunk);
+    decode(chunk);
+    if (start.length < START_BYTES) start = Buffer.concat([start, chunk.subarray(0, START_BYTES - start.length)]);
+  }
+  decode();
+  const sha256 = hash.digest("hex");
+  return { size, sha256, start, isUtf8, chunks: () => unchanged(chunksOf(file, signal), sha256, { ...file, size }) };
+}
+
+/** Contents in memory. */
+export function contentsOfBytes(bytes: Uint8Array): Contents {
+  return {
+    size: bytes.length,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    async *chunks() {
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+    },
+  };
+}
+
+async function* chunksOf({ path }: SourceFile, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
+  } catch (error) {
+    throw badFile(error);
+  }
+}
+
+/** Holds the last chunk back until the hash matches: the site discards an incomplete body. */
+async function* unchanged(
+  chunks: AsyncIterable<Uint8Array>,
+  sha256: string,
+  { size, shown }: Pick<SourceFile, "size" | "shown">,
+): AsyncGenerator<Uint8Array> {
+  const changed = () => new TwtxtError("bad-file", `${shown} changed while it was read. It was not stored.`);
+  const hash = createHash("sha256");
+  let received = 0;
+  let last: Uint8Array | undefined;
+  for await (const chunk of chunks) {
+    if (last) yield last;
+    last = chunk;
+    received += chunk.length;
+    if (received > size) throw changed();
+    hash.update(chunk);
+  }
+  if (hash.digest("hex") !== sha256) throw changed();
+  if (last) yield last;
+}
+
+/** Container formats: the file name is more specific. */
+const CONTAINERS = ["application/zip", "application/gzip", "application/xml", "application/x-cfb", "application/ogg"];
+
+/**
+ * The media type of a file, from its first bytes, else from its name.
+ *
+ * @param filename - empty for none
+ * @returns with `charset=utf-8` for UTF-8 text; `application/octet-stream` for an unknown type
+ */
+export async function mediaTypeOf(
+  filename: string,
+  { start, isUtf8 }: Pick<FileContents, "start" | "isUtf8">,
+): Promise<string> {
+  const byName = mime.getType(filename);
+  const byBytes = (await fileTypeFromBuffer(start))?.mime;
+  if (byBytes !== undefined && !(byName !== null && CONTAINERS.includes(byBytes))) return byBytes;
+  const type = byName ?? ANY_TYPE;
+  return type.startsWith("text/") && isUtf8 ? `${type}; charset=utf-8` : type;
+}

@@ -1,0 +1,161 @@
+// plugin/author/blobs/received-file.ts: receives, verifies and opens blobs, the author's own and those that others share.
+import type { Download } from "../../blobs/client/client.js";
+import {
+  getShared,
+  type ReceivedBlob,
+  type ReceiveOptions,
+  receiveBlob,
+  type SharedUrl,
+} from "../../blobs/client/download.js";
+import { WRONG_SHARED_ADVICE } from "../../blobs/client/known-blobs.js";
+import { isSealedType, MAX_SEALED_BYTES, parseSealedFile, type SealedFile } from "../../blobs/client/sealed-file.js";
+import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { formatKey } from "../../keys/key.js";
+import { type OwnKeys, openWith } from "../../messages/sealing.js";
+import { sizeText } from "../amounts.js";
+import { authorAt, ownKeys } from "../author.js";
+import type { AuthorChoice, HostChoice } from "../choice.js";
+import { type Draft, draftIn } from "../files.js";
+import { typed } from "../invocation.js";
+import { endingOf, type Machine } from "../machine.js";
+import { networkOf } from "../network.js";
+import { type BlobSite, knownBlobs } from "./blob-site.js";
+
+/** An opened file is for its recipient only, also where other users share the machine. */
+const SECRET_MODE = 0o600;
+/** Another owner's file may be large, and the connection slow; the guard still ends one that stalls. */
+const SHARED_TIMEOUT_MS = 6 * 3600_000;
+const MAX_UNPROVEN_BYTES = 100 * 2 ** 20;
+
+/** A blob that can be received, and how it is verified and opened. */
+export interface BlobSource extends Pick<ReceiveOptions, "known" | "maxBytes" | "advice"> {
+  download: Download;
+  /** The author's keys. @throws TwtxtError `no-identity`; `bad-usage` if there are several authors */
+  keys(): Promise<OwnKeys>;
+}
+
+/**
+ * A blob that another owner shares.
+ *
+ * @param signal - aborts the request; default: at the end of the process
+ * @throws TwtxtError as `getShared`
+ */
+export async function sharedBlob(
+  shared: SharedUrl,
+  choice: AuthorChoice & HostChoice,
+  machine: Machine,
+  signal: AbortSignal = endingOf(machine),
+): Promise<BlobSource> {
+  const { ask } = networkOf(choice, { totalMs: SHARED_TIMEOUT_MS });
+  return {
+    download: await getShared(shared, (url, request) => ask(url, { ...request, signal })),
+    known: knownBlobs(shared, machine),
+    maxBytes: MAX_UNPROVEN_BYTES,
+    advice: WRONG_SHARED_ADVICE,
+    keys: async () => ownKeys(await authorAt(choice, machine), machine),
+  };
+}
+
+/**
+ * A blob of the author's own.
+ *
+ * @throws TwtxtError `not-found`; `blob-tampered` for a lost blob; and as the client
+ */
+export async function ownBlob(
+  key: string,
+  { blobs, maxBytes, author }: BlobSite,
+  machine: Machine,
+): Promise<BlobSource> {
+  const download = await blobs.client.get(key);
+  if (!download) throw await blobs.notFound(key);
+  return { download, known: blobs.known, maxBytes, keys: () => ownKeys(author, machine) };
+}
+
+interface OpenedFile extends SealedFile {
+  /** The key that sealed it, `kex1...`. */
+  signer: string;
+}
+
+/** An opened file, or why a sealed one stays sealed, a sentence. Both are `null` for a blob that is not to be opened. */
+export interface Opening {
+  file: OpenedFile | null;
+  why: string | null;
+}
+
+interface ReceiveFileOptions {
+  /** The folder of the final name; `null` for a file without one. */
+  folder: string | null;
+  /** Whether a sealed file is opened. */
+  opens: boolean;
+  /** Whether wrong blobs are accepted too. */
+  isAnyAccepted: boolean;
+  /** Whether the author has named one of several keys. */
+  namesKey: boolean;
+}
+
+export interface ReceivedFile {
+  /** The contents as the site has them. The caller moves or clears it. */
+  draft: Draft;
+  received: ReceivedBlob;
+  /** In memory. */
+  opening: Opening;
+}
+
+/**
+ * Receives a blob into a file without a name.
+ *
+ * @throws TwtxtError as `receiveBlob`; `bad-file`; `no-identity` for a named key, `bad-identity` and `bad-usage` as the keys
+ */
+export async function receiveFile(source: BlobSource, options: ReceiveFileOptions): Promise<ReceivedFile> {
+  const { download, keys, ...receiving } = source;
+  const { folder, opens, isAnyAccepted, namesKey } = options;
+  const isSealed = isSealedType(download.blob.type);
+  const draft = await draftIn(folder, isSealed ? SECRET_MODE : undefined);
+  try {
+    const received = await receiveBlob(download, { ...receiving, isAnyAccepted, write: draft.write });
+    const opening =
+      opens && isSealed ? await openFile(draft, received.blob.size, { keys, namesKey }) : { file: null, why: null };
+    return { draft, received, opening };
+  } catch (error) {
+    await draft.clear();
+    throw error;
+  } finally {
+    download.close();
+  }
+}
+
+const REASONS: Partial<Record<TwtxtErrorCode, string>> = {
+  "not-a-recipient": "It is not sealed to a key of yours.",
+  "no-identity": `There is no key on this machine. To restore the key that it was sealed to, type \`${typed("keys restore ADDRESS")}\`.`,
+};
+
+async function openFile(
+  draft: Draft,
+  size: number,
+  { keys, namesKey }: Pick<BlobSource, "keys"> & Pick<ReceiveFileOptions, "namesKey">,
+): Promise<Opening> {
+  if (size > MAX_SEALED_BYTES) {
+    return { file: null, why: `It is larger than the ${sizeText(MAX_SEALED_BYTES)} that can be opened.` };
+  }
+  try {
+    const { plaintext, sender } = openWith(await draft.bytes(), await keys());
+    return { file: { ...parseSealedFile(plaintext), signer: formatKey(sender) }, why: null };
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    // Without any key the sealed file may still be wanted; a named key that is missing is a mistake.
+    const isMistake = error.code === "no-identity" && namesKey;
+    if (isMistake || ["bad-identity", "bad-usage"].includes(error.code)) throw error;
+    return { file: null, why: REASONS[error.code] ?? error.message };
+  }
+}
+
+/** What the author should know about a received file, in sentences. */
+export function remarksOn({ received: { blob, proof }, opening: { file, why } }: ReceivedFile): string[] {
+  const signer = file?.signer === blob.owner ? "its owner" : "not its owner";
+  return [
+    ...(proof.state === "wrong" ? [`UNVERIFIED: ${proof.why}.`] : []),
+    ...(proof.state === "absent" ? ["there is no proof that its owner stored this."] : []),
+    ...(why === null ? [] : [`it stays sealed: ${why}`]),
+    ...(file === null ? [] : [`sealed by ${file.signer}, ${signer}.`]),
+  ];
+}

@@ -1,0 +1,92 @@
+// plugin/author/doctor/site-health.ts: the state of the author's site, as far as this machine knows it: versions, data, and what was sent.
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { SiteSettings } from "../../site/site.js";
+import type { AuthorChoice } from "../choice.js";
+import { isMissing } from "../files.js";
+import { version } from "../invocation.js";
+import type { Machine } from "../machine.js";
+import { type ReportedMention, sentMentions } from "../mentions/sent-mentions.js";
+import { publishedSite, type Site, siteAt } from "../site.js";
+import { siteStore } from "../site-store.js";
+
+export interface SiteHealth {
+  /** Of this package and Node.js; of Eleventy in the site's folder, and the site's own: `null` if they are unknown. */
+  versions: { plugin: string; node: string; eleventy: string | null; site: string | null };
+  url: string;
+  host: SiteSettings["host"];
+  /** The last production build. */
+  built: Date;
+  /** The data of the site; `null` where only the host can access them. */
+  data: SiteData | null;
+}
+
+interface SiteData {
+  /** A folder or a bucket. */
+  place: string;
+  /** `null` for a bucket. */
+  bytes: number | null;
+  sent: ReportedMention[];
+}
+
+/** @throws TwtxtError `no-settings`; `store-failed` */
+export async function siteHealth({ settings }: Pick<AuthorChoice, "settings">, machine: Machine): Promise<SiteHealth> {
+  const site = await siteAt(machine, settings);
+  const { url, host, feedUrl } = (await publishedSite(site)).settings;
+  return {
+    versions: { plugin: version(), node: process.versions.node, ...(await versionsOf(site)) },
+    ...{ url, host },
+    built: (await lstat(site.host.file)).mtime,
+    data: host === "netlify" ? null : await dataOf(site, feedUrl, machine),
+  };
+}
+
+async function dataOf(site: Site, feedUrl: string, machine: Machine): Promise<SiteData> {
+  const request = { command: "client", store: undefined, isReadOnly: true };
+  const { store, folder, place } = await siteStore(site, request, machine);
+  const bytes = folder === null ? null : await sizeOf(folder);
+  return { place, bytes, sent: await sentMentions(store, feedUrl) };
+}
+
+async function versionsOf({ file }: Site): Promise<Pick<SiteHealth["versions"], "eleventy" | "site">> {
+  const manifest = file("package.json");
+  const folders = createRequire(manifest).resolve.paths("@11ty/eleventy") ?? [];
+  const found = await Promise.all(folders.map((folder) => versionIn(join(folder, "@11ty/eleventy/package.json"))));
+  return { eleventy: found.find((one) => one !== null) ?? null, site: await versionIn(manifest) };
+}
+
+/** @returns `null` for no version, and for no such file */
+async function versionIn(manifest: string): Promise<string | null> {
+  try {
+    const { version } = Object(JSON.parse(await readFile(manifest, "utf8")));
+    return typeof version === "string" ? version : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** The size of a folder with all its files, in bytes; 0 for none. */
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await sizeOf(path);
+    else bytes += await lstat(path).then(({ size }) => size, ifGone);
+  }
+  return bytes;
+}
+
+function entriesOf(folder: string) {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
+}
+
+/** A running server may delete files meanwhile. */
+function ifGone(error: unknown): number {
+  if (isMissing(error)) return 0;
+  throw error;
+}

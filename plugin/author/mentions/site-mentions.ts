@@ -1,0 +1,161 @@
+// plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
+
+import { TwtxtError } from "../../errors.js";
+import { type SiteRequest, siteApi } from "../../http/site-api.js";
+import type { MentionState } from "../../mentions/mention.js";
+import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { HostSettings } from "../../site/site.js";
+import { ownIdentity, siteWithoutKey } from "../author.js";
+import type { OwnSiteChoice } from "../choice.js";
+import { typed } from "../invocation.js";
+import type { Machine } from "../machine.js";
+import { publishedSite, siteAt } from "../site.js";
+
+/** The states of mentions. */
+export const STATES = ["shown", "held", "pending", "rejected"] as const;
+
+export type State = (typeof STATES)[number];
+
+/** How many mentions one request imports. */
+const PER_IMPORT = 100;
+
+/** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
+type Decided = Pick<ManagedMention, "id" | "version">;
+
+/** A page of a list. */
+interface MentionPage {
+  mentions: ManagedMention[];
+  /** `null` on the last page. */
+  next: string | null;
+}
+
+type AskMentions = (
+  method: SiteRequest["method"],
+  path: string,
+  json?: object,
+  headers?: Record<string, string>,
+) => Promise<unknown>;
+
+/** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
+export class SiteMentions {
+  readonly #ask: AskMentions;
+
+  private constructor(ask: AskMentions) {
+    this.#ask = ask;
+  }
+
+  /**
+   * @param ending - aborts requests that only read
+   * @throws TwtxtError `no-settings`, also if the site receives no mentions; `no-identity` or `bad-identity` without the
+   *   key of one of its authors
+   */
+  static async open(
+    { url, settings, identity: file }: Pick<OwnSiteChoice, "url" | "settings" | "identity">,
+    machine: Machine,
+    ending?: AbortSignal,
+  ): Promise<SiteMentions> {
+    const here = await siteAt(machine, settings);
+    const { settings: site } = await publishedSite(here);
+    checkReceiver(site);
+    if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
+    const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
+    const { pathname, origin } = new URL(site.urls.mentionsApi);
+    const root = (url === undefined ? origin : new URL(url).origin) + pathname;
+    const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
+    return new SiteMentions(async (method, path, json, headers = {}) => {
+      const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
+      const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
+      return (await ask({ method, path, headers, ...body, ...aborting })).json();
+    });
+  }
+
+  /** All mentions in a state, newest first. */
+  async in(state: State): Promise<ManagedMention[]> {
+    return this.since(state, "");
+  }
+
+  /** The mentions in a state that were received since a time, newest first. @param start - such as `2026-01-02` */
+  async since(state: State, start: string): Promise<ManagedMention[]> {
+    const all: ManagedMention[] = [];
+    for (let after: string | null = null; ; ) {
+      const { mentions, next } = await this.page(state, after);
+      all.push(...mentions.filter(({ received }) => received >= start));
+      if (next === null || (mentions.at(-1)?.received ?? "") < start) return all;
+      after = next;
+    }
+  }
+
+  /** A page of the list: 100 mentions, newest first. @param after - the `next` of the page before; `null` for the first */
+  async page(state: State, after: string | null): Promise<MentionPage> {
+    const cursor = after === null ? "" : `&after=${encodeURIComponent(after)}`;
+    return (await this.#ask("GET", `?state=${state}${cursor}`)) as MentionPage;
+  }
+
+  async all(): Promise<ManagedMention[]> {
+    return (await Promise.all(STATES.map((state) => this.in(state)))).flat();
+  }
+
+  /**
+   * Shows a mention, hides it permanently, or holds it for another decision.
+   *
+   * @throws TwtxtError also `precondition-failed` if it has changed, `precondition-required` if the site needs a version
+   */
+  async decide({ id, version }: Decided, state: MentionState): Promise<ManagedMention> {
+    const headers = version === null ? {} : { "if-match": `"${version}"` };
+    return (await this.#ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
+  }
+
+  /** Deletes a mention without a trace. @returns how many there were */
+  async forget(id: string): Promise<number> {
+    return this.#forgotten(`/${id}`);
+  }
+
+  /** Deletes all mentions from a feed or a host without a trace. @returns how many there were */
+  async forgetSource(source: string): Promise<number> {
+    return this.#forgotten(`?source=${encodeURIComponent(source)}`);
+  }
+
+  /** Verifies pending mentions now. */
+  async verify(): Promise<Record<"kept" | "dropped" | "waiting", number>> {
+    return Object(await this.#ask("POST", "/verify"));
+  }
+
+  /**
+   * Imports mentions that another service verified.
+   *
+   * @param mentions - in the format of `POST /api/v1/mentions/import`, which checks them
+   * @param onProgress - called after each request, with the number of mentions so far
+   * @returns how many were imported: the others have targets that are not pages of this site
+   */
+  async import(mentions: readonly object[], onProgress: (done: number) => void): Promise<number> {
+    let imported = 0;
+    for (let start = 0; start < mentions.length; start += PER_IMPORT) {
+      const answer = await this.#ask("POST", "/import", { mentions: mentions.slice(start, start + PER_IMPORT) });
+      imported += Number(Object(answer).imported);
+      onProgress(Math.min(start + PER_IMPORT, mentions.length));
+    }
+    return imported;
+  }
+
+  async #forgotten(path: string): Promise<number> {
+    return Number(Object(await this.#ask("DELETE", path)).forgotten);
+  }
+}
+
+/** @throws TwtxtError `no-settings` for a site that receives no mentions on any host */
+function checkReceiver({ isReceiver, endpoint }: HostSettings): void {
+  if (isReceiver) return;
+  const what =
+    endpoint === null
+      ? "The option mentions: false turns mentions off. Remove it"
+      : `Your mentions are received at ${endpoint}, so read them there. To receive them at your site, remove the option "webmention"`;
+  throw new TwtxtError("no-settings", `${what}, build and deploy.`);
+}
+
+/** Advice if the site does not answer: it may be built on another machine, for another host. */
+function missingOn({ host, hasEndpoints }: HostSettings) {
+  if (hasEndpoints) return {};
+  const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
+  const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
+  return { missing };
+}

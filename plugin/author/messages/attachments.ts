@@ -1,0 +1,170 @@
+// plugin/author/messages/attachments.ts: seals files for the recipients of a message, and receives and opens the files of messages.
+import { isUtf8 } from "node:buffer";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { MAX_SEALED_BYTES, SEALED_TYPE } from "../../blobs/client/sealed-file.js";
+import { checkFilename } from "../../blobs/metadata.js";
+import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { guestKeyOf } from "../../keys/guest.js";
+import type { MessageToSend } from "../../messages/send/send-message.js";
+import { sharedUrlOf } from "../../site/routes.js";
+import { sizeText } from "../amounts.js";
+import { authorAt } from "../author.js";
+import { blobSite } from "../blobs/blob-site.js";
+import { contentsOfBytes, mediaTypeOf, START_BYTES } from "../blobs/file-contents.js";
+import { checkFileSize, fileSealer } from "../blobs/prepared-blob.js";
+import { ownBlob, type ReceivedFile, receiveFile, sharedBlob } from "../blobs/received-file.js";
+import type { OwnSiteChoice } from "../choice.js";
+import { orBadFile } from "../files.js";
+import { typed } from "../invocation.js";
+import type { Machine } from "../machine.js";
+import { ifBuilt, siteAt } from "../site.js";
+import { type Attachment, attachmentLine } from "./attachment-text.js";
+import type { Mailbox } from "./mailbox.js";
+
+interface Work {
+  choice: OwnSiteChoice;
+  machine: Machine;
+  /** Aborts all requests. */
+  signal: AbortSignal;
+}
+
+/** A file to attach, in memory. */
+interface FileToAttach {
+  filename: string;
+  bytes: Uint8Array;
+}
+
+/** Reads a file of the author's. @throws TwtxtError `bad-file`; `too-large` for one that cannot be sealed */
+export async function fileToAttach(path: string): Promise<FileToAttach> {
+  const { size } = await orBadFile(stat(path));
+  if (size > MAX_SEALED_BYTES) {
+    throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
+  }
+  return { filename: basename(path), bytes: await orBadFile(readFile(path)) };
+}
+
+/**
+ * Sends a message with a file.
+ *
+ * @throws TwtxtError as `storeAttachment` and `Mailbox.send`; the file is not stored then
+ */
+export async function sendWithFile(
+  { file, ...message }: MessageToSend & { file: FileToAttach },
+  mailbox: Mailbox,
+  work: Work,
+  onResult: Parameters<Mailbox["send"]>[1] = () => {},
+): ReturnType<Mailbox["send"]> {
+  const stored = await storeAttachment(file, message.recipients, work);
+  const text = [message.text, stored.line].filter((part) => part !== "").join("\n");
+  try {
+    return await mailbox.send({ ...message, text }, onResult);
+  } catch (error) {
+    // After `store-failed`, the message may be in the outbox.
+    const isSent = !(error instanceof TwtxtError) || error.code === "store-failed";
+    if (!isSent) await stored.remove();
+    throw error;
+  }
+}
+
+const NOT_FOR_GUESTS =
+  "Guests read on your contact page, which cannot open sealed files. Share the file as a public blob, and write its URL.";
+
+/** A file that is stored at the site, sealed to the recipients of a message and to the author. */
+interface StoredAttachment {
+  /** Names the file in the text of the message. */
+  line: string;
+  /** Deletes the file again, such as after the message could not be sent. */
+  remove(): Promise<void>;
+}
+
+/** The largest file that the site of this folder stores, in bytes; `null` if it stores none. */
+export async function attachmentLimit(
+  { settings: file }: Pick<OwnSiteChoice, "settings">,
+  machine: Machine,
+): Promise<number | null> {
+  const site = await ifBuilt(file, siteAt(machine, file));
+  const { blobs = null, hasEndpoints = false } = site?.settings ?? {};
+  return hasEndpoints ? (blobs?.maxBytes ?? null) : null;
+}
+
+/**
+ * Seals a file, and stores it as a shared blob, which only the recipients and the author can open.
+ *
+ * @throws TwtxtError as `blobSite`, `fileSealer` and `OwnBlobs.put`; `too-large`; `bad-metadata` for the name
+ */
+async function storeAttachment(
+  { filename, bytes }: FileToAttach,
+  recipients: readonly string[],
+  { choice, machine, signal }: Work,
+): Promise<StoredAttachment> {
+  if (recipients.some((address) => guestKeyOf(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
+  const site = await blobSite(choice, machine, signal);
+  const sealFile = await fileSealer(recipients, site.author, choice, machine);
+  checkFileSize(bytes.length, { site, sealFile });
+  checkFilename(filename);
+  const start = bytes.subarray(0, START_BYTES);
+  const type = await mediaTypeOf(filename, { start, isUtf8: isUtf8(bytes) });
+  const contents = contentsOfBytes(sealFile({ filename, type, bytes }));
+  checkFileSize(contents.size, { site, sealFile });
+  const change = { type: SEALED_TYPE, filename: "", isPublic: true };
+  const { blob } = await site.blobs.put(contents.sha256, contents, { change, file: {}, isSentAnyway: false });
+  return {
+    line: attachmentLine({ filename, size: bytes.length, url: sharedUrlOf(site.sharedUrl, blob) }),
+    async remove() {
+      await site.blobs.delete(blob.key);
+    },
+  };
+}
+
+/** A file of a message, in memory. */
+interface ReceivedAttachment {
+  filename: string;
+  bytes: Uint8Array;
+}
+
+const ADVICE: Partial<Record<TwtxtErrorCode, string>> = {
+  "not-found": "Ask the sender to send the file again.",
+  unreachable: "Try again later.",
+};
+
+/**
+ * Receives a file of a message, verifies that its owner stored it, and opens it.
+ *
+ * @param signers - the keys of the writer of the message, `kex1...`; a file that another key has sealed is refused
+ * @throws TwtxtError as `receiveFile`; `not-authentic` for a file that is sealed to other keys, or by another one
+ */
+export async function receiveAttachment(
+  { shared }: Attachment,
+  signers: readonly string[],
+  { choice, machine, signal }: Work,
+): Promise<ReceivedAttachment> {
+  const { identity } = await authorAt(choice, machine);
+  try {
+    const source =
+      shared.owner === identity.publicKey
+        ? await ownBlob(shared.key, await blobSite(choice, machine, signal), machine)
+        : await sharedBlob(shared, choice, machine, signal);
+    const options = { folder: null, opens: true, isAnyAccepted: false, namesKey: false };
+    const file = await receiveFile(source, options);
+    return await contentsOf(file, signers, shared.url).finally(file.draft.clear);
+  } catch (error) {
+    const advice = error instanceof TwtxtError ? ADVICE[error.code] : undefined;
+    if (!(error instanceof TwtxtError) || advice === undefined) throw error;
+    throw new TwtxtError(error.code, `${error.message} ${advice}`, { cause: error });
+  }
+}
+
+async function contentsOf(
+  { draft, received: { blob }, opening: { file, why } }: ReceivedFile,
+  signers: readonly string[],
+  url: string,
+): Promise<ReceivedAttachment> {
+  if (why !== null) throw new TwtxtError("not-authentic", `The file stays sealed. ${why}`);
+  if (file === null) return { filename: blob.filename || blob.key, bytes: await draft.bytes() };
+  if (signers.includes(file.signer)) return { filename: file.filename || blob.key, bytes: file.bytes };
+  throw new TwtxtError(
+    "not-authentic",
+    `The file was sealed by another key, ${file.signer}, than the message. Ask the sender about it. To save it anyway, type: \`${typed(`blob get ${url}`)}\``,
+  );
+}

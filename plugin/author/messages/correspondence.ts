@@ -1,0 +1,250 @@
+// plugin/author/messages/correspondence.ts: the author's messages, opened once and kept in memory while a process runs.
+import { setImmediate } from "node:timers/promises";
+import { TwtxtError } from "../../errors.js";
+import { formatKey } from "../../keys/key.js";
+import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
+import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
+import { textOf } from "./message-facts.js";
+import { newMessages, watchedFetch } from "./new-messages.js";
+import { type KeyChange, keyChangesIn, type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
+
+/** How often an inbox without a subscription is polled, in seconds. */
+const POLL_SECONDS = 30;
+/** The pause between attempts to deliver, and the longest one between attempts to read the inbox. */
+const PAUSE_MS = 60_000;
+/** The pause after the first failure to read the inbox. It doubles with each one. */
+const FIRST_PAUSE_MS = 1000;
+/** Opening as many takes some ten milliseconds. */
+const BATCH = 50;
+
+/** What the author and one correspondent wrote to each other. */
+export interface Conversation extends Thread {
+  /** How many of the received messages the author has not read. */
+  unread: number;
+}
+
+/** Follows the inbox, opens each message once, and delivers the outbox. Plain text stays in memory. */
+export class Correspondence {
+  readonly mailbox: Mailbox;
+  readonly #inbox: InboxClient;
+  readonly #entries = new Map<string, InboxEntry>();
+  /** The messages whose senders were not verified, to verify them again. */
+  readonly #uncertain = new Map<string, InboxMessage>();
+  readonly #copies = new Map<string, OpenedCopy>();
+  #senders: SenderLookup;
+  #fault: string | null = null;
+  #opening = 0;
+
+  private constructor(mailbox: Mailbox, inbox: InboxClient) {
+    this.mailbox = mailbox;
+    this.#inbox = inbox;
+    this.#senders = mailbox.senders();
+  }
+
+  /**
+   * Opens the messages of an inbox, and starts to follow it and to deliver the outbox. While the inbox cannot be read,
+   * {@link fault} says why.
+   *
+   * @param ending - ends it
+   * @throws TwtxtError as `Mailbox.inbox`
+   */
+  static async open(mailbox: Mailbox, ending: AbortSignal): Promise<Correspondence> {
+    let onChange = (_why: string | null) => {};
+    const inbox = await mailbox.inbox(watchedFetch(ending, (why) => onChange(why)));
+    const correspondence = new Correspondence(mailbox, inbox);
+    onChange = (why) => {
+      correspondence.#fault = why === null ? null : `The inbox ${why}.`;
+    };
+    void correspondence.#deliver(ending);
+    await correspondence.#follow(ending);
+    return correspondence;
+  }
+
+  /** Why messages may be missing that arrived lately, a sentence; `null` while the inbox answers. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** How many messages are still to be opened. */
+  get opening(): number {
+    return this.#opening;
+  }
+
+  /** Unread ones first, then by their newest messages. */
+  async conversations(): Promise<Conversation[]> {
+    await this.#readCopies();
+    const entries = [...this.#entries.values()].sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1));
+    const threads = threadsOf(entries, [...this.#copies.values()]);
+    const isRead = await this.mailbox.readMarks.current();
+    const all = threads.map((thread) => ({
+      ...thread,
+      unread: thread.received.filter(({ id }) => !isRead(id)).length,
+    }));
+    return all.sort((a, b) => Number(b.unread > 0) - Number(a.unread > 0) || (newestIn(a) < newestIn(b) ? 1 : -1));
+  }
+
+  /** @param address - `null` for the messages whose senders are not certain */
+  async with(address: string | null): Promise<Conversation | null> {
+    return (await this.conversations()).find((one) => one.address === address) ?? null;
+  }
+
+  /** The addresses with another key than the one that the author knows. */
+  keyChanges(): KeyChange[] {
+    return keyChangesIn(this.#entries.values());
+  }
+
+  /** A message and its correspondent, who is `null` if it is not certain. @throws TwtxtError `not-found` */
+  async entry(id: string): Promise<{ entry: InboxEntry; address: string | null }> {
+    const entry = this.#entries.get(id);
+    if (!entry) throw new TwtxtError("not-found", "This message is no longer in your inbox.");
+    const [thread] = threadsOf([entry], []);
+    return { entry, address: thread?.address ?? null };
+  }
+
+  /**
+   * A message that the author has sent, or whose sender is verified.
+   *
+   * @returns its correspondent, its text, and the keys of its writer
+   * @throws TwtxtError `not-found`
+   */
+  async written(id: string): Promise<{ address: string; text: string; signers: string[] }> {
+    const entry = this.#entries.get(id);
+    if (entry && isOpened(entry) && !isUncertain(entry) && entry.message.address !== null) {
+      return { address: entry.message.address, text: textOf(entry), signers: [entry.signer] };
+    }
+    await this.#readCopies();
+    const { to: [address] = [], text } = this.#copies.get(id) ?? {};
+    if (address === undefined || text == null) {
+      throw new TwtxtError("not-found", "This message is no longer here, or its sender is not verified.");
+    }
+    return { address, text, signers: this.mailbox.keys.map(({ publicKey }) => formatKey(publicKey)) };
+  }
+
+  /** Remembers that the author has read all messages of a conversation. */
+  async markRead({ received }: Thread): Promise<void> {
+    await this.mailbox.readMarks.add(received.map(({ id }) => id));
+  }
+
+  /** Deletes a message from the inbox. */
+  async delete(id: string): Promise<void> {
+    await this.#inbox.delete(id);
+    this.#remove(id);
+    await this.mailbox.readMarks.remove([id]);
+  }
+
+  /** Verifies the senders again that were not verified, such as after the author has accepted a key. */
+  async verifyAgain(): Promise<void> {
+    this.#senders = this.mailbox.senders();
+    await this.#add([...this.#uncertain.values()]);
+  }
+
+  /** Removes, and deletes from the inbox, what blocked senders wrote. */
+  async removeBlocked(): Promise<void> {
+    await this.#keepWanted([...this.#entries.values()]);
+  }
+
+  /** Delivers what is due in the outbox, now and later. */
+  async #deliver(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      await this.mailbox
+        .outbox()
+        .retry({ all: false })
+        .catch((error: unknown) => {
+          // Only the store can fail, and then the pages that read the outbox show why.
+          if (!(error instanceof TwtxtError)) throw error;
+        });
+      await sleep(PAUSE_MS, ending);
+    }
+  }
+
+  /** Resolves once the newest messages are opened, or cannot be read; goes on in the background. */
+  #follow(ending: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      let pause = FIRST_PAUSE_MS;
+      const run = async () => {
+        const onStart = () => {
+          this.#fault = null;
+          pause = FIRST_PAUSE_MS;
+        };
+        const options = { all: true, every: POLL_SECONDS };
+        for await (const messages of newMessages(this.#inbox, options, { signal: ending, onStart })) {
+          await this.#add(
+            messages.filter(({ id }) => !this.#entries.has(id)),
+            resolve,
+          );
+        }
+      };
+      const keepRunning = async () => {
+        while (!ending.aborted) {
+          await run().catch((error: unknown) => {
+            if (!ending.aborted) this.#fault = error instanceof TwtxtError ? error.message : String(error);
+            resolve();
+          });
+          await sleep(pause, ending);
+          pause = Math.min(2 * pause, PAUSE_MS);
+        }
+      };
+      void keepRunning();
+    });
+  }
+
+  /**
+   * Opens the newest messages first, and lets other work run in between.
+   *
+   * @param onFirst - called once the newest ones are opened
+   */
+  async #add(messages: readonly InboxMessage[], onFirst = () => {}): Promise<void> {
+    this.#opening += messages.length;
+    const newestFirst = messages.toReversed();
+    for (let start = 0; start < newestFirst.length; start += BATCH) {
+      await this.#open(newestFirst.slice(start, start + BATCH));
+      onFirst();
+      await setImmediate();
+    }
+    onFirst();
+  }
+
+  async #open(messages: readonly InboxMessage[]): Promise<void> {
+    const wanted = await this.#keepWanted(await this.mailbox.read(messages, this.#senders));
+    const uncertain = new Set(wanted.filter(isUncertain).map(({ id }) => id));
+    for (const message of messages) {
+      if (uncertain.has(message.id)) this.#uncertain.set(message.id, message);
+    }
+    this.#opening -= messages.length;
+  }
+
+  async #keepWanted(entries: readonly InboxEntry[]): Promise<InboxEntry[]> {
+    const { wanted } = await this.mailbox.withoutBlocked(entries, this.#inbox);
+    for (const { id } of entries) this.#remove(id);
+    for (const entry of wanted) this.#entries.set(entry.id, entry);
+    return wanted;
+  }
+
+  #remove(id: string): void {
+    this.#entries.delete(id);
+    this.#uncertain.delete(id);
+  }
+
+  async #readCopies(): Promise<void> {
+    const { mailbox } = this;
+    const outbox = mailbox.outbox();
+    // More recipients may have got these meanwhile.
+    for (const { id } of await outbox.list()) this.#copies.delete(id);
+    const copies = await outbox.sent(new Set(this.#copies.keys()));
+    for (const copy of openCopies(copies, mailbox.keys)) this.#copies.set(copy.id, copy);
+  }
+}
+
+/** The unread messages of all conversations. */
+export function unreadIn(conversations: readonly Conversation[]): number {
+  return conversations.reduce((sum, { unread }) => sum + unread, 0);
+}
+
+function isUncertain(entry: InboxEntry): boolean {
+  return isOpened(entry) && entry.trust.trust !== "verified";
+}
+
+function newestIn({ received, sent }: Thread): string {
+  return [received.at(-1)?.created ?? "", sent.at(-1)?.created ?? ""].sort().at(-1) ?? "";
+}

@@ -1,0 +1,221 @@
+// plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
+import { setTimeout } from "node:timers/promises";
+import type { Clock } from "../../clock.js";
+import { TwtxtError } from "../../errors.js";
+import { loopbackHostOf } from "../../http/hosts.js";
+import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
+import { receiptsOf } from "../../messages/line.js";
+import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
+import { type Found, type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
+import {
+  createSenderLookup,
+  type SenderLookup,
+  type SenderLookupOptions,
+} from "../../messages/lookup/sender-lookup.js";
+import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
+import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import {
+  type OpenedMessage,
+  openMessages,
+  type Receipt,
+  receiptsAmong,
+  type UnreadableMessage,
+} from "../../messages/read/read.js";
+import type { OwnKeys } from "../../messages/sealing.js";
+import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
+import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
+import { type Author, authorAt, ownKeys } from "../author.js";
+import type { OwnSiteChoice } from "../choice.js";
+import type { Machine } from "../machine.js";
+import { networkOf } from "../network.js";
+import { MessageDrafts } from "./message-drafts.js";
+import { ReadMarks } from "./read-marks.js";
+
+/** An opened message, and the author's own messages that it confirms as read. */
+export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
+
+/** A message of the inbox, opened if possible. */
+export type InboxEntry = ReadMessage | UnreadableMessage;
+
+/** Called for each recipient as soon as the result is known. */
+type OnResult = (report: RecipientReport) => void;
+
+/** The key of an address, as it is published and as the author knows it. */
+export interface KeyComparison {
+  address: string;
+  /** `null` for an address that is not a contact. */
+  pinned: Contact | null;
+  found: Found;
+}
+
+/**
+ * Replaces the known key of an address.
+ *
+ * @param key - the only key to accept; `null` for any
+ * @throws TwtxtError `key-changed` for another key, or one that was found only through DNS
+ */
+export async function acceptFound(contacts: Contacts, found: Found, key: string | null): Promise<Contact> {
+  if (key === null || key === found.key) return contacts.accept(found);
+  const what = `${found.address} has published a different key, ${found.key}. Nothing was changed.`;
+  throw new TwtxtError("key-changed", what);
+}
+
+export class Mailbox {
+  readonly author: Author;
+  /** The current key signs and seals, all of them open. */
+  readonly keys: OwnKeys;
+  readonly contacts: Contacts;
+  readonly blocked: BlockedSenders;
+  readonly readMarks: ReadMarks;
+  readonly drafts: MessageDrafts;
+  /** Looks each address up once. */
+  readonly lookup: Lookup;
+  readonly #network: ReturnType<typeof networkOf>;
+  readonly #now: Clock;
+  readonly #url: string | undefined;
+
+  private constructor(author: Author, keys: OwnKeys, choice: OwnSiteChoice, now: Clock) {
+    this.author = author;
+    this.keys = keys;
+    this.contacts = new Contacts(author.store, now);
+    this.blocked = new BlockedSenders(author.store, now);
+    this.readMarks = new ReadMarks(author.store);
+    this.drafts = new MessageDrafts({ store: author.store, keys, now });
+    // The address has the host of the site, whose guests are looked up there.
+    const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
+    this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });
+    this.lookup = lookupOnce(this.#network.lookup);
+    this.#now = now;
+    this.#url = choice.url;
+  }
+
+  /** @throws TwtxtError as {@link authorAt} */
+  static async open(choice: OwnSiteChoice, machine: Machine): Promise<Mailbox> {
+    const author = await authorAt(choice, machine);
+    return new Mailbox(author, await ownKeys(author, machine), choice, machine.now);
+  }
+
+  /** Looks senders up. */
+  senders(options: Pick<SenderLookupOptions, "patienceMs"> = {}): SenderLookup {
+    return createSenderLookup(this.#network.lookup, { now: this.#now, ...options });
+  }
+
+  outbox(onResult?: OnResult): Outbox {
+    const { ask } = this.#network;
+    const { store, address, identity } = this.author;
+    const signerFor = (recipient: string) => (isGuestAtSiteOf(recipient, address) ? identity : null);
+    const options = { store, ask, now: this.#now, random: Math.random, signerFor };
+    return new Outbox({ ...options, ...(onResult && { onResult }) });
+  }
+
+  /** Sends a message of the author. @throws TwtxtError as `sendMessage` */
+  send(message: MessageToSend, onResult: OnResult): ReturnType<typeof sendMessage> {
+    const { author, contacts, lookup } = this;
+    const from = { address: author.address, key: this.keys[0] };
+    return sendMessage(message, { from, contacts, lookup, outbox: this.outbox(onResult), now: this.#now });
+  }
+
+  /**
+   * @param fetch - replaces the platform's
+   * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
+   */
+  async inbox(fetch = globalThis.fetch): Promise<InboxClient> {
+    const endpoint = atOrigin(this.author.endpoint ?? (await this.#publishedInbox()), this.#url);
+    return new InboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
+  }
+
+  /** @param lookup - looks senders up */
+  async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {
+    const { keys, contacts } = this;
+    return this.withReceipts(await Promise.all(await openMessages(messages, { keys, contacts, lookup })));
+  }
+
+  /**
+   * Deletes messages of blocked senders from the inbox. One that could not be deleted is left out, too, and deleted when it is
+   * read again.
+   *
+   * @returns `wanted`: the others, in their order; `deleted`: how many were deleted
+   */
+  async withoutBlocked<T extends OpenedMessage | UnreadableMessage>(
+    messages: readonly T[],
+    inbox: InboxClient,
+  ): Promise<{ wanted: T[]; deleted: number }> {
+    const blocked = await this.blocked.list();
+    const isUnwanted = (one: T) => isOpened<OpenedMessage>(one) && isBlocked(one, blocked);
+    const deleting = await Promise.allSettled(messages.filter(isUnwanted).map(({ id }) => inbox.delete(id)));
+    const deleted = deleting.filter(({ status }) => status === "fulfilled").length;
+    return { wanted: messages.filter((one) => !isUnwanted(one)), deleted };
+  }
+
+  /**
+   * Blocks a sender: what they write is deleted when it is opened.
+   *
+   * @param signer - the key that signed one of their messages; default: the known key of the address
+   * @throws TwtxtError `bad-usage` for the author's own address
+   */
+  async block(address: string, signer?: string): Promise<void> {
+    if (address === this.author.address) throw new TwtxtError("bad-usage", "You cannot block your own address.");
+    await this.blocked.block(address, signer ?? guestKeyOf(address) ?? (await this.contacts.get(address))?.key ?? null);
+  }
+
+  /** Looks an address up, and compares its key with the known one. @throws TwtxtError as `lookup` */
+  async compareKey(address: string): Promise<KeyComparison> {
+    const pinned = await this.contacts.get(address);
+    return { address, pinned, found: await this.#network.lookup(address) };
+  }
+
+  /**
+   * Replaces the known key of an address with the published one.
+   *
+   * @param key - the key that the author means
+   * @throws TwtxtError `key-changed` if another key is published now, or the new one was found only through DNS
+   */
+  async acceptKey(address: string, key: string): Promise<void> {
+    const { found } = await this.compareKey(address);
+    await acceptFound(this.contacts, found, key);
+  }
+
+  /** Adds the author's own messages that these confirm as read. */
+  async withReceipts(all: readonly (OpenedMessage | UnreadableMessage)[]): Promise<InboxEntry[]> {
+    const opened = all.filter((one) => isOpened(one));
+    const hasReceipts = opened.some(({ message, trust }) => {
+      return trust.trust === "verified" && receiptsOf(message).length > 0;
+    });
+    const receipts = hasReceipts ? receiptsAmong(opened, await this.outbox().sent(), this.keys) : [];
+    return all.map((one) => (isOpened(one) ? { ...one, receipts: receipts.filter(({ id }) => id === one.id) } : one));
+  }
+
+  /** Never the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
+  async #publishedInbox(): Promise<string> {
+    const { address, identity } = this.author;
+    const { key, endpoint } = await this.lookup(address).catch((error: unknown) => {
+      throw error instanceof TwtxtError ? withoutInbox(error, identity.publicKey) : error;
+    });
+    if (key === identity.publicKey) return endpoint;
+    throw new TwtxtError(
+      "key-changed",
+      `${address} has published a key that is not the one on this machine, so its inbox was not read. Give the site the option key: "${identity.publicKey}", build and deploy.`,
+    );
+  }
+}
+
+/** Neither the last build of the site nor its address names an inbox. */
+function withoutInbox(error: TwtxtError, key: string): TwtxtError {
+  const todo = `If your site has no inbox yet, give it the option key: "${key}", build and deploy.`;
+  return new TwtxtError(error.code, `${error.message} Your inbox is looked up there. ${todo}`, { cause: error });
+}
+
+/** Resolves early when the signal is aborted. */
+export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
+}
+
+function atOrigin(endpoint: string, url: string | undefined): string {
+  if (url === undefined) return endpoint;
+  const { pathname, search } = new URL(endpoint);
+  return new URL(url).origin + pathname + search;
+}
+
+export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {
+  return !("unreadable" in one);
+}

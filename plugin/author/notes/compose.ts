@@ -1,0 +1,116 @@
+// plugin/author/notes/compose.ts: the twt of a note that is not built yet.
+import { relative } from "node:path";
+import MarkdownIt from "markdown-it";
+import { findMentions, type Mention } from "../../feed/mention.js";
+import { byteLength } from "../../feed/twt.js";
+import { comparableLink } from "../../mentions/send/site-links.js";
+import type { FollowedFeed } from "../../options/follow.js";
+import { prefixOf, sharedUrlOf } from "../../site/routes.js";
+import { addBlobRule, type LinkTargets, linkBlobsInText } from "../../text/blob-links.js";
+import { addMentionRule, isMarkdownIt } from "../../text/markdown-mentions.js";
+import { linkFinder, MAX_LINKS } from "../../text/post-links.js";
+import * as htmlReader from "../../text/text-from-html.js";
+import { textOfPost } from "../../text/text-from-post.js";
+import { canParseUrl } from "../../url.js";
+import type { Site } from "../site.js";
+import { followedFeeds } from "../timeline/followed-feeds.js";
+
+/** A note as its author types it. */
+interface NoteDraft {
+  /** Markdown, with mentions. */
+  body: string;
+  /** The value for the front matter: `<hash> <nick> <feed url>`; `undefined` for no reply. */
+  replyTo: string | undefined;
+}
+
+/** The twt that a note would have in the feed. */
+export interface TwtPreview {
+  /** Lines are separated by U+2028. Empty for a note without content. */
+  text: string;
+  /** The size of the text in the feed. */
+  bytes: number;
+  /** Whether it is shortened, because it is too long for a line of a feed. */
+  isCut: boolean;
+  /** The mentions in the text, each once. */
+  mentions: Mention[];
+  /** The links to other sites, if the site sends them as mentions. */
+  links: string[];
+  /** Texts that look like mentions but name no feed that the site follows, such as `@bob`. */
+  unknownMentions: string[];
+  /** Whether a template language of the site may interpret a part of the text, such as `{{`. */
+  hasTemplateCode: boolean;
+}
+
+/**
+ * Computes the twt of a note with the code of the build, and with the Markdown of Eleventy without further plugins. A site
+ * that extends its Markdown, or has the option `text`, may get another text.
+ *
+ * @param file - the file of the note, absolute: links in the note are relative to its page
+ */
+export async function previewTwt({ body, replyTo }: NoteDraft, file: string, site: Site): Promise<TwtPreview> {
+  const follow = (await followedFeeds(site)).map(({ nick, url }) => ({ nick, url }));
+  const { settings } = site;
+  const unknown = new Set<string>();
+  const targets = blobTargets(site);
+  const html = markdownFor(follow, targets, (name) => unknown.add(name)).render(body);
+  const page = pageOf(file, site);
+  const post = {
+    url: new URL(page).pathname,
+    inputPath: site.shown(file),
+    date: new Date(0),
+    data: { replyTo },
+    templateContent: html,
+  };
+  const { text, isCut } = textOfPost(post, {
+    settings: { text: undefined, follow, nick: settings.nick },
+    feedUrl: settings.feedUrl,
+    permalink: page,
+    body: () => html,
+    html: () => htmlReader,
+    resolve: (link) => (canParseUrl(link, page) ? new URL(link, page).href : link),
+    linkBlobs: (text) => linkBlobsInText(text, targets.urlOf),
+    onUnknownMention: (name) => unknown.add(name),
+    pictures: [],
+  }) ?? { text: "", isCut: false };
+  const mentions = [...new Map(findMentions(text).map((mention) => [mention.url, mention])).values()];
+  const pages = new Set(mentions.map(({ url }) => comparableLink(url)));
+  const links = linkFinder(settings)(html).slice(0, MAX_LINKS);
+  return {
+    ...{ text, isCut, bytes: byteLength(text) },
+    mentions,
+    links: links.filter((link) => !pages.has(comparableLink(link))),
+    unknownMentions: [...unknown],
+    hasTemplateCode: /\{[{%#]/.test(body),
+  };
+}
+
+/** Eleventy's own Markdown, with the rules of the plugin. */
+function markdownFor(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
+  const markdown = new MarkdownIt({ html: true }).disable("code");
+  // The types of the library do not know all properties of its states.
+  const library: unknown = markdown;
+  if (isMarkdownIt(library)) {
+    addMentionRule(library, follow, onUnknown);
+    addBlobRule(library, () => targets);
+  }
+  return markdown;
+}
+
+/**
+ * The URL of the page of a note with Eleventy's default permalink, such as
+ * `https://alice.example/notes/20261120-093000/` for `notes/20261120-093000.md`.
+ *
+ * @param file - absolute
+ */
+export function pageOf(file: string, site: Site): string {
+  const { input, url } = site.settings;
+  const path = relative(site.file(input), file).replaceAll("\\", "/").replace(/\.md$/, "/");
+  return new URL(`${prefixOf(site.settings)}/${encodeURI(path)}`, url).href;
+}
+
+/** Blobs of the first author, as in a build. */
+function blobTargets({ settings }: Site): LinkTargets {
+  const owner = settings.authors[0]?.key ?? "";
+  const urlOf = (key: string) => (settings.blobs ? sharedUrlOf(settings.urls.shared, { owner, key }) : null);
+  return { urlOf, onNoKey: () => {} };
+}

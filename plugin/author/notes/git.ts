@@ -1,0 +1,94 @@
+// plugin/author/notes/git.ts: runs git on the author's machine.
+import { spawn } from "node:child_process";
+import { TwtxtError } from "../../errors.js";
+import type { Machine } from "../machine.js";
+
+/** How much of the output is passed on; the rest is cut, because the server of a remote can send any amount. */
+const MAX_OUTPUT = 64 * 1024;
+/** For a remote or a hook that never ends. */
+const MAX_MS = 5 * 60_000;
+
+/** A git command, and what to do with its output. */
+export interface GitRun {
+  /** Called with each line of the output as it comes, without its end. */
+  onOutput?: ((line: string) => void) | undefined;
+  /** Ends the command, and with it the programs that it started. */
+  signal?: AbortSignal | undefined;
+}
+
+interface GitResult {
+  exitCode: number;
+  /** Standard output, without the line end after it. */
+  stdout: string;
+  /** Both streams in the order in which they came. */
+  output: string;
+}
+
+/** Runs git in a folder. Nothing can be typed into it: a command that would ask for a password fails instead. */
+export type Git = (args: readonly string[], run?: GitRun) => Promise<GitResult>;
+
+/**
+ * @param folder - absolute
+ * @returns a function that throws TwtxtError `not-published` if git is not installed, or does not end
+ */
+export function gitIn(folder: string, { environment }: Pick<Machine, "environment">): Git {
+  const env = {
+    ...environment,
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_LITERAL_PATHSPECS: "1",
+    // Messages in English. LC_ALL would change the encoding of hooks, too.
+    LANGUAGE: "en",
+  };
+  return (args, { onOutput, signal } = {}) =>
+    new Promise((resolve, reject) => {
+      // In a session of its own, ssh has no terminal to ask on, and hooks can be ended with git.
+      const child = spawn("git", [...args], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+      const collected = { stdout: "", output: "" };
+      const unfinished = { stdout: "", stderr: "" };
+      const end = () => endGroup(child.pid);
+      const timer = setTimeout(end, MAX_MS);
+      signal?.addEventListener("abort", end, { once: true });
+      for (const name of ["stdout", "stderr"] as const) {
+        child[name].setEncoding("utf8").on("data", (text: string) => {
+          const part = text.slice(0, Math.max(0, MAX_OUTPUT - collected.output.length));
+          collected.output += part;
+          if (name === "stdout") collected.stdout += part;
+          const lines = (unfinished[name] + part).split("\n");
+          unfinished[name] = lines.pop() ?? "";
+          for (const line of lines) onOutput?.(line);
+        });
+      }
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", end);
+      };
+      child.on("error", (error) => {
+        settle();
+        reject(notStarted(error, folder));
+      });
+      child.on("close", (exitCode) => {
+        settle();
+        for (const line of Object.values(unfinished)) if (line !== "") onOutput?.(line);
+        if (exitCode === null) reject(new TwtxtError("not-published", `git ${args[0]} was ended before it was done.`));
+        else resolve({ exitCode, stdout: collected.stdout.replace(/\r?\n$/, ""), output: collected.output });
+      });
+    });
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid);
+  } catch (error) {
+    // ESRCH: it has just ended. Windows has no groups of processes.
+    if (Object(error).code !== "ESRCH") process.kill(pid);
+  }
+}
+
+function notStarted(error: Error, folder: string): TwtxtError {
+  const why =
+    Object(error).code === "ENOENT"
+      ? "git is not installed, or not in your PATH. Install it from https://git-scm.com, or publish the way you deploy your site."
+      : `git cannot be run in ${folder}: ${error.message}.`;
+  return new TwtxtError("not-published", why, { cause: error });
+}

@@ -1,0 +1,90 @@
+// plugin/author/notes/mentionable-feeds.ts: feeds and sites of people who wrote to the author, for completion while a note is typed.
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import * as v from "valibot";
+import { guestKeyOf } from "../../keys/guest.js";
+import { Contacts } from "../../messages/lookup/contacts.js";
+import { FileStore } from "../../store/file.js";
+import { readJson, writeJson } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+import { authorAt } from "../author.js";
+import type { OwnSiteChoice } from "../choice.js";
+import { dataFolder } from "../files.js";
+import type { Machine } from "../machine.js";
+import { SiteMentions } from "../mentions/site-mentions.js";
+import type { Site } from "../site.js";
+import { folderName } from "../site-store.js";
+
+const KEY = "mentionable";
+const FEEDS = v.array(v.object({ nick: v.string(), url: v.string() }));
+const RECORD = v.object({ authors: FEEDS, contacts: FEEDS });
+/** Pages of the list of mentions, newest first. */
+const MAX_PAGES = 5;
+const EVERY_MS = 5 * 60_000;
+/** How long a page waits if nothing is known yet. */
+const PATIENCE_MS = 1000;
+
+type Feed = v.InferOutput<typeof FEEDS>[number];
+
+/** Authors of received mentions, and contacts. */
+export class MentionableFeeds {
+  readonly #choice: OwnSiteChoice;
+  readonly #machine: Machine;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(choice: OwnSiteChoice, machine: Machine) {
+    this.#choice = choice;
+    this.#machine = machine;
+  }
+
+  /**
+   * Those that were read last, also while the site does not answer. They are read again in the background, at most once in
+   * five minutes.
+   */
+  async list({ settings }: Pick<Site, "settings">): Promise<readonly Feed[]> {
+    const store = new FileStore(join(dataFolder(this.#machine), "mentionable", folderName(settings.feedUrl)));
+    const known = (await readJson(store, KEY, RECORD))?.value ?? { authors: [], contacts: [] };
+    const feeds = [...known.authors, ...known.contacts];
+    const now = this.#machine.now();
+    if (now - this.#readAt < EVERY_MS) return feeds;
+    this.#readAt = now;
+    // The next time may work; other pages say why it does not.
+    const reading = this.#read(store, known).catch(() => feeds);
+    return feeds.length > 0 ? feeds : Promise.race([reading, setTimeout(PATIENCE_MS, feeds, { ref: false })]);
+  }
+
+  /** A source that cannot be read stays as it was. */
+  async #read(store: Store, known: v.InferOutput<typeof RECORD>): Promise<Feed[]> {
+    const [authors, contacts] = await Promise.all([
+      mentionAuthors(this.#choice, this.#machine).catch(() => known.authors),
+      contactSites(this.#choice, this.#machine).catch(() => known.contacts),
+    ]);
+    if (authors !== known.authors || contacts !== known.contacts) await writeJson(store, KEY, { authors, contacts });
+    return [...authors, ...contacts];
+  }
+}
+
+async function mentionAuthors(choice: OwnSiteChoice, machine: Machine): Promise<Feed[]> {
+  const site = await SiteMentions.open(choice, machine);
+  const authors = new Map<string, Feed>();
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { mentions, next } = await site.page("shown", after);
+    for (const { author } of mentions) {
+      if (author !== null && !authors.has(author.url)) authors.set(author.url, { nick: author.name, url: author.url });
+    }
+    if (next === null) break;
+    after = next;
+  }
+  return [...authors.values()];
+}
+
+/** A contact has an address but no feed, so a mention leads to the site. */
+async function contactSites(choice: OwnSiteChoice, machine: Machine): Promise<Feed[]> {
+  const { store } = await authorAt(choice, machine);
+  const contacts = await new Contacts(store, machine.now).list();
+  return contacts.flatMap(({ address }) => {
+    const [user = "", host = ""] = address.split("@");
+    return guestKeyOf(address) === null ? [{ nick: user, url: `https://${host}/` }] : [];
+  });
+}

@@ -1,0 +1,102 @@
+// plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash.
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { FileStore } from "../../store/file.js";
+import { readJson, update } from "../../store/json.js";
+import type { StreamingStore } from "../../store/store.js";
+import { type DraftSave, mayReplace } from "../draft-version.js";
+import { dataFolder } from "../files.js";
+import type { Machine } from "../machine.js";
+import type { Site } from "../site.js";
+import { folderName } from "../site-store.js";
+import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
+import { AnsweredTwt } from "./reply.js";
+
+const DRAFT = v.object({
+  id: v.string(),
+  body: v.string(),
+  /** The value for the front matter; `null` for no reply. */
+  replyTo: v.nullable(v.string()),
+  /** The twt that the author chose to reply to; `replyTo` may have changed since. */
+  answered: v.optional(v.nullable(AnsweredTwt), null),
+  /** When it was saved, as an ISO date. */
+  saved: v.string(),
+  /** An ID of the page that saved it last, and which of its saves this is. */
+  page: v.string(),
+  edit: v.number(),
+});
+
+/** A note that is not written into a post yet. */
+export type PostDraft = v.InferOutput<typeof DRAFT>;
+
+/** What a page saves. */
+export type SavedText = Omit<PostDraft, "saved" | "answered"> & Partial<Pick<PostDraft, "answered">> & DraftSave;
+
+const PREFIX = "drafts/";
+
+/** The drafts of a site on this machine, in the author's data folder. All methods throw TwtxtError `store-failed`. */
+export class PostDrafts {
+  readonly pictures: DraftPictures;
+  readonly #store: StreamingStore;
+  readonly #now: () => number;
+
+  constructor(store: StreamingStore, now: () => number, limits = PICTURE_LIMITS) {
+    this.pictures = new DraftPictures(store, limits);
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /**
+   * Saves a draft. Does not replace what another page has saved since this one was loaded: its text becomes a draft of its
+   * own then.
+   *
+   * @returns the draft, with another ID if it is a new one
+   */
+  async save(text: SavedText): Promise<PostDraft> {
+    const id = DRAFT_ID.test(text.id) ? text.id : randomUUID();
+    const saved = await this.#replace({ ...text, id });
+    if (saved.page === text.page) return saved;
+    const other = randomUUID();
+    await this.pictures.copy(id, other);
+    return this.#replace({ ...text, id: other });
+  }
+
+  /** @returns the stored draft: that of another page if it was not replaced */
+  async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
+    const draft: PostDraft = { answered: null, ...text, saved: new Date(this.#now()).toISOString() };
+    const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
+      return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
+    });
+    return stored ?? draft;
+  }
+
+  /** The newest first. */
+  async list(): Promise<PostDraft[]> {
+    const keys = await this.#store.keys(PREFIX);
+    const drafts = await Promise.all(keys.map((key) => readJson(this.#store, key, DRAFT)));
+    return drafts.flatMap((stored) => stored?.value ?? []).sort((a, b) => (a.saved < b.saved ? 1 : -1));
+  }
+
+  /** @throws TwtxtError `not-found` */
+  async find(id: string): Promise<PostDraft> {
+    const stored = DRAFT_ID.test(id) ? await readJson(this.#store, PREFIX + id, DRAFT) : null;
+    if (stored === null) throw new TwtxtError("not-found", "There is no such draft. It may be saved as a post.");
+    return stored.value;
+  }
+
+  /** Deletes a draft if it exists, and its pictures. */
+  async delete(id: string): Promise<void> {
+    if (!DRAFT_ID.test(id)) return;
+    // First: pictures without a draft would count, and no page would show them.
+    await this.pictures.clear(id);
+    await this.#store.delete(PREFIX + id);
+  }
+}
+
+/** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */
+export function postDrafts({ settings }: Site, machine: Machine): PostDrafts {
+  const folder = join(dataFolder(machine), "drafts", folderName(settings.feedUrl));
+  return new PostDrafts(new FileStore(folder), machine.now);
+}

@@ -1,0 +1,266 @@
+// plugin/author/notes/publish.ts: publishes new files of a site by git: adds, commits and pushes them, and nothing else.
+import { relative } from "node:path";
+import { TwtxtError } from "../../errors.js";
+import { readText } from "../files.js";
+import type { Machine } from "../machine.js";
+import type { Site } from "../site.js";
+import { readPost } from "./front-matter.js";
+import { type Git, type GitRun, gitIn } from "./git.js";
+import { picturesBeside } from "./note-pictures.js";
+
+/** The commands that publish files, for the author to confirm. */
+export interface Publication {
+  commands: readonly GitCommand[];
+  /** The subjects of earlier commits that the push publishes, too; newest first. */
+  earlier: readonly string[];
+  /** The name of the branch at the remote, such as `origin/main`. */
+  remote: string;
+  /** The file of followed feeds, from the root of the site, if it has changes that are not committed; `null` otherwise. */
+  follow: string | null;
+}
+
+/** What to publish. */
+export interface Publishable {
+  /** Absolute. */
+  files: readonly string[];
+  /** The message of the commit. */
+  message: string;
+  /** Whether the file of followed feeds is published, too, if it has changed. */
+  hasFollow: boolean;
+}
+
+interface GitCommand {
+  args: readonly string[];
+  /** As it would be typed in a shell. */
+  shown: string;
+}
+
+const MAX_SUBJECT = 60;
+/** The number of earlier commits that are named. */
+const MAX_EARLIER = 20;
+const FOLLOW_MESSAGE = "Feeds that I follow";
+
+/** Why the file of followed feeds is published with a note. */
+export function whyFollow(file: string): string {
+  return `${file} has changes that are not committed. Without them, a build elsewhere, such as that of your deploy, does not know the feeds that you have followed since, and a mention such as @bob notifies no one.`;
+}
+
+/**
+ * What publishes a note: its file and the pictures beside it that it shows.
+ *
+ * @param file - absolute
+ * @throws TwtxtError `bad-file`
+ */
+export async function publishableNote(file: string): Promise<Omit<Publishable, "hasFollow">> {
+  const { content } = readPost((await readText(file)) ?? "");
+  return { files: [file, ...(await picturesBeside(file, content))], message: commitMessage(content) };
+}
+
+/**
+ * Finds the commands that publish these files, and checks that git can run them. Changes nothing.
+ *
+ * @throws TwtxtError `not-published` with what to do first; also if everything is published already
+ */
+export async function planPublication(
+  { files, message, hasFollow }: Publishable,
+  site: Site,
+  machine: Machine,
+): Promise<Publication> {
+  const root = site.file(".");
+  const git = gitIn(root, machine);
+  const paths = files.map((file) => relative(root, file).replaceAll("\\", "/"));
+  await checkRepository(git, root);
+  const remote = await remoteBranch(git);
+  const changed = await changedFiles(git, paths);
+  const log = await git(["log", "--format=%s", `--max-count=${MAX_EARLIER}`, "@{push}..HEAD"]);
+  const earlier = log.stdout === "" ? [] : log.stdout.split("\n");
+  const follow = await changedFollowFile(git, site);
+  const committed = [...(changed.length === 0 ? [] : paths), ...(hasFollow && follow !== null ? [follow] : [])];
+  if (committed.length === 0 && earlier.length === 0) {
+    throw refusal(
+      `${paths.join(", ")}: no changes since the last commit, and nothing to push. It is published already.`,
+    );
+  }
+  const change = [
+    ["add", "--", ...committed],
+    ["commit", "--only", "-m", changed.length === 0 ? FOLLOW_MESSAGE : message, "--", ...committed],
+  ];
+  const commands = [...(committed.length === 0 ? [] : change), ["push"]];
+  return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote, follow };
+}
+
+/**
+ * Runs the commands one after the other. The author has confirmed them.
+ *
+ * @param onCommand - called before each command
+ * @throws TwtxtError `not-published` after the first command that fails, with what to do
+ */
+export async function publish(
+  { commands, remote }: Publication,
+  { site, machine, onCommand, ...run }: { site: Site; machine: Machine; onCommand(command: GitCommand): void } & GitRun,
+): Promise<void> {
+  const git = gitIn(site.file("."), machine);
+  for (const command of commands) {
+    onCommand(command);
+    const { exitCode, output } = await git(command.args, run);
+    if (exitCode !== 0) throw refusal(adviceOn(command.args[0] ?? "", output, remote));
+  }
+}
+
+/** How a post that was pushed gets online, and its mentions to the people in them. */
+export function afterPush({ settings: { host } }: Pick<Site, "settings">): string {
+  switch (host) {
+    case "netlify":
+      return "It is online as soon as Netlify has built and deployed the site, which then sends the mentions of the post.";
+    case "node":
+      return "It is online as soon as your site is built with it. Then eleventy-twtxt serve sends the mentions of the post.";
+    case "static":
+      return "It is online as soon as your host has built and deployed the site. Then send the mentions of the post: npx eleventy-twtxt send";
+  }
+}
+
+/**
+ * The message of a commit for a note: the start of its text.
+ *
+ * @example commitMessage("Hello from *my* site.\nMore.") // "Hello from *my* site."
+ */
+export function commitMessage(text: string): string {
+  const [line = ""] = text.trim().split(/\s*\n/, 1);
+  const short = line
+    .replace(/@<([^\s<>]+) [^<>]*>/g, "@$1")
+    .replace(/!\[([^\][]*)\]\([^\s()]*\)/g, "$1")
+    .replace(/\s+/g, " ")
+    .trim();
+  if (short === "") return "New note";
+  return short.length <= MAX_SUBJECT ? short : `${short.slice(0, MAX_SUBJECT).replace(/ \S*$/, "")}…`;
+}
+
+async function checkRepository(git: Git, root: string): Promise<void> {
+  const inside = await git(["rev-parse", "--is-inside-work-tree"]);
+  if (inside.stdout !== "true") throw refusal(whyNoRepository(inside.output, root));
+  const branch = await git(["symbolic-ref", "--quiet", "HEAD"]);
+  for (const { head, what, finish } of branch.exitCode === 0 ? ON_A_BRANCH : DETACHED) {
+    if ((await git(["rev-parse", "--quiet", "--verify", head])).exitCode !== 0) continue;
+    throw refusal(
+      `A ${what} is not finished. Finish it with git ${finish}, or undo it with git ${what} --abort, then try again.`,
+    );
+  }
+  if (branch.exitCode !== 0) {
+    throw refusal(
+      "No branch is checked out (detached HEAD), so the commit would be on none. Choose one first: git switch main",
+    );
+  }
+  const author = await git(["var", "GIT_AUTHOR_IDENT"]);
+  if (author.exitCode !== 0) {
+    throw refusal(
+      'git does not know your name for commits. Tell it once: git config --global user.name "Alice", and git config --global user.email alice@alice.example',
+    );
+  }
+}
+
+/** Operations that a commit would disturb, and the references that show that they are under way. */
+const ON_A_BRANCH = [
+  { head: "MERGE_HEAD", what: "merge", finish: "commit" },
+  { head: "CHERRY_PICK_HEAD", what: "cherry-pick", finish: "cherry-pick --continue" },
+  { head: "REVERT_HEAD", what: "revert", finish: "revert --continue" },
+];
+const DETACHED = [{ head: "REBASE_HEAD", what: "rebase", finish: "rebase --continue" }];
+
+function whyNoRepository(output: string, root: string): string {
+  if (/not a git repository/i.test(output)) {
+    return `${root} is not in a git repository. Publish the way you deploy your site.`;
+  }
+  if (!output.includes("dubious ownership")) return gitSays(output);
+  return `git does not trust the repository of ${root}, because it belongs to another user. If it is yours: git config --global --add safe.directory ${root}`;
+}
+
+/** Which of these files differ from the last commit. */
+async function changedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
+  const { stdout } = await git(["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...paths]);
+  const entries = stdout.split("\0").filter(Boolean);
+  const ignored = entries.filter((entry) => entry.startsWith("!! ")).map((entry) => entry.slice(3));
+  if (ignored.length === 0) return entries;
+  throw refusal(`git ignores ${ignored.join(", ")}. Remove the line from .gitignore, then try again.`);
+}
+
+/** The file of followed feeds, unless it has not changed, or git ignores it. */
+async function changedFollowFile(git: Git, { settings, file }: Site): Promise<string | null> {
+  const path = relative(file("."), file(settings.followed.file)).replaceAll("\\", "/");
+  const { stdout } = await git(["status", "--porcelain", "--untracked-files=all", "--", path]);
+  return stdout === "" ? null : path;
+}
+
+/** The branch to which git pushes, such as `origin/main`. */
+async function remoteBranch(git: Git): Promise<string> {
+  const push = await git(["rev-parse", "--abbrev-ref", "@{push}"]);
+  if (push.exitCode === 0) return push.stdout;
+  const branch = (await git(["symbolic-ref", "--short", "HEAD"])).stdout;
+  const [remote = ""] = (await git(["remote"])).stdout.split("\n");
+  if (remote === "") {
+    throw refusal(
+      `The repository has no remote to push to. Add it once: git remote add origin URL, then git push --set-upstream origin ${branch}`,
+    );
+  }
+  throw refusal(
+    `The branch ${branch} has no upstream: git does not know where to push it. Tell it once: git push --set-upstream ${remote} ${branch}`,
+  );
+}
+
+/** A command waits for no lock of another one. */
+const LOCKED = /Unable to create '(.+\.lock)': File exists/;
+
+/** What to do after git refused a command, by its output. */
+const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
+  [
+    /\[rejected\]|non-fast-forward|fetch first/,
+    (remote) =>
+      `${remote} has commits that you do not have. Get them with git pull --rebase, then publish again. Your commit is kept.`,
+  ],
+  [
+    /\[remote rejected\]|hook declined/,
+    (remote) =>
+      `${remote} refused the push. The lines that start with "remote:" say why. Correct it, then publish again. Your commit is kept.`,
+  ],
+  [
+    /terminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied|Host key verification failed|error: 403/i,
+    (remote) =>
+      `${remote} does not accept your login, or git has to ask for a password. Run git push once in a terminal, and store the password with a credential helper or ssh-agent. Your commit is kept.`,
+  ],
+  [
+    /Could not resolve host|Connection (?:refused|timed out|reset)|unable to access|does not appear to be a git repository|Could not read from remote/i,
+    (remote) =>
+      `${remote} cannot be reached. Check your network and git remote --verbose, then publish again. Your commit is kept.`,
+  ],
+];
+
+function adviceOn(action: string, output: string, remote: string): string {
+  const [, lock] = LOCKED.exec(output) ?? [];
+  if (lock !== undefined) {
+    const kept = action === "push" ? "Your commit is kept." : "Nothing was published.";
+    return `Another git command is running in the repository, or one was killed. Wait until it ends; if there is none, delete ${lock}, then publish again. ${kept}`;
+  }
+  if (action === "push") {
+    const known = ADVICE.find(([pattern]) => pattern.test(output));
+    return known
+      ? known[1](remote)
+      : "git push failed; its output says why. A hook of your repository (pre-push) may refuse it. Correct it, then publish again. Your commit is kept.";
+  }
+  if (action === "commit" && !/^fatal:/m.test(output)) {
+    return "git commit failed; its output says why. A hook of your repository (pre-commit or commit-msg) may refuse it. Correct it, then publish again. Nothing was published.";
+  }
+  return `${gitSays(output)} Nothing was published.`;
+}
+
+function gitSays(output: string): string {
+  const line = output.split("\n").find((line) => /^(?:fatal|error):/.test(line)) ?? output.split("\n")[0] ?? "";
+  return `git says: ${line.replace(/^(?:fatal|error): /, "").trim()}`;
+}
+
+function shownCommand(args: readonly string[]): string {
+  const words = args.map((arg) => (/^[\w./:@=+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
+  return ["git", ...words].join(" ");
+}
+
+function refusal(message: string): TwtxtError {
+  return new TwtxtError("not-published", message);
+}

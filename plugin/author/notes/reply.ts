@@ -1,0 +1,103 @@
+// plugin/author/notes/reply.ts: the twt that a note replies to.
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import type { ParsedTwt } from "../../feed/feed.js";
+import { twtHash, twtHashes } from "../../feed/hash.js";
+import { parseReplyTo } from "../../feed/subject.js";
+import { toInstant } from "../../feed/timestamp.js";
+import type { Ask } from "../../http/guard.js";
+import { formatReference, parseReference } from "../../mentions/reference.js";
+import { type LiveFeed, readAnyFeed, readArchives } from "../../mentions/send/live-feed.js";
+import { quoteText } from "../../mentions/verify/source-text.js";
+import type { HostChoice } from "../choice.js";
+import { userAgent } from "../invocation.js";
+
+/** A twt by its time, as it is written in the feed. */
+type TwtReference = { feedUrl: string; timestamp: string };
+/** The twt that a note replies to, by its hash or by its time. */
+export type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
+
+/** The twt that a note replies to, with its text. */
+export const AnsweredTwt = v.object({
+  /** The value for the front matter. */
+  replyTo: v.string(),
+  /** The nick in its feed, or the host. */
+  name: v.string(),
+  /** At most 500 characters; lines are separated by LF. */
+  text: v.string(),
+  /** A reference to it. */
+  source: v.string(),
+});
+export type AnsweredTwt = v.InferOutput<typeof AnsweredTwt>;
+
+const REFERENCE_MARK = "#:~:text=";
+
+/**
+ * Parses a hash and a feed URL, perhaps with a nick between them, or a reference.
+ *
+ * @returns `null` for anything else, such as the URL of a page
+ * @throws TwtxtError `bad-usage` for a malformed reference
+ * @example parseReply("https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z") // { feedUrl: "https://bob.example/twtxt.txt", timestamp: "2026-01-02T03:04:05Z" }
+ */
+export function parseReply(text: string): Reply | null {
+  if (!text.includes(REFERENCE_MARK)) {
+    const { hash, nick = null, feedUrl } = parseReplyTo(text) ?? {};
+    return hash !== undefined && feedUrl ? { hash, nick, feedUrl } : null;
+  }
+  const { url, timestamps } = parseReference(text, "bad-usage");
+  const [timestamp] = timestamps;
+  return timestamp === undefined ? null : { feedUrl: url, timestamp };
+}
+
+/**
+ * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.
+ *
+ * @param reply - a time is looked up in the feed and its archives
+ * @throws TwtxtError `no-such-twt`, and errors of reading the feed
+ */
+export async function replyToOf(reply: Reply, choice: HostChoice): Promise<string> {
+  return "hash" in reply ? formatReplyTo(reply) : (await answeredTwt(reply, choice)).replyTo;
+}
+
+/**
+ * Reads the twt that a note replies to from its feed.
+ *
+ * @param reply - a time is also looked up in the archives
+ * @throws TwtxtError `no-such-twt`, and errors of reading the feed
+ */
+export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<AnsweredTwt> {
+  // Loaded on demand: most notes are not replies.
+  const { createGuard } = await import("../../http/guard.js");
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: choice["allow-private-host"] });
+  const feed = await readAnyFeed(ask, reply.feedUrl);
+  const { identity, nick } = feed;
+  const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);
+  return {
+    replyTo:
+      "hash" in reply ? formatReplyTo(reply) : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
+    name: nick ?? new URL(identity).host,
+    text: quoteText(twt.text),
+    source: formatReference(identity, twt.timestamp),
+  };
+}
+
+function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: string | null; feedUrl: string }): string {
+  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
+}
+
+function twtWithHash({ hash, feedUrl }: { hash: string; feedUrl: string }, { identity, twts }: LiveFeed): ParsedTwt {
+  const found = twts.find((twt) => Object.values(twtHashes(identity, twt)).includes(hash));
+  if (found) return found;
+  throw new TwtxtError("no-such-twt", `${feedUrl} has no twt with the hash ${hash}.`);
+}
+
+async function twtAt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
+  const instant = toInstant(timestamp) ?? "";
+  const isWanted = (twt: { instant: string }) => twt.instant === instant;
+  const found = feed.twts.filter(isWanted);
+  if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
+  const [twt] = found;
+  if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt at ${timestamp}.`);
+  if (found.length === 1) return twt;
+  throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
+}

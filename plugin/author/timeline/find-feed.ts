@@ -1,0 +1,57 @@
+// plugin/author/timeline/find-feed.ts: finds the feed of an author by its URL, or by the address of their site.
+import { TwtxtError } from "../../errors.js";
+import { FEED_BYTES } from "../../http/feed-file.js";
+import type { Ask } from "../../http/guard.js";
+import { readAnyFeed } from "../../mentions/send/live-feed.js";
+import { feedLinks, USUAL_PLACE } from "./feed-links.js";
+
+/** A feed, and the nick in it. */
+export interface NamedFeed {
+  url: string;
+  /** `null` if the feed has none that is valid in a mention. */
+  nick: string | null;
+}
+
+/**
+ * Finds a feed: at the URL itself, in the links of the page there, or at `/twtxt.txt` of a front page.
+ *
+ * @throws TwtxtError `feed-not-live` if there is none, and as the guard
+ */
+export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
+  try {
+    return await feedAt(url, ask);
+  } catch (error) {
+    if (!isNoFeed(error)) throw error;
+    for (const place of await placesNamedAt(url, ask)) {
+      const feed = await feedAt(place, ask).catch(nullForFault);
+      if (feed) return feed;
+    }
+    const advice = "No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt";
+    throw new TwtxtError("feed-not-live", `${error.message} ${advice}`, { cause: error });
+  }
+}
+
+async function feedAt(url: string, ask: Ask): Promise<NamedFeed> {
+  const { nick } = await readAnyFeed(ask, url);
+  return { url, nick };
+}
+
+async function placesNamedAt(url: string, ask: Ask): Promise<string[]> {
+  const response = await ask(url, { maxBytes: FEED_BYTES });
+  const { pathname } = new URL(response.url);
+  const usual = pathname === "/" ? [new URL(USUAL_PLACE, response.url).href] : [];
+  const isPage = response.status === 200 && /^text\/html\b/i.test(response.headers["content-type"] ?? "");
+  if (isPage) return [...(await feedLinks((await response.bytes()).toString(), response.url)), ...usual];
+  response.close();
+  return usual;
+}
+
+function isNoFeed(error: unknown): error is TwtxtError {
+  return error instanceof TwtxtError && error.code === "feed-not-live";
+}
+
+/** One place that cannot be read does not end the search. */
+function nullForFault(error: unknown): null {
+  if (error instanceof TwtxtError) return null;
+  throw error;
+}

@@ -1,0 +1,151 @@
+// plugin/author/timeline/followed-feeds.ts: lists, follows and unfollows feeds: the option `follow`, and the file beside it.
+import { existsSync } from "node:fs";
+import PQueue from "p-queue";
+import { TwtxtError } from "../../errors.js";
+import { isMentionUrl, isNick } from "../../feed/mention.js";
+import type { Ask } from "../../http/guard.js";
+import { isSameUrl } from "../../http/same-url.js";
+import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
+import { createText, readText, replaceText } from "../files.js";
+import { typed } from "../invocation.js";
+import type { Site } from "../site.js";
+import { findFeed } from "./find-feed.js";
+import { addToJsonList, removeFromJsonList } from "./json-list.js";
+
+/** A feed that the site follows from its next build on. */
+export interface Following extends FollowedFeed {
+  /** Whether it is in the configuration of the site, which is code and never edited here. */
+  isInOption: boolean;
+}
+
+/** Changes of the file, one after the other: each one reads what the one before has written. */
+const changes = new PQueue({ concurrency: 1 });
+
+/** The feeds that the site follows: those in the option, as of the last build, and those that are in the file now. */
+export async function followedFeeds(site: Site): Promise<Following[]> {
+  const { option } = site.settings.followed;
+  const { feeds } = await readList(site);
+  const added = feeds.filter(({ url }) => !option.some((feed) => isSameFeed(feed.url, url)));
+  return [
+    ...option.map((feed) => ({ ...feed, isInOption: true })),
+    ...added.map((feed) => ({ ...feed, isInOption: false })),
+  ];
+}
+
+/**
+ * Follows a feed: adds it to the file, which is created if necessary.
+ *
+ * @param url - of the feed; without a nick, also of a page that names it, such as the front page of a site
+ * @param nick - `undefined` for the nick in the feed, which is requested; without one, it is the host
+ * @returns the feed; `isNew` is `false` if the site follows it already, and nothing was changed
+ * @throws TwtxtError `bad-usage` for the own feed, an unsuitable URL, and a nick that is invalid or taken; `bad-file`,
+ *   and errors of reading the feed
+ */
+export async function follow(
+  site: Site,
+  { url, nick }: { url: string; nick: string | undefined },
+  ask: Ask,
+): Promise<Following & { isNew: boolean }> {
+  checkUrl(url, site);
+  if (nick !== undefined && !isNick(nick)) {
+    throw new TwtxtError(
+      "bad-usage",
+      `"${nick}" cannot be a nick: it must not have spaces or any of @ # ! : < > ( ) [ ] ' " \`.`,
+    );
+  }
+  const known = (await followedFeeds(site)).find((feed) => isSameFeed(feed.url, url));
+  if (known) return { ...known, isNew: false };
+  const feed = nick === undefined ? await namedFeed(url, ask) : { nick, url };
+  checkUrl(feed.url, site);
+  return changes.add(() => addFeed(site, feed));
+}
+
+/** Adds a feed that is not in the list, perhaps since another page has just added it. @throws TwtxtError as {@link follow} */
+async function addFeed(site: Site, feed: FollowedFeed): Promise<Following & { isNew: boolean }> {
+  const all = await followedFeeds(site);
+  const known = all.find(({ url }) => isSameFeed(url, feed.url));
+  if (known) return { ...known, isNew: false };
+  const namesake = all.find(({ nick }) => nick === feed.nick);
+  if (namesake) {
+    throw new TwtxtError(
+      "bad-usage",
+      `You already follow another @${feed.nick}, ${namesake.url}. Choose a nick for the new one: ${typed(`follow ${feed.url} --nick ${feed.nick}2`)}`,
+    );
+  }
+  await addToList(site, feed);
+  return { ...feed, isInOption: false, isNew: true };
+}
+
+/**
+ * Unfollows a feed: removes it from the file.
+ *
+ * @param wanted - the URL of the feed, or its nick
+ * @returns the feed; `null` if the site does not follow it
+ * @throws TwtxtError `bad-usage` for a feed in the option; `bad-file`
+ */
+export function unfollow(site: Site, wanted: string): Promise<FollowedFeed | null> {
+  return changes.add(() => removeFeed(site, wanted));
+}
+
+async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {
+  const isWanted = ({ nick, url }: FollowedFeed) => nick === wanted.replace(/^@/, "") || isSameFeed(url, wanted);
+  const { file, json, feeds } = await readList(site);
+  const positions = feeds.flatMap((feed, at) => (isWanted(feed) ? [at] : []));
+  const configured = site.settings.followed.option.find(isWanted);
+  const [found] = feeds.filter(isWanted);
+  if (found) await replaceText(file, removeFromJsonList(json, positions));
+  if (!configured) return found ?? null;
+  throw new TwtxtError(
+    "bad-usage",
+    `${configured.url} is in the option "follow" of your configuration file, which only you can edit. Remove { nick: "${configured.nick}", ... } there.`,
+  );
+}
+
+interface FollowList {
+  /** Absolute. */
+  file: string;
+  isThere: boolean;
+  json: string;
+  feeds: FollowedFeed[];
+}
+
+/** The file, as it is now. */
+async function readList(site: Site): Promise<FollowList> {
+  const file = site.file(site.settings.followed.file);
+  if (!existsSync(file)) return { file, isThere: false, json: "[]\n", feeds: [] };
+  const json = await readText(file);
+  if (json === null) throw new TwtxtError("bad-file", `${site.shown(file)} is not a text in UTF-8.`);
+  return { file, isThere: true, json, feeds: parseFollowFile(json, site.shown(file)) };
+}
+
+async function addToList(site: Site, { nick, url }: FollowedFeed): Promise<void> {
+  const { file, isThere, json } = await readList(site);
+  const text = addToJsonList(json, { nick, url });
+  if (isThere) return replaceText(file, text);
+  // Another process may just have created it.
+  if (!(await createText(file, text))) await addToList(site, { nick, url });
+}
+
+/** Feeds that are not on the web, such as `gemini:`, are compared as they are written. */
+function isSameFeed(a: string, b: string): boolean {
+  return a === b || isSameUrl(a, b);
+}
+
+function checkUrl(url: string, { settings }: Site): void {
+  if (isSameUrl(url, settings.feedUrl)) {
+    throw new TwtxtError("bad-usage", `${url} is your own feed. Your timeline has your own twts anyway.`);
+  }
+  if (isMentionUrl(url) && !url.includes("#")) return;
+  throw new TwtxtError(
+    "bad-usage",
+    `"${url}" is not the URL of a feed. Expected one such as https://bob.example/twtxt.txt, without "#".`,
+  );
+}
+
+/** The feed at a URL or named by the page there; its nick is the host if it has none. */
+async function namedFeed(url: string, ask: Ask): Promise<FollowedFeed> {
+  const { host, protocol } = new URL(url);
+  if (!/^https?:$/.test(protocol)) return { nick: host, url };
+  const found = await findFeed(url, ask);
+  return { nick: found.nick ?? new URL(found.url).host.replace(/:/g, "-"), url: found.url };
+}

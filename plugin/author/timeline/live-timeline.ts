@@ -1,0 +1,246 @@
+// plugin/author/timeline/live-timeline.ts: followed feeds, received mentions and the author's own feed, read again while a process runs.
+import { setTimeout } from "node:timers/promises";
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import {
+  type FollowedFeed,
+  type KeptFeed,
+  parseKeptFeeds,
+  readFollowedFeeds,
+  unreadFeeds,
+} from "../../http/followed-feeds.js";
+import { newestThreads } from "../../site/conversation.js";
+import { type PublicMention, parseMentionList } from "../../site/mention-list.js";
+import type { UnreadFeed } from "../../site/timeline.js";
+import { readJson, update, writeJson } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+import type { OwnSiteChoice } from "../choice.js";
+import type { Machine } from "../machine.js";
+import { shownMentions } from "../mentions/shown-mentions.js";
+import { hostsFor, networkOf } from "../network.js";
+import { publishedSite, type Site } from "../site.js";
+import { followedFeeds } from "./followed-feeds.js";
+import { type TimelineThread, timelineEntries } from "./timeline-items.js";
+
+const FEEDS_KEY = "feeds";
+const MENTIONS_KEY = "mentions";
+const SEEN_KEY = "seen";
+const EVERY_MS = 5 * 60_000;
+/** An author who returns after a longer time visits the timeline again. */
+const VISIT_MS = 10 * 60_000;
+/** Timeout of all requests of one round. */
+const ROUND_MS = 20_000;
+
+const FeedsRecord = v.array(v.unknown());
+const MentionsRecord = v.unknown();
+const SeenRecord = v.object({ upTo: v.string() });
+
+interface LiveTimelineParts {
+  site: Site;
+  choice: Pick<OwnSiteChoice, "url" | "allow-private-host">;
+  /** Keeps what was read, and what the author has seen. */
+  store: Store;
+  machine: Pick<Machine, "now">;
+  /** Ends it. */
+  ending: AbortSignal;
+  /** Describes the error of a round in the background, in sentences. */
+  faultText(error: unknown): string;
+}
+
+/** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
+export class LiveTimeline {
+  readonly #parts: LiveTimelineParts;
+  #threads: readonly TimelineThread[] = [];
+  /** The times since when the items of others are there, newest first. */
+  #times: readonly string[] = [];
+  #unread: readonly UnreadFeed[] = [];
+  /** The feeds as they were last read. */
+  #kept: KeptFeed[] = [];
+  #isOffline = false;
+  #mentions: readonly PublicMention[] = [];
+  #mentionsFault: string | null = null;
+  #updated: string | null = null;
+  #fault: string | null = null;
+  #isStarted = false;
+  #reading: Promise<void> = Promise.resolve();
+  /** Of the newest item that the author has seen; `null` before the first visit. */
+  #seen: string | null = null;
+  /** `at` is the time of its last page. */
+  #visit: { before: string; at: number } | null = null;
+
+  private constructor(parts: LiveTimelineParts) {
+    this.#parts = parts;
+  }
+
+  /** Shows what was read last time. */
+  static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
+    const timeline = new LiveTimeline(parts);
+    timeline.#kept = parseKeptFeeds((await readJson(parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
+    timeline.#mentions = await timeline.#knownMentions();
+    timeline.#seen = await timeline.#storedSeen();
+    const known = new Map(timeline.#kept.map((feed) => [feed.url, feed]));
+    const follow = await timeline.#followed();
+    await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
+    return timeline;
+  }
+
+  /** The conversations, the one with the newest item first. */
+  get threads(): readonly TimelineThread[] {
+    return this.#threads;
+  }
+
+  /** The feeds that could not be read in the last round. */
+  get unread(): readonly UnreadFeed[] {
+    return this.#unread;
+  }
+
+  /** Whether the last round could read none of the feeds. */
+  get isOffline(): boolean {
+    return this.#isOffline;
+  }
+
+  /** Why the mentions are those of the last time, a sentence; `null` if they could be read in the last round. */
+  get mentionsFault(): string | null {
+    return this.#mentionsFault;
+  }
+
+  /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
+  get updated(): string | null {
+    return this.#updated;
+  }
+
+  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** How many items of others are newer than those that the author has seen. */
+  get newCount(): number {
+    const seen = this.#seen;
+    if (seen === null) return 0;
+    const firstKnown = this.#times.findIndex((time) => time <= seen);
+    return firstKnown === -1 ? this.#times.length : firstKnown;
+  }
+
+  /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
+  get seenBefore(): string | null {
+    return this.#visit === null ? this.#seen : this.#visit.before;
+  }
+
+  /** Reads everything, now and every five minutes. */
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#keepReading();
+  }
+
+  /** Reads everything, after the round that is under way. */
+  refresh(): Promise<void> {
+    const round = this.#reading.then(() => this.#read());
+    this.#reading = round.catch(() => {});
+    return round;
+  }
+
+  /** Remembers that the author has seen all that is there. */
+  async markSeen(): Promise<void> {
+    const { store, machine } = this.#parts;
+    const now = machine.now();
+    const [newest] = this.#times;
+    if (newest === undefined) return;
+    if (this.#visit === null || now - this.#visit.at > VISIT_MS) {
+      this.#visit = { before: (await this.#storedSeen()) ?? newest, at: now };
+    }
+    this.#visit.at = now;
+    const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
+    this.#seen = (await update(store, SEEN_KEY, SeenRecord, change))?.upTo ?? newest;
+  }
+
+  async #keepReading(): Promise<void> {
+    const { ending, faultText } = this.#parts;
+    while (!ending.aborted) {
+      // The page shows what was read before; the next round may work.
+      await this.refresh().catch((error: unknown) => {
+        this.#fault = faultText(error);
+      });
+      await setTimeout(EVERY_MS, undefined, { signal: ending }).catch(() => {});
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { store, machine, ending } = this.#parts;
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(ROUND_MS)]);
+    const [feeds] = await Promise.all([this.#readFeeds(signal), this.#readMentions(signal)]);
+    if (ending.aborted) return;
+    this.#kept = feeds.flatMap(({ kept }) => kept ?? []);
+    await this.#show(feeds);
+    this.#updated = formatTimestamp(machine.now());
+    await writeJson(store, FEEDS_KEY, this.#kept);
+    await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
+    this.#fault = null;
+  }
+
+  async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
+    const { site, choice, machine } = this.#parts;
+    const follow = await this.#followed();
+    const urls = follow.map(({ url }) => url);
+    const { ask } = networkOf(hostsFor(site, choice, urls));
+    return readFollowedFeeds(follow, this.#kept, { ask, now: machine.now, signal });
+  }
+
+  /** If the site does not answer, the mentions of the last time stay. */
+  async #readMentions(signal: AbortSignal): Promise<void> {
+    const { site, choice } = this.#parts;
+    try {
+      const settings = (await this.#published())?.settings ?? site.settings;
+      this.#mentions = await shownMentions(settings, choice, signal);
+      this.#mentionsFault = null;
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      this.#mentionsFault = error.message;
+    }
+  }
+
+  async #show(feeds: readonly FollowedFeed[]): Promise<void> {
+    const { site, machine } = this.#parts;
+    const twts = (await this.#published())?.pages.twts ?? [];
+    const entries = timelineEntries({
+      feeds,
+      mentions: this.#mentions,
+      ownPages: new Map(twts.flatMap(({ hashes, page }) => (page === null ? [] : hashes.map((hash) => [hash, page])))),
+      feedUrl: site.settings.feedUrl,
+      now: formatTimestamp(machine.now()),
+    });
+    this.#threads = newestThreads(entries);
+    const others = entries.filter(({ item }) => !item.isOwn);
+    this.#times = others
+      .map(({ item }) => item.since)
+      .sort()
+      .reverse();
+    this.#unread = unreadFeeds(feeds);
+    this.#isOffline = this.#unread.length === feeds.length;
+  }
+
+  /** What the last real build published; `null` before the first one. */
+  async #published() {
+    return publishedSite(this.#parts.site).catch((error: unknown) => {
+      if (error instanceof TwtxtError) return null;
+      throw error;
+    });
+  }
+
+  /** The followed feeds and the own one. */
+  async #followed() {
+    const { site } = this.#parts;
+    const { feedUrl, nick } = site.settings;
+    return [...(await followedFeeds(site)), { nick: nick ?? new URL(feedUrl).host, url: feedUrl }];
+  }
+
+  async #knownMentions() {
+    return parseMentionList((await readJson(this.#parts.store, MENTIONS_KEY, MentionsRecord))?.value)?.mentions ?? [];
+  }
+
+  async #storedSeen() {
+    return (await readJson(this.#parts.store, SEEN_KEY, SeenRecord))?.value.upTo ?? null;
+  }
+}

@@ -1,0 +1,83 @@
+// plugin/author/timeline/timeline-items.ts: twts of feeds and received mentions as entries of conversations.
+import { type FollowedFeed, twtsOfFeeds } from "../../http/followed-feeds.js";
+import { isSameUrl } from "../../http/same-url.js";
+import { type Entry, mentionEntry, type Thread } from "../../site/conversation.js";
+import { type Author, oncePerTwt, type PublicMention } from "../../site/mention-list.js";
+import type { PlainTwt } from "../../site/timeline.js";
+
+/** A twt of a feed, or a received mention that no feed has. */
+export interface TimelineItem {
+  /** Unique. */
+  id: string;
+  source: string;
+  /** Of a twt; `null` for a page. */
+  hash: string | null;
+  author: Author;
+  isOwn: boolean;
+  text: string;
+  /** `YYYY-MM-DDThh:mm:ssZ` */
+  published: string;
+  /** When the author could see it for the first time, in the same form. */
+  since: string;
+  /** What a received mention says about which page of the site; `null` for a twt of a feed. */
+  mention: Pick<PublicMention, "type" | "target" | "under"> | null;
+}
+
+type ItemEntry = Entry & { item: TimelineItem };
+
+/** An item with its replies. */
+export type TimelineThread = Thread<ItemEntry>;
+
+interface TimelineParts {
+  feeds: readonly FollowedFeed[];
+  mentions: readonly PublicMention[];
+  /** The pages of the site's own twts, by hash: mentions name the page. */
+  ownPages: ReadonlyMap<string, string>;
+  feedUrl: string;
+  /** Later twts are left out, `YYYY-MM-DDThh:mm:ssZ`. */
+  now: string;
+}
+
+/** Twts and mentions as entries of conversations. A mention that is a twt of a feed counts once. */
+export function timelineEntries({ feeds, mentions, ownPages, feedUrl, now }: TimelineParts): ItemEntry[] {
+  const twts = feeds.flatMap((feed) => {
+    const isOwn = isSameUrl(feed.url, feedUrl);
+    const due = twtsOfFeeds([feed]).filter(({ published }) => published <= now);
+    return due.map((twt) => twtEntry({ ...twt, isOwn }, ownPages));
+  });
+  const names = new Set(twts.flatMap((twt) => twt.names));
+  const isKnown = (name: string | null) => name !== null && names.has(name);
+  const others = oncePerTwt(mentions).filter(({ hash, hashV1 }) => !isKnown(hash) && !isKnown(hashV1));
+  return [...twts, ...others.map((mention) => receivedEntry(mention, feedUrl))];
+}
+
+/** The items of conversations, each before its replies. */
+export function itemsIn(threads: readonly TimelineThread[]): TimelineItem[] {
+  return threads.flatMap(({ entry, replies }) => [entry.item, ...itemsIn(replies)]);
+}
+
+/** Without `mentionEntry`, whose care for parts that a twt of a feed always has takes longer than all of the rest. */
+function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
+  const { source, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
+  const page = isOwn ? ownPages.get(hash) : undefined;
+  return {
+    key: source,
+    names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
+    parents: replyTo === null ? [] : [replyTo],
+    at: published,
+    item: { id: hash, source, hash, author, isOwn, text, published, since: published, mention: null },
+  };
+}
+
+function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
+  const { source, author, text, received, type, target, under, hash } = mention;
+  const entry = mentionEntry(mention);
+  const since = `${received.slice(0, "2026-01-01T00:00:00".length)}Z`;
+  return {
+    ...entry,
+    item: {
+      ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, since },
+      ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at, mention: { type, target, under } },
+    },
+  };
+}
