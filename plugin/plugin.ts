@@ -8,7 +8,7 @@ import type { BuildEnvironment } from "./eleventy/build-environment.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { addFollowFile } from "./eleventy/follow-file.js";
-import { addPluginPages } from "./eleventy/plugin-pages.js";
+import { addPluginPages } from "./eleventy/pages/plugin-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";

@@ -7,11 +7,11 @@ import { PREVIEW_FOLDER } from "../site/site.js";
 import { MAX_LINKS } from "../text/post-links.js";
 import type { Collections } from "./eleventy.js";
 import { type Findings, firstOf, listed, posts, sentenceAbout } from "./findings.js";
-import { itemsOf } from "./posts.js";
-import type { Inbox } from "./site-files.js";
-import type { SiteMentions } from "./site-mentions.js";
+import type { SiteMentions } from "./mentions/site-mentions.js";
+import type { Inbox } from "./output/site-files.js";
+import { itemsOf } from "./posts/posts.js";
+import type { TwtsFromPosts } from "./posts/twts-from-posts.js";
 import type { SiteUrls } from "./site-urls.js";
-import type { TwtsFromPosts } from "./twts-from-posts.js";
 
 const NAMED_IN_SUMMARY = 3;
 const NAMED_COLLECTIONS = 10;

@@ -2,9 +2,9 @@
 import { formatMention } from "../feed/mention.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
-import { permalinkOf } from "./post-date.js";
+import { permalinkOf } from "./posts/post-date.js";
+import type { PostTwt } from "./posts/twts-from-posts.js";
 import type { SiteBuild } from "./site-build.js";
-import type { PostTwt } from "./twts-from-posts.js";
 
 /** A post by its collection item, its `page`, or its URL. */
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;

@@ -1,8 +1,7 @@
 // test/browser/timeline.test.ts: the timeline in a real Chromium.
 import { expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
-import { writeOnce } from "../../plugin/eleventy/mention-html.js";
-import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
+import { timelineHtml, writeOnce } from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";

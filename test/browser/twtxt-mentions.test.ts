@@ -5,9 +5,13 @@ import { gzipSync } from "node:zlib";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
-import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
-import { conversationHtml, mentionListHtml, writeOnce } from "../../plugin/eleventy/mention-html.js";
-import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
+import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
+import {
+  conversationHtml,
+  mentionListHtml,
+  timelineHtml,
+  writeOnce,
+} from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import type { Finding } from "../../plugin/author/doctor/check.js";
-import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
+import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/output/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";

@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { refuseServedFolder } from "../../plugin/eleventy/previews.js";
+import { refuseServedFolder } from "../../plugin/eleventy/output/previews.js";
 import type { HostSettings } from "../../plugin/site/site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
 import { blog, command } from "./helpers.js";

@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { avatarsOf } from "../../plugin/eleventy/avatars.js";
+import { avatarsOf } from "../../plugin/eleventy/mentions/avatars.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SharedBlobs } from "../../plugin/eleventy/shared-blobs.js";
+import { SharedBlobs } from "../../plugin/eleventy/pages/shared-blobs.js";
 import { checkOptions } from "../../plugin/options.js";
 import { isBlobKey } from "../../plugin/site/routes.js";
 import { loopbackServer } from "../helpers/loopback.js";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { postClock } from "../../plugin/eleventy/post-date.js";
+import { postClock } from "../../plugin/eleventy/posts/post-date.js";
 import { formatTimestamp } from "../../plugin/feed/timestamp.js";
 import type { Post } from "../../plugin/options.js";
 import { type BuiltSite, site } from "../helpers/site.js";

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { SiteConversations } from "../../plugin/eleventy/conversations.js";
-import { conversationHtml, formatOnce, mentionListHtml, writeOnce } from "../../plugin/eleventy/mention-html.js";
+import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
+import {
+  conversationHtml,
+  formatOnce,
+  mentionListHtml,
+  writeOnce,
+} from "../../plugin/eleventy/mentions/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";

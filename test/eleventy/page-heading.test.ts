@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pageHeading, withOneHeading } from "../../plugin/eleventy/page-heading.js";
+import { pageHeading, withOneHeading } from "../../plugin/eleventy/pages/page-html.js";
 import { post, site } from "../helpers/site.js";
 
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { picturesOf } from "../../plugin/eleventy/pictures.js";
+import { picturesOf } from "../../plugin/eleventy/posts/pictures.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { quoted, textAt } from "./read-build.js";
 

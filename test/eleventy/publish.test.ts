@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { publish } from "../../plugin/eleventy/publish.js";
+import { publish } from "../../plugin/eleventy/output/publish.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 
 const folders: string[] = [];

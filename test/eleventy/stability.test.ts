@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CollectionItem } from "../../plugin/eleventy/eleventy.js";
-import { permalinkOf } from "../../plugin/eleventy/post-date.js";
-import { type Schedule, schedulePosts } from "../../plugin/eleventy/posts.js";
-import { feedFiles } from "../../plugin/eleventy/site-files.js";
+import { feedFiles } from "../../plugin/eleventy/output/site-files.js";
+import { permalinkOf } from "../../plugin/eleventy/posts/post-date.js";
+import { type Schedule, schedulePosts } from "../../plugin/eleventy/posts/posts.js";
 import { twtHash } from "../../plugin/feed/hash.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { checkOptions } from "../../plugin/options.js";

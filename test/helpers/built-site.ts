@@ -1,6 +1,6 @@
 // test/helpers/built-site.ts: what a build leaves of a site, made from its options without a build.
 import type { EleventyConfig } from "../../plugin/eleventy/eleventy.js";
-import { siteSettings } from "../../plugin/eleventy/site-settings.js";
+import { siteSettings } from "../../plugin/eleventy/output/site-settings.js";
 import { SiteUrls } from "../../plugin/eleventy/site-urls.js";
 import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
 import {

@@ -1,5 +1,5 @@
 // test/helpers/long-conversation.ts: all that people write under a post.
-import type { OwnTwt } from "../../plugin/eleventy/conversations.js";
+import type { OwnTwt } from "../../plugin/eleventy/mentions/conversations.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { textHtml } from "../../plugin/site/text-html.js";
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buildConnector } from "undici";
-import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
+import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/output/site-files.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";

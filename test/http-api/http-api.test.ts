@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import { headerRules } from "../../plugin/eleventy/netlify-config.js";
-import { functionsOf } from "../../plugin/eleventy/netlify-functions.js";
+import { headerRules } from "../../plugin/eleventy/output/netlify-config.js";
+import { functionsOf } from "../../plugin/eleventy/output/netlify-functions.js";
 import { statusOf, type TwtxtErrorCode } from "../../plugin/errors.js";
 import { ROUTES, type Route, routesOf } from "../../plugin/site/routes.js";
 import { builtSite } from "../helpers/built-site.js";

@@ -1,8 +1,8 @@
-// plugin/eleventy/posts.ts: selection of posts, and their timestamps in the feed.
-import { authorError } from "../errors.js";
-import { formatTimestamp } from "../feed/timestamp.js";
-import type { Settings } from "../options.js";
-import type { CollectionItem, Collections } from "./eleventy.js";
+// plugin/eleventy/posts/posts.ts: selection of posts, and their timestamps in the feed.
+import { authorError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import type { Settings } from "../../options.js";
+import type { CollectionItem, Collections } from "../eleventy.js";
 import { permalinkOf, postClock } from "./post-date.js";
 
 /** A post and its timestamp in the feed. */

@@ -1,9 +1,9 @@
-// plugin/eleventy/output.ts: writes files of the plugin, without overwriting those of the site.
+// plugin/eleventy/output/write-files.ts: writes files of the plugin, without overwriting those of the site.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { authorError, type TwtxtError } from "../errors.js";
+import { authorError, type TwtxtError } from "../../errors.js";
 
 /** A text file of the site. */
 export interface SiteFile {

@@ -1,14 +1,14 @@
-// plugin/eleventy/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
-import { authorError, TwtxtError } from "../errors.js";
-import type { Ask } from "../http/guard.js";
-import { loopbackHostOf } from "../http/hosts.js";
-import { show } from "../options/messages.js";
-import type { Settings } from "../options.js";
-import { isBlobKey, PATHS, sharedUrlOf } from "../site/routes.js";
-import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../text/blob-links.js";
-import type { MarkdownIt } from "../text/markdown-mentions.js";
-import { Findings, firstOf, sentenceAbout } from "./findings.js";
-import type { SiteUrls } from "./site-urls.js";
+// plugin/eleventy/pages/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
+import { authorError, TwtxtError } from "../../errors.js";
+import type { Ask } from "../../http/guard.js";
+import { loopbackHostOf } from "../../http/hosts.js";
+import { show } from "../../options/messages.js";
+import type { Settings } from "../../options.js";
+import { isBlobKey, PATHS, sharedUrlOf } from "../../site/routes.js";
+import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../../text/blob-links.js";
+import type { MarkdownIt } from "../../text/markdown-mentions.js";
+import { Findings, firstOf, sentenceAbout } from "../findings.js";
+import type { SiteUrls } from "../site-urls.js";
 
 /** Timeout of the check of all links. */
 const TOTAL_MS = 6_000;
@@ -113,7 +113,7 @@ export class SharedBlobs {
     const result: { missing: Link[]; fault: string | null } = { missing: [], fault: null };
     const [first] = unknown;
     if (!first) return result;
-    const { createGuard } = await import("../http/guard.js");
+    const { createGuard } = await import("../../http/guard.js");
     const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(first.text) });
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();

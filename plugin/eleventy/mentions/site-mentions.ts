@@ -1,20 +1,20 @@
-// plugin/eleventy/site-mentions.ts: mentions for pages and templates.
+// plugin/eleventy/mentions/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type MentionsOptions, mentionsOptions } from "../options/mentions.js";
-import { wordsOf } from "../options/translations.js";
-import type { Words } from "../options/words.js";
-import type { Settings } from "../options.js";
-import { oncePerTwt, type PublicMention } from "../site/mention-list.js";
-import { dateFormat } from "../site/mention-markup.js";
-import { PATHS } from "../site/routes.js";
+import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
+import { wordsOf } from "../../options/translations.js";
+import type { Words } from "../../options/words.js";
+import type { Settings } from "../../options.js";
+import { oncePerTwt, type PublicMention } from "../../site/mention-list.js";
+import { dateFormat } from "../../site/mention-markup.js";
+import { PATHS } from "../../site/routes.js";
+import { replaceFile } from "../output/write-files.js";
+import type { PageAssets } from "../pages/page-assets.js";
+import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import { conversationHtml, formatOnce, type MentionListOptions, mentionListHtml, writeOnce } from "./mention-html.js";
-import { replaceFile } from "./output.js";
-import type { PageAssets } from "./page-assets.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
-import type { SiteUrls } from "./site-urls.js";
 
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
@@ -95,7 +95,7 @@ export class SiteMentions {
     this.#conversations = null;
     this.#once = writeOnce();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
-    if (hasAny) this.#readHtml = (await import("../site/read-html.js")).readHtml;
+    if (hasAny) this.#readHtml = (await import("../../site/read-html.js")).readHtml;
   }
 
   /** All mentions, newest first; `null` if they are unknown. */
@@ -224,7 +224,7 @@ export class SiteMentions {
 
   async #readAvatars(mentions: readonly PublicMention[], signal: AbortSignal): Promise<void> {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
-    const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../http/guard.js")]);
+    const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../../http/guard.js")]);
     const ask = createGuard({ userAgent: this.#urls.userAgent() });
     this.#avatars = await avatarsOf(urls, { folder: join(this.#environment.root, AVATARS), ask, signal });
     const pathOf = ({ name }: Avatar) => this.#urls.hrefInTemplates(this.#avatarPath(name));

@@ -1,13 +1,13 @@
-// plugin/eleventy/netlify-functions.ts: files of the Netlify functions, and conflicts with those of the site.
+// plugin/eleventy/output/netlify-functions.ts: files of the Netlify functions, and conflicts with those of the site.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
-import { mentionsOptions } from "../options/mentions.js";
-import type { Settings } from "../options.js";
-import { type Capability, type EndpointFunction, pathsOf, type SiteRoute, siteRoutes } from "../site/routes.js";
-import type { HostSettings, PublishedSite } from "../site/site.js";
-import type { SiteFile } from "./output.js";
-import type { SiteUrls } from "./site-urls.js";
+import { mentionsOptions } from "../../options/mentions.js";
+import type { Settings } from "../../options.js";
+import { type Capability, type EndpointFunction, pathsOf, type SiteRoute, siteRoutes } from "../../site/routes.js";
+import type { HostSettings, PublishedSite } from "../../site/site.js";
+import type { SiteUrls } from "../site-urls.js";
+import type { SiteFile } from "./write-files.js";
 
 /** The folder of functions in Netlify's Frameworks API, from the project's root. */
 const FOLDER = ".netlify/v1/functions";
@@ -122,7 +122,7 @@ function source({ factory, paths, config, event }: NetlifyFunction, settings: Ho
   const routes = paths.length > 0 ? { path: paths } : {};
   return `// Written by ${PACKAGE} at each build.
 import { ${factory} } from ${JSON.stringify(bundle)};
-import pages from "./${PAGES}" with { type: "json" };
+import pages from "../${PAGES}" with { type: "json" };
 
 export default ${event ? `{ ${event}: ${handler} }` : handler};
 

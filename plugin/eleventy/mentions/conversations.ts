@@ -1,7 +1,7 @@
-// plugin/eleventy/conversations.ts: what is said about each page, with the author's own replies.
-import { subjectOf } from "../feed/subject.js";
-import { comparableUrl } from "../http/same-url.js";
-import type { Settings } from "../options.js";
+// plugin/eleventy/mentions/conversations.ts: what is said about each page, with the author's own replies.
+import { subjectOf } from "../../feed/subject.js";
+import { comparableUrl } from "../../http/same-url.js";
+import type { Settings } from "../../options.js";
 import {
   asMention,
   Conversations,
@@ -12,14 +12,14 @@ import {
   type TwtLike,
   threadsOf,
   twtKey,
-} from "../site/conversation.js";
-import { type MentionType, oncePerSource, type PublicMention } from "../site/mention-list.js";
-import type { PartName, Said } from "../site/mention-markup.js";
-import { type PlainTwt, saidOf } from "../site/timeline.js";
-import type { CollectionItem } from "./eleventy.js";
-import { permalinkOf } from "./post-date.js";
-import type { SiteUrls } from "./site-urls.js";
-import type { PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
+} from "../../site/conversation.js";
+import { type MentionType, oncePerSource, type PublicMention } from "../../site/mention-list.js";
+import type { PartName, Said } from "../../site/mention-markup.js";
+import { type PlainTwt, saidOf } from "../../site/timeline.js";
+import type { CollectionItem } from "../eleventy.js";
+import { permalinkOf } from "../posts/post-date.js";
+import type { PostTwt, TwtsFromPosts } from "../posts/twts-from-posts.js";
+import type { SiteUrls } from "../site-urls.js";
 
 /** What is said about a page. */
 export interface Conversation extends Record<Exclude<PartName, "replies">, readonly PublicMention[]> {

@@ -1,11 +1,11 @@
-// plugin/eleventy/deleted-posts.ts: posts with `twt: deleted`, and the pages that remain of them.
-import { authorError } from "../errors.js";
-import { parseReplyTo } from "../feed/subject.js";
-import type { Words } from "../options/words.js";
-import type { DeletedPage } from "../site/site.js";
-import type { TemplateData } from "./eleventy.js";
-import { pageHeading } from "./page-heading.js";
-import { homeLink, pageHtml } from "./page-html.js";
+// plugin/eleventy/posts/deleted-posts.ts: posts with `twt: deleted`, and the pages that remain of them.
+import { authorError } from "../../errors.js";
+import { parseReplyTo } from "../../feed/subject.js";
+import type { Words } from "../../options/words.js";
+import type { DeletedPage } from "../../site/site.js";
+import type { TemplateData } from "../eleventy.js";
+
+import { homeLink, pageHeading, pageHtml } from "../pages/page-html.js";
 
 /** Values that are almost `deleted`. As the text of a twt they would publish what the author wants to delete. */
 const MISSPELLED = /^(?:deleted?|removed?)$/i;

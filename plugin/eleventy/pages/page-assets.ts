@@ -1,9 +1,9 @@
-// plugin/eleventy/page-assets.ts: the scripts and the stylesheet of pages with mentions, a timeline or a contact form.
-import { inboxOptions } from "../options/inbox.js";
-import { mentionsOptions } from "../options/mentions.js";
-import { timelineOptions } from "../options/timeline.js";
-import type { Settings } from "../options.js";
-import type { SiteUrls } from "./site-urls.js";
+// plugin/eleventy/pages/page-assets.ts: the scripts and the stylesheet of pages with mentions, a timeline or a contact form.
+import { inboxOptions } from "../../options/inbox.js";
+import { mentionsOptions } from "../../options/mentions.js";
+import { timelineOptions } from "../../options/timeline.js";
+import type { Settings } from "../../options.js";
+import type { SiteUrls } from "../site-urls.js";
 
 const SCRIPT = "twtxt-mentions.js";
 /** The first loads the second when a reader uses the form. */

@@ -1,18 +1,18 @@
-// plugin/eleventy/site-settings.ts: the settings of a site, from its options and its build.
+// plugin/eleventy/output/site-settings.ts: the settings of a site, from its options and its build.
 import { basename, dirname, extname, relative } from "node:path";
-import { isDateOnly } from "../feed/timestamp.js";
-import { maxBlobBytes } from "../options/blobs.js";
-import { inboxOptions } from "../options/inbox.js";
-import { mentionsOptions, sendsLinks } from "../options/mentions.js";
-import { timelineOptions } from "../options/timeline.js";
-import type { Settings } from "../options.js";
-import type { Bases } from "../site/routes.js";
-import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
-import type { BuildEnvironment } from "./build-environment.js";
-import type { CollectionItem } from "./eleventy.js";
-import type { Schedule } from "./posts.js";
+import { isDateOnly } from "../../feed/timestamp.js";
+import { maxBlobBytes } from "../../options/blobs.js";
+import { inboxOptions } from "../../options/inbox.js";
+import { mentionsOptions, sendsLinks } from "../../options/mentions.js";
+import { timelineOptions } from "../../options/timeline.js";
+import type { Settings } from "../../options.js";
+import type { Bases } from "../../site/routes.js";
+import { SETTINGS_VERSION, type SiteSettings } from "../../site/site.js";
+import type { BuildEnvironment } from "../build-environment.js";
+import type { CollectionItem } from "../eleventy.js";
+import type { Schedule } from "../posts/posts.js";
+import { authorsHere, type SiteUrls } from "../site-urls.js";
 import { inboxesOf } from "./site-files.js";
-import { authorsHere, type SiteUrls } from "./site-urls.js";
 
 /** A build, as far as the settings depend on it. */
 type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &

@@ -1,9 +1,9 @@
-// plugin/eleventy/netlify-config.ts: response headers and statuses for Netlify, through its Frameworks API.
+// plugin/eleventy/output/netlify-config.ts: response headers and statuses for Netlify, through its Frameworks API.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { authorError } from "../errors.js";
-import type { SiteFile } from "./output.js";
+import { authorError } from "../../errors.js";
+import type { SiteFile } from "./write-files.js";
 
 /** Read by Netlify's Frameworks API. Other tools may write to it, too. */
 const CONFIG = ".netlify/v1/config.json";

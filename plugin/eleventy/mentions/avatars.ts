@@ -1,10 +1,10 @@
-// plugin/eleventy/avatars.ts: pictures of the authors of mentions, downloaded by the build.
+// plugin/eleventy/mentions/avatars.ts: pictures of the authors of mentions, downloaded by the build.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TwtxtError } from "../errors.js";
-import type { Ask } from "../http/guard.js";
-import { canParseUrl } from "../url.js";
+import { TwtxtError } from "../../errors.js";
+import type { Ask } from "../../http/guard.js";
+import { canParseUrl } from "../../url.js";
 
 /** A picture as a file of the site. */
 export interface Avatar {

@@ -1,13 +1,13 @@
-// plugin/eleventy/site-contact.ts: the contact page: how to write to the authors in private, with a form for browsers.
-import { contactWordsOf } from "../options/contact-translations.js";
-import { CONTACT_STATUS, type ContactWords } from "../options/contact-words.js";
-import { inboxOptions } from "../options/inbox.js";
-import type { Settings } from "../options.js";
-import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
-import { KEEP } from "./mention-html.js";
+// plugin/eleventy/pages/site-contact.ts: the contact page: how to write to the authors in private, with a form for browsers.
+import { contactWordsOf } from "../../options/contact-translations.js";
+import { CONTACT_STATUS, type ContactWords } from "../../options/contact-words.js";
+import { inboxOptions } from "../../options/inbox.js";
+import type { Settings } from "../../options.js";
+import { element, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
+import { KEEP } from "../mentions/mention-html.js";
+import type { Inbox } from "../output/site-files.js";
+import type { SiteUrls } from "../site-urls.js";
 import type { PageAssets } from "./page-assets.js";
-import type { Inbox } from "./site-files.js";
-import type { SiteUrls } from "./site-urls.js";
 
 /** Longer names are cut. PROTOCOL 3.5 */
 const NAME_LENGTH = "60";

@@ -1,9 +1,9 @@
-// plugin/eleventy/previews.ts: keeps previews, which may contain drafts, out of the site that visitors see.
+// plugin/eleventy/output/previews.ts: keeps previews, which may contain drafts, out of the site that visitors see.
 import { readFile, realpath, rm, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { authorError } from "../errors.js";
-import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../site/site.js";
-import { replaceFile } from "./output.js";
+import { authorError } from "../../errors.js";
+import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../../site/site.js";
+import { replaceFile } from "./write-files.js";
 
 /** The files that previews wrote since the last real build, by path from the project's root, with their modification times. */
 const PREVIEW_FILES = ".eleventy-twtxt/preview.json";
@@ -46,7 +46,7 @@ export async function refuseOtherSite(root: string, url: string): Promise<void> 
 
 /** @throws TwtxtError `output-conflict` with this message while a server is running */
 async function refuseWhileServing(root: string, message: (server: string) => string): Promise<void> {
-  const { processesUsing } = await import("../store/processes.js");
+  const { processesUsing } = await import("../../store/processes.js");
   const [process] = await processesUsing(join(root, SERVING_FOLDER));
   if (process === undefined) return;
   throw authorError("output-conflict", message(`"eleventy-twtxt serve" (process ${process})`));

@@ -1,9 +1,9 @@
-// plugin/eleventy/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
-import type { Settings } from "../options.js";
-import { escapeHtml } from "../site/html.js";
-import { canParseUrl } from "../url.js";
-import type { Inbox } from "./site-files.js";
-import type { SiteUrls } from "./site-urls.js";
+// plugin/eleventy/pages/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
+import type { Settings } from "../../options.js";
+import { escapeHtml } from "../../site/html.js";
+import { canParseUrl } from "../../url.js";
+import type { Inbox } from "../output/site-files.js";
+import type { SiteUrls } from "../site-urls.js";
 
 /** Matches comments, scripts and tags as a whole, so that a `</head>` inside them is skipped. */
 const END_OF_HEAD =

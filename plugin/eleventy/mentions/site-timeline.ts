@@ -1,26 +1,25 @@
-// plugin/eleventy/site-timeline.ts: the timeline of a site, for its page and for templates.
+// plugin/eleventy/mentions/site-timeline.ts: the timeline of a site, for its page and for templates.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { Clock } from "../clock.js";
-import { formatTimestamp } from "../feed/timestamp.js";
-import type { Followed, FollowedFeed } from "../http/followed-feeds.js";
-import { loopbackHostOf } from "../http/hosts.js";
-import { mentionsOptions } from "../options/mentions.js";
-import { type TimelineOptions, timelineOptions } from "../options/timeline.js";
-import { wordsOf } from "../options/translations.js";
-import type { Words } from "../options/words.js";
-import type { Settings } from "../options.js";
-import { dateFormat } from "../site/mention-markup.js";
-import { readPlainHtml } from "../site/read-plain-html.js";
-import { PATHS } from "../site/routes.js";
-import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
-import { isLoopback } from "../url.js";
-import { type MentionListOptions, writeOnce } from "./mention-html.js";
-import { replaceFile } from "./output.js";
-import type { PageAssets } from "./page-assets.js";
-import type { SiteUrls } from "./site-urls.js";
-import { timelineHtml } from "./timeline-html.js";
+import type { Clock } from "../../clock.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import type { Followed, FollowedFeed } from "../../http/followed-feeds.js";
+import { loopbackHostOf } from "../../http/hosts.js";
+import { mentionsOptions } from "../../options/mentions.js";
+import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
+import { wordsOf } from "../../options/translations.js";
+import type { Words } from "../../options/words.js";
+import type { Settings } from "../../options.js";
+import { dateFormat } from "../../site/mention-markup.js";
+import { readPlainHtml } from "../../site/read-plain-html.js";
+import { PATHS } from "../../site/routes.js";
+import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
+import { isLoopback } from "../../url.js";
+import { replaceFile } from "../output/write-files.js";
+import type { PageAssets } from "../pages/page-assets.js";
+import type { SiteUrls } from "../site-urls.js";
+import { type MentionListOptions, timelineHtml, writeOnce } from "./mention-html.js";
 
 type HtmlReader = MentionListOptions["readHtml"];
 
@@ -82,7 +81,7 @@ export class SiteTimeline {
     if (this.#read || !this.options) return;
     const { root, now } = this.#environment;
     const [reader, json] = await Promise.all([
-      import("../http/read-timeline.js"),
+      import("../../http/read-timeline.js"),
       readFile(join(root, CACHE), "utf8").catch(() => ""),
     ]);
     const cached = v.safeParse(CACHED, parsed(json));
@@ -146,7 +145,7 @@ export class SiteTimeline {
   /** Adds the HTML of each text. The converter is loaded if a text is new. */
   async #convert(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
     const isNew = ({ text }: PlainTwt) => !this.#html.has(text) && !this.#knownHtml.has(text);
-    const toHtml = twts.some(isNew) ? (await import("../site/text-html.js")).textHtml : () => "";
+    const toHtml = twts.some(isNew) ? (await import("../../site/text-html.js")).textHtml : () => "";
     return twts.map((twt) => {
       const html = this.#html.get(twt.text) ?? this.#knownHtml.get(twt.text) ?? toHtml(twt.text, "twt");
       this.#html.set(twt.text, html);
@@ -178,7 +177,7 @@ export class SiteTimeline {
 /** Loads the HTML parser only if the HTML of a twt needs it: that takes longer than reading all of it without. */
 async function readerFor(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
   const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
-  if ([...plain.values()].includes(null)) return (await import("../site/read-html.js")).readHtml;
+  if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
   return (html) => plain.get(html) ?? [];
 }
 

@@ -1,10 +1,10 @@
-// plugin/eleventy/read-mentions.ts: reads the received mentions from the published site.
+// plugin/eleventy/mentions/read-mentions.ts: reads the received mentions from the published site.
 import { readFile } from "node:fs/promises";
-import { TwtxtError } from "../errors.js";
-import type { Ask } from "../http/guard.js";
-import { loopbackHostOf } from "../http/hosts.js";
-import { jsonOf, mentionPages, readMentionList } from "../http/read-mention-list.js";
-import { type Author, type PublicMention, parseMentionList } from "../site/mention-list.js";
+import { TwtxtError } from "../../errors.js";
+import type { Ask } from "../../http/guard.js";
+import { loopbackHostOf } from "../../http/hosts.js";
+import { jsonOf, mentionPages, readMentionList } from "../../http/read-mention-list.js";
+import { type Author, type PublicMention, parseMentionList } from "../../site/mention-list.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
@@ -48,7 +48,7 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
 
 async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
-  const { createGuard } = await import("../http/guard.js");
+  const { createGuard } = await import("../../http/guard.js");
   const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(live) });
   const newest: PublicMention[] = [];
   try {

@@ -1,18 +1,18 @@
-// plugin/eleventy/twts-from-posts.ts: twts of a build.
-import { authorError } from "../errors.js";
-import { hashAmong, type TwtHashes, twtHashes } from "../feed/hash.js";
-import { findMentions, type Mention } from "../feed/mention.js";
-import type { Twt } from "../feed/twt.js";
-import type { Settings } from "../options.js";
-import { type FindLinks, linkFinder } from "../text/post-links.js";
-import { type HtmlReader, type Picture, type PostText, textOfPost } from "../text/text-from-post.js";
-import type { CollectionItem, Collections } from "./eleventy.js";
-import type { Findings } from "./findings.js";
+// plugin/eleventy/posts/twts-from-posts.ts: twts of a build.
+import { authorError } from "../../errors.js";
+import { hashAmong, type TwtHashes, twtHashes } from "../../feed/hash.js";
+import { findMentions, type Mention } from "../../feed/mention.js";
+import type { Twt } from "../../feed/twt.js";
+import type { Settings } from "../../options.js";
+import { type FindLinks, linkFinder } from "../../text/post-links.js";
+import { type HtmlReader, type Picture, type PostText, textOfPost } from "../../text/text-from-post.js";
+import type { CollectionItem, Collections } from "../eleventy.js";
+import type { Findings } from "../findings.js";
+import type { SharedBlobs } from "../pages/shared-blobs.js";
+import type { SiteUrls } from "../site-urls.js";
 import { picturesOfNotes } from "./pictures.js";
 import { permalinkOf } from "./post-date.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
-import type { SharedBlobs } from "./shared-blobs.js";
-import type { SiteUrls } from "./site-urls.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {

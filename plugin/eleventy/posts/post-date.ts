@@ -1,7 +1,7 @@
-// plugin/eleventy/post-date.ts: time of a post, from its data or its file name.
+// plugin/eleventy/posts/post-date.ts: time of a post, from its data or its file name.
 import { blake2b } from "@noble/hashes/blake2.js";
-import { isDateOnly } from "../feed/timestamp.js";
-import type { Post } from "../options.js";
+import { isDateOnly } from "../../feed/timestamp.js";
+import type { Post } from "../../options.js";
 
 const DAY = 86_400_000;
 const HOUR_IN_SECONDS = 3600;

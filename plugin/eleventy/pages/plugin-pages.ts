@@ -1,12 +1,11 @@
-// plugin/eleventy/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
-import { inboxOptions } from "../options/inbox.js";
-import { escapeHtml } from "../site/html.js";
-import { noteOnOwnPage } from "./build-report.js";
-import type { EleventyConfig } from "./eleventy.js";
-import { outputConflict } from "./output.js";
-import { pageHeading, withOneHeading } from "./page-heading.js";
-import { homeLink, pageHtml } from "./page-html.js";
-import type { SiteBuild } from "./site-build.js";
+// plugin/eleventy/pages/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
+import { inboxOptions } from "../../options/inbox.js";
+import { escapeHtml } from "../../site/html.js";
+import { noteOnOwnPage } from "../build-report.js";
+import type { EleventyConfig } from "../eleventy.js";
+import { outputConflict } from "../output/write-files.js";
+import type { SiteBuild } from "../site-build.js";
+import { homeLink, pageHeading, pageHtml, withOneHeading } from "./page-html.js";
 
 /**
  * The template language of these pages: plain JavaScript, so that text from mentions is never run as a template. Sites may

@@ -1,6 +1,7 @@
-// plugin/eleventy/mention-html.ts: mentions as HTML, with the component that updates them.
-import { element, type Markup, type MarkupElement, writtenHtml } from "../site/html.js";
-import type { PublicMention } from "../site/mention-list.js";
+// plugin/eleventy/mentions/mention-html.ts: mentions and the timeline as HTML, with the component that updates them.
+import { mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
+import { element, type Markup, type MarkupElement, writtenHtml } from "../../site/html.js";
+import type { PublicMention } from "../../site/mention-list.js";
 import {
   type Dates,
   ENGLISH,
@@ -13,7 +14,9 @@ import {
   type Said,
   TIMELINE_WORDS,
   type Words,
-} from "../site/mention-markup.js";
+} from "../../site/mention-markup.js";
+import { saidOf, type Timeline } from "../../site/timeline.js";
+import { unreadList } from "../../site/timeline-markup.js";
 import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
@@ -64,6 +67,21 @@ export function conversationHtml(conversation: Conversation | null, options: Men
   return componentHtml(parts, options);
 }
 
+/** The conversations, the one with the newest twt first, and the feeds that could not be read. */
+export function timelineHtml(timeline: Timeline, options: MentionListOptions): string {
+  const context = contextOf(options);
+  const saidByKey = new Map(timeline.twts.map(saidOf).map((said) => [mentionEntry(said).key, said]));
+  const itemOf = ({ entry, replies }: Thread<ReturnType<typeof mentionEntry>>): MarkupElement => {
+    const items = replies.map(itemOf);
+    return mentionItem(saidByKey.get(entry.key) as Said, context, items.length > 0 ? [replyList(items)] : []);
+  };
+  const items = newestThreads([...saidByKey.values()].map(mentionEntry)).map(itemOf);
+  const none = element("p", { class: "twtxt-none", ...(items.length > 0 && { hidden: "" }) }, options.words.noTwts);
+  const unread = timeline.unread.length > 0 ? [unreadList(timeline, context, options.lang), "\n"] : [];
+  const content = [mentionList(lines(items)), "\n", none, "\n", ...unread];
+  return componentHtml(content, { ...options, updated: timeline.updated });
+}
+
 function* itemsOf(said: readonly (Said | Reply)[], context: MentionContext): Iterable<MarkupElement> {
   for (const each of said) {
     const replies = "replies" in each ? each.replies : [];
@@ -76,7 +94,7 @@ function countOf(said: readonly (Said | Reply)[]): number {
 }
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
-export function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
+function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
   let isFirst = true;
   for (const item of items) {
     if (isFirst) yield "\n";
@@ -86,7 +104,7 @@ export function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
   }
 }
 
-export function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
+function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
   return {
     ...options,
     pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
@@ -117,7 +135,7 @@ export function formatOnce(dates: Intl.DateTimeFormat): Dates {
 }
 
 /** The component with its content, the stylesheet and the script. */
-export function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
+function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
   const { json, script, style, endpoint, target } = options;
   const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
   const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" }), "\n"];

@@ -1,16 +1,16 @@
-// plugin/eleventy/publish.ts: leaves a built site for its host.
+// plugin/eleventy/output/publish.ts: leaves a built site for its host.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { mentionsOptions } from "../options/mentions.js";
-import { timelineOptions } from "../options/timeline.js";
-import type { Settings } from "../options.js";
-import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
-import { MAX_LINKS } from "../text/post-links.js";
-import { answeredHash, newestOwnTwts } from "./conversations.js";
-import { replaceFile, type SiteFile } from "./output.js";
-import { permalinkOf } from "./post-date.js";
-import type { SiteUrls } from "./site-urls.js";
-import type { TwtsFromPosts } from "./twts-from-posts.js";
+import { mentionsOptions } from "../../options/mentions.js";
+import { timelineOptions } from "../../options/timeline.js";
+import type { Settings } from "../../options.js";
+import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
+import { MAX_LINKS } from "../../text/post-links.js";
+import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
+import { permalinkOf } from "../posts/post-date.js";
+import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
+import type { SiteUrls } from "../site-urls.js";
+import { replaceFile, type SiteFile } from "./write-files.js";
 
 /** URLs of HTML pages. A path without an extension is one, too. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;

@@ -1,13 +1,16 @@
-// plugin/eleventy/site-files.ts: the feed and the discovery documents.
-import { authorError } from "../errors.js";
-import { formatFeed } from "../feed/feed.js";
-import type { FieldName } from "../feed/header.js";
-import { splitIntoParts } from "../feed/split.js";
-import type { Twt } from "../feed/twt.js";
-import type { Settings } from "../options.js";
-import type { SiteSettings } from "../site/site.js";
-import type { SiteFile } from "./output.js";
-import type { SiteUrls } from "./site-urls.js";
+// plugin/eleventy/output/site-files.ts: the files of the feed and the discovery documents.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { authorError } from "../../errors.js";
+import { isArchiveOf } from "../../feed/archive.js";
+import { formatFeed, parseFeed } from "../../feed/feed.js";
+import type { FieldName } from "../../feed/header.js";
+import { splitIntoParts } from "../../feed/split.js";
+import type { Twt } from "../../feed/twt.js";
+import type { Settings } from "../../options.js";
+import type { SiteSettings } from "../../site/site.js";
+import type { SiteUrls } from "../site-urls.js";
+import type { SiteFile } from "./write-files.js";
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
 
@@ -28,6 +31,29 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
   });
 }
 
+/**
+ * Removes archives whose posts are all deleted or moved to another file, because Eleventy deletes nothing. Other files of
+ * such a name stay.
+ *
+ * @param output - the folder of the built site
+ * @param feed - the path and the URL of the feed
+ * @param parts - the feed and its archives as this build writes them
+ */
+export async function removeStaleArchives(
+  output: string,
+  feed: { path: string; url: string },
+  parts: readonly SiteFile[],
+): Promise<void> {
+  const folder = posix.dirname(feed.path);
+  const current = new Set(parts.map(({ path }) => path));
+  const names = await readdir(join(output, folder)).catch(() => []);
+  const archives = names.map((name) => posix.join(folder, name)).filter((path) => isArchiveOf(feed.path, path));
+  for (const path of archives.filter((path) => !current.has(path))) {
+    const { header } = parseFeed(await readFile(join(output, path)));
+    if (header.url?.[0] === feed.url) await rm(join(output, path));
+  }
+}
+
 /** The authors with their addresses and inboxes. */
 export function inboxesOf({ authors, url }: Settings, urls: Pick<SiteUrls, "inboxOf">): Inbox[] {
   const { host } = new URL(url);
@@ -46,8 +72,8 @@ export function inboxesOf({ authors, url }: Settings, urls: Pick<SiteUrls, "inbo
 export async function discoveryFiles(inboxes: readonly Inbox[]): Promise<SiteFile[]> {
   if (inboxes.length === 0) return [];
   const [{ parseKey }, { discoveryPaths }] = await Promise.all([
-    import("../keys/key.js"),
-    import("../keys/address.js"),
+    import("../../keys/key.js"),
+    import("../../keys/address.js"),
   ]);
   return inboxes.flatMap(({ address, key, endpoint }) => {
     try {
