@@ -1,4 +1,6 @@
 // plugin/client/background-count.ts: a number that the navigation shows, read in the background.
+import { RefreshInterval } from "../author/refresh-interval.js";
+import type { Clock } from "../clock.js";
 
 const EVERY_MS = 60_000;
 
@@ -6,20 +8,19 @@ const EVERY_MS = 60_000;
 export class BackgroundCount {
   readonly #read: () => Promise<number>;
   readonly #ending: AbortSignal;
+  readonly #interval: RefreshInterval;
   #count = 0;
-  #readAt = Number.NEGATIVE_INFINITY;
 
   /** @param read - if it fails, the number stays: the page of the room says why */
-  constructor(read: () => Promise<number>, ending: AbortSignal) {
+  constructor(read: () => Promise<number>, { machine, ending }: { machine: { now: Clock }; ending: AbortSignal }) {
     this.#read = read;
     this.#ending = ending;
+    this.#interval = new RefreshInterval(EVERY_MS, machine.now);
   }
 
   /** The last known number; 0 before the first one. */
   get current(): number {
-    const now = performance.now();
-    if (now - this.#readAt >= EVERY_MS && !this.#ending.aborted) {
-      this.#readAt = now;
+    if (!this.#ending.aborted && this.#interval.claim()) {
       void this.#read().then(
         (count) => this.set(count),
         () => {},
@@ -31,6 +32,6 @@ export class BackgroundCount {
   /** Takes over a number that a page has just read. */
   set(count: number): void {
     this.#count = count;
-    this.#readAt = performance.now();
+    this.#interval.restart();
   }
 }

@@ -39,7 +39,7 @@ describe("the navigation", () => {
     const asked: ((count: number) => void)[] = [];
     const ending = new AbortController();
     const read = () => new Promise<number>((resolve) => asked.push(resolve));
-    const count = new BackgroundCount(read, ending.signal);
+    const count = new BackgroundCount(read, { machine: { now: Date.now }, ending: ending.signal });
     expect([count.current, count.current]).toEqual([0, 0]);
     expect(asked).toHaveLength(1);
     asked[0]?.(4);

@@ -12,6 +12,7 @@ import type { OwnSiteChoice } from "../choice.js";
 import { dataFolder } from "../files.js";
 import type { Machine } from "../machine.js";
 import { SiteMentions } from "../mentions/site-mentions.js";
+import { RefreshInterval } from "../refresh-interval.js";
 import type { Site } from "../site.js";
 import { folderName } from "../site-store.js";
 
@@ -30,11 +31,12 @@ type Feed = v.InferOutput<typeof FEEDS>[number];
 export class MentionableFeeds {
   readonly #choice: OwnSiteChoice;
   readonly #machine: Machine;
-  #readAt = Number.NEGATIVE_INFINITY;
+  readonly #interval: RefreshInterval;
 
   constructor(choice: OwnSiteChoice, machine: Machine) {
     this.#choice = choice;
     this.#machine = machine;
+    this.#interval = new RefreshInterval(EVERY_MS, machine.now);
   }
 
   /**
@@ -45,9 +47,7 @@ export class MentionableFeeds {
     const store = new FileStore(join(dataFolder(this.#machine), "mentionable", folderName(settings.feedUrl)));
     const known = (await readJson(store, KEY, RECORD))?.value ?? { authors: [], contacts: [] };
     const feeds = [...known.authors, ...known.contacts];
-    const now = this.#machine.now();
-    if (now - this.#readAt < EVERY_MS) return feeds;
-    this.#readAt = now;
+    if (!this.#interval.claim()) return feeds;
     // The next time may work; other pages say why it does not.
     const reading = this.#read(store, known).catch(() => feeds);
     return feeds.length > 0 ? feeds : Promise.race([reading, setTimeout(PATIENCE_MS, feeds, { ref: false })]);

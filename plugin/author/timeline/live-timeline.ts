@@ -1,5 +1,4 @@
 // plugin/author/timeline/live-timeline.ts: followed feeds, received mentions and the author's own feed, read again while a process runs.
-import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -19,6 +18,7 @@ import type { OwnSiteChoice } from "../choice.js";
 import type { Machine } from "../machine.js";
 import { shownMentions } from "../mentions/shown-mentions.js";
 import { hostsFor, networkOf } from "../network.js";
+import { RefreshInterval } from "../refresh-interval.js";
 import { publishedSite, type Site } from "../site.js";
 import { followedFeeds } from "./followed-feeds.js";
 import { type TimelineThread, timelineEntries } from "./timeline-items.js";
@@ -51,6 +51,7 @@ interface LiveTimelineParts {
 /** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
+  readonly #interval: RefreshInterval;
   #threads: readonly TimelineThread[] = [];
   /** The times since when the items of others are there, newest first. */
   #times: readonly string[] = [];
@@ -62,8 +63,9 @@ export class LiveTimeline {
   #mentionsFault: string | null = null;
   #updated: string | null = null;
   #fault: string | null = null;
-  #isStarted = false;
   #reading: Promise<void> = Promise.resolve();
+  /** Rounds that are under way or wait for another one. */
+  #rounds = 0;
   /** Of the newest item that the author has seen; `null` before the first visit. */
   #seen: string | null = null;
   /** `at` is the time of its last page. */
@@ -71,6 +73,7 @@ export class LiveTimeline {
 
   private constructor(parts: LiveTimelineParts) {
     this.#parts = parts;
+    this.#interval = new RefreshInterval(EVERY_MS, parts.machine.now);
   }
 
   /** Shows what was read last time. */
@@ -115,6 +118,11 @@ export class LiveTimeline {
     return this.#fault;
   }
 
+  /** Whether a round is under way. */
+  get isReading(): boolean {
+    return this.#rounds > 0;
+  }
+
   /** How many items of others are newer than those that the author has seen. */
   get newCount(): number {
     const seen = this.#seen;
@@ -128,16 +136,24 @@ export class LiveTimeline {
     return this.#visit === null ? this.#seen : this.#visit.before;
   }
 
-  /** Reads everything, now and every five minutes. */
-  start(): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
-    void this.#keepReading();
+  /** Reads everything in the background, at most every five minutes. If that fails, {@link fault} says why. */
+  refreshIfDue(): void {
+    const { ending, faultText } = this.#parts;
+    if (ending.aborted || !this.#interval.claim()) return;
+    void this.refresh().catch((error: unknown) => {
+      this.#fault = faultText(error);
+    });
   }
 
   /** Reads everything, after the round that is under way. */
   refresh(): Promise<void> {
-    const round = this.#reading.then(() => this.#read());
+    this.#interval.restart();
+    this.#rounds += 1;
+    const round = this.#reading
+      .then(() => this.#read())
+      .finally(() => {
+        this.#rounds -= 1;
+      });
     this.#reading = round.catch(() => {});
     return round;
   }
@@ -154,17 +170,6 @@ export class LiveTimeline {
     this.#visit.at = now;
     const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
     this.#seen = (await update(store, SEEN_KEY, SeenRecord, change))?.upTo ?? newest;
-  }
-
-  async #keepReading(): Promise<void> {
-    const { ending, faultText } = this.#parts;
-    while (!ending.aborted) {
-      // The page shows what was read before; the next round may work.
-      await this.refresh().catch((error: unknown) => {
-        this.#fault = faultText(error);
-      });
-      await setTimeout(EVERY_MS, undefined, { signal: ending }).catch(() => {});
-    }
   }
 
   async #read(): Promise<void> {

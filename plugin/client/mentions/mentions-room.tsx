@@ -20,7 +20,7 @@ const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", reject
 export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const { notices } = context;
-  const waiting = new BackgroundCount(async () => (await (await open(context)).in("held")).length, context.ending);
+  const waiting = new BackgroundCount(async () => (await (await open(context)).in("held")).length, context);
   routes.get("/", (c) => listPage(c, context, waiting));
   routes.get("/year", (c) => yearPage(c, context));
   routes.get("/block", async (c) => {

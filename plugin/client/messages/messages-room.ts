@@ -32,7 +32,7 @@ export const messagesRoom: CreateRoom = (context) => {
   const { machine, choice, ending, notices } = context;
   const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
-  const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), ending);
+  const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), context);
   const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, context, notices };
   for (const add of PARTS) add(room);
   const news = () => ({ count: unread.current, what: "unread" });

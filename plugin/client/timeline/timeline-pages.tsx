@@ -28,7 +28,7 @@ interface ItemContext {
 
 interface TimelineProps {
   threads: readonly TimelineThread[];
-  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "mentionsFault" | "updated" | "fault">;
+  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "isReading" | "mentionsFault" | "updated" | "fault">;
   /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
   item: ItemContext;
@@ -60,13 +60,13 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, item 
 );
 
 const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
-  timeline: { unread, isOffline, mentionsFault, updated, fault },
+  timeline: { unread, isOffline, isReading, mentionsFault, updated, fault },
 }) => (
   <div id="read" data-live>
     <Fault text={fault} />
     {updated !== null && <p class="muted">Read {DATES.format(new Date(updated))}.</p>}
-    {updated === null && fault === null && (
-      <p class="muted" data-busy>
+    {isReading && (
+      <p class={updated === null ? "muted" : "visually-hidden"} data-busy>
         Reading the feeds.
       </p>
     )}

@@ -33,14 +33,12 @@ export const timelineRoom: CreateRoom = (context) => {
     const timeline = await open();
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
     if (!isRefresh(c)) await timeline.markSeen();
+    timeline.refreshIfDue();
     const { threads, seenBefore: seen } = timeline;
     const item = { write: await textWriter(), canReply: context.hasRoom("/write"), pictures, seen };
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
     const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
-    const response = await c.render(page, { title: "Timeline" });
-    // This page need not wait for it.
-    timeline.start();
-    return response;
+    return c.render(page, { title: "Timeline" });
   });
 
   routes.post("/", (c) =>
@@ -56,7 +54,11 @@ export const timelineRoom: CreateRoom = (context) => {
     { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },
   ];
-  const news = () => ({ count: opened()?.newCount ?? 0, what: "new" });
+  const news = () => {
+    // Pages of other rooms keep the number current.
+    opened()?.refreshIfDue();
+    return { count: opened()?.newCount ?? 0, what: "new" };
+  };
   const prepare = async () => {
     const write = await textWriter();
     for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE))) write(text, source);

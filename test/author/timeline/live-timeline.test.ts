@@ -8,14 +8,15 @@ import { eventually } from "../../helpers/eventually.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 
-it("a round in the background that fails says why, until one works", async () => {
-  const { url } = await loopbackServer((_, response) => response.end("2026-11-18T09:00:00Z\tHello.\n"));
+async function openTimeline(now = Date.now) {
+  const feed = await loopbackServer((_, response) => response.end("2026-11-18T09:00:00Z\tHello.\n"));
+  const { url } = feed;
   const { settings } = builtSite(url);
   Object.assign(settings, { feedUrl: `${url}/twtxt.txt` });
   const machine = {
     ...blog(settings),
     environment: {},
-    now: Date.now,
+    now,
     say: () => {},
     ended: () => new Promise<never>(() => {}),
   };
@@ -29,13 +30,37 @@ it("a round in the background that fails says why, until one works", async () =>
     ending: ended.signal,
     faultText: (error) => (error as Error).message,
   });
+  const reads = () => feed.asked.filter((path) => path === "/twtxt.txt").length;
+  return { timeline, store, reads, end: () => ended.abort() };
+}
 
+it("a round in the background that fails says why, until one works", async () => {
+  const { timeline, store, end } = await openTimeline();
   store.fail({ when: "before", operation: "put", times: 1 });
-  timeline.start();
+  timeline.refreshIfDue();
   await eventually(() => expect(timeline.fault).toContain("The store was down"));
   expect(timeline.threads).toHaveLength(1);
 
   await timeline.refresh();
   expect(timeline.fault).toBeNull();
-  ended.abort();
+  end();
+});
+
+it("the feeds are read at most every five minutes, however many pages ask for them, and never after the end", async () => {
+  const clock = { time: Date.now() };
+  const { timeline, reads, end } = await openTimeline(() => clock.time);
+  const show = async () => {
+    for (let page = 0; page < 3; page += 1) timeline.refreshIfDue();
+    await eventually(() => expect(timeline.isReading).toBe(false));
+  };
+  await show();
+  await show();
+  expect(reads()).toBe(1);
+  clock.time += 5 * 60_000;
+  await show();
+  expect(reads()).toBe(2);
+  end();
+  clock.time += 5 * 60_000;
+  await show();
+  expect(reads()).toBe(2);
 });
