@@ -1,4 +1,4 @@
-// plugin/author/amounts.ts: counts and sizes in words.
+// plugin/author/amounts.ts: counts, sizes and dates in words.
 
 /** @example counted(1, "twt") // "1 twt" */
 export function counted(count: number, one: string, more = `${one}s`): string {
@@ -23,3 +23,6 @@ export function sizeText(bytes: number): string {
   }
   return unit === "bytes" ? `${bytes} bytes` : `${size.toFixed(1)} ${unit}`;
 }
+
+/** In the time zone of this machine, such as "22 Nov 2026, 20:45". */
+export const DATES = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });

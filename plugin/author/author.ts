@@ -9,11 +9,10 @@ import type { OwnKeys } from "../messages/sealing.js";
 import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
-import type { AuthorChoice } from "./choice.js";
-import { DATES } from "./dates.js";
+import { DATES } from "./amounts.js";
 import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
-import type { Machine } from "./machine.js";
+import type { AuthorChoice, Machine } from "./machine.js";
 import { ifBuilt, type Site, siteAt } from "./site.js";
 
 /** An author whose private key is on this machine. */

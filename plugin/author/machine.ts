@@ -1,4 +1,4 @@
-// plugin/author/machine.ts: the author's machine, as commands and the web client see it.
+// plugin/author/machine.ts: the author's machine, and what the author chooses when a command or the client starts.
 import { TwtxtError } from "../errors.js";
 
 /** The machine of the author; tests have another one. */
@@ -19,4 +19,26 @@ export function endingOf(machine: Pick<Machine, "ended">): AbortSignal {
   const ending = new AbortController();
   void machine.ended().then(() => ending.abort(new TwtxtError("unreachable", "Interrupted.")));
   return ending.signal;
+}
+
+/** Which author. */
+export interface AuthorChoice {
+  /** The address of one of several authors. */
+  as: string | undefined;
+  /** The file with the author's key. */
+  identity: string | undefined;
+  /** The settings file of the site. */
+  settings: string | undefined;
+}
+
+/** Which servers in the author's own network may be contacted. */
+export interface HostChoice {
+  /** `host:port`s */
+  "allow-private-host": readonly string[];
+}
+
+/** How the author's own site is reached. */
+export interface OwnSiteChoice extends AuthorChoice, HostChoice {
+  /** Another URL of the site, such as that of a local server. */
+  url: string | undefined;
 }

@@ -4,8 +4,8 @@ import { loopbackHostOf, PrivateAddressError } from "../http/hosts.js";
 import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
 import { systemSrv } from "../messages/lookup/public-lookup.js";
 import { canParseUrl, isLoopback } from "../url.js";
-import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
+import type { HostChoice } from "./machine.js";
 import type { Site } from "./site.js";
 
 /** How this machine reaches the servers of others. */

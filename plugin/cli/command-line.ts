@@ -18,7 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["follow", async () => (await import("./follow.js")).follow],
   ["followers", async () => (await import("./followers.js")).followers],
   ["keys", async () => (await import("./keys.js")).keys],
-  ["lookup", async () => (await import("./lookup.js")).lookup],
+  ["lookup", async () => (await import("./contacts.js")).lookup],
   ["mentions", async () => (await import("./mentions.js")).mentions],
   ["message", async () => (await import("./message.js")).message],
   ["post", async () => (await import("./post.js")).post],

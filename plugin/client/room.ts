@@ -1,7 +1,6 @@
 // plugin/client/room.ts: the interface of the client's rooms.
 import type { Hono } from "hono";
-import type { OwnSiteChoice } from "../author/choice.js";
-import type { Machine } from "../author/machine.js";
+import type { Machine, OwnSiteChoice } from "../author/machine.js";
 import type { ClientEnv } from "./client-env.js";
 import type { Notices } from "./notices.js";
 

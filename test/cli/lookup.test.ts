@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { linesOf } from "../../plugin/cli/lookup.js";
+import { lookupLines } from "../../plugin/cli/contacts.js";
 import { BOB, foundFor, hostWith } from "../messages/neighbourhood.js";
 import { correspondents } from "./correspondent.js";
 import { blog, command } from "./helpers.js";
@@ -90,8 +90,8 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
 describe("what eleventy-twtxt lookup shows", () => {
   it("says where DNS has led to a key", () => {
     const url = "https://other.example/.well-known/msg/bob.json";
-    expect(linesOf(foundFor(BOB, { byDns: true, url }), null)).toContain(`found    ${url} (by DNS)`);
-    expect(linesOf(foundFor(BOB, { url }), null)).toContain(`found    ${url}`);
+    expect(lookupLines(foundFor(BOB, { byDns: true, url }), null)).toContain(`found    ${url} (by DNS)`);
+    expect(lookupLines(foundFor(BOB, { url }), null)).toContain(`found    ${url}`);
   });
 });
 

@@ -1,6 +1,6 @@
 // test/client/message-files.test.ts: files of messages in the client.
 import { expect, it } from "vitest";
-import { attachmentLine } from "../../plugin/author/messages/attachment-text.js";
+import { attachmentLine } from "../../plugin/author/messages/attachments.js";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { type BlobAuthor, blobAuthors, PNG } from "../cli/blob-author.js";
 import { correspondents } from "../cli/correspondent.js";

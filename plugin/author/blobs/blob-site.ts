@@ -12,10 +12,9 @@ import { sharedUrlOf } from "../../site/routes.js";
 import type { SiteSettings } from "../../site/site.js";
 import { FileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
-import type { OwnSiteChoice } from "../choice.js";
 import { dataFolder } from "../files.js";
 import { typed } from "../invocation.js";
-import { endingOf, type Machine } from "../machine.js";
+import { endingOf, type Machine, type OwnSiteChoice } from "../machine.js";
 import { siteAt } from "../site.js";
 
 /** A site where the author stores blobs. */

@@ -1,12 +1,15 @@
-// plugin/author/blobs/file-contents.ts: the contents of files to store as blobs, and their media types.
+// plugin/author/blobs/file-contents.ts: the contents of files to store as blobs: hash, media type, and pictures without metadata.
+
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 import type { Contents } from "../../blobs/client/client.js";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { badFile } from "../files.js";
+import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js";
+import { badFile, orBadFile } from "../files.js";
 
 /** A file to put. */
 export interface SourceFile {
@@ -118,4 +121,31 @@ export async function mediaTypeOf(
   if (byBytes !== undefined && !(byName !== null && CONTAINERS.includes(byBytes))) return byBytes;
   const type = byName ?? ANY_TYPE;
   return type.startsWith("text/") && isUtf8 ? `${type}; charset=utf-8` : type;
+}
+
+/**
+ * Replaces a picture by one without location data and other metadata. Other files are not changed.
+ *
+ * @param name - of the file, for messages
+ * @returns a sentence for a picture whose metadata cannot be removed; `null` for all others
+ * @throws TwtxtError `bad-file`
+ */
+export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
+  const type = (await fileTypeFromBuffer(await orBadFile(startOf(path))))?.mime ?? "";
+  if (!CLEANED_TYPES.includes(type)) {
+    return type.startsWith("image/") ? `Location data of pictures of the type ${type} cannot be removed.` : null;
+  }
+  const { bytes } = removeMetadata(await orBadFile(readFile(path)), name);
+  await orBadFile(writeFile(path, bytes));
+  return null;
+}
+
+async function startOf(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES));
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }

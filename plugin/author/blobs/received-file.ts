@@ -14,10 +14,9 @@ import { formatKey } from "../../keys/key.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import { sizeText } from "../amounts.js";
 import { authorAt, ownKeys } from "../author.js";
-import type { AuthorChoice, HostChoice } from "../choice.js";
 import { type Draft, draftIn } from "../files.js";
 import { typed } from "../invocation.js";
-import { endingOf, type Machine } from "../machine.js";
+import { type AuthorChoice, endingOf, type HostChoice, type Machine } from "../machine.js";
 import { networkOf } from "../network.js";
 import { type BlobSite, knownBlobs } from "./blob-site.js";
 

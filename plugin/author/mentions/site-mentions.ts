@@ -1,14 +1,16 @@
 // plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
-
 import { TwtxtError } from "../../errors.js";
+import { loopbackHostOf } from "../../http/hosts.js";
+import { mentionPages } from "../../http/read-mention-list.js";
 import { type SiteRequest, siteApi } from "../../http/site-api.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { PublicMention } from "../../site/mention-list.js";
 import type { HostSettings } from "../../site/site.js";
 import { ownIdentity, siteWithoutKey } from "../author.js";
-import type { OwnSiteChoice } from "../choice.js";
 import { typed } from "../invocation.js";
-import type { Machine } from "../machine.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
+import { networkOf } from "../network.js";
 import { publishedSite, siteAt } from "../site.js";
 
 /** The states of mentions. */
@@ -158,4 +160,29 @@ function missingOn({ host, hasEndpoints }: HostSettings) {
   const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
   const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
   return { missing };
+}
+
+/** Three requests. */
+const MAX_MENTIONS = 300;
+
+/**
+ * Reads the newest 300 mentions, newest first; none from a site that does not receive its mentions itself.
+ *
+ * @throws TwtxtError `unreachable`, and others of the guard
+ */
+export async function shownMentions(
+  settings: Pick<HostSettings, "isReceiver" | "hasEndpoints" | "urls">,
+  choice: Pick<OwnSiteChoice, "url" | "allow-private-host">,
+  signal: AbortSignal,
+): Promise<PublicMention[]> {
+  if (!settings.isReceiver || !settings.hasEndpoints) return [];
+  const { pathname, origin } = new URL(settings.urls.mentionsJson);
+  const url = (choice.url === undefined ? origin : new URL(choice.url).origin) + pathname;
+  const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...loopbackHostOf(url)] });
+  const newest: PublicMention[] = [];
+  for await (const mentions of mentionPages(ask, url, signal)) {
+    newest.push(...mentions);
+    if (newest.length >= MAX_MENTIONS) break;
+  }
+  return newest.slice(0, MAX_MENTIONS);
 }

@@ -1,10 +1,13 @@
-// plugin/author/messages/attachments.ts: seals files for the recipients of a message, and receives and opens the files of messages.
+// plugin/author/messages/attachments.ts: the sealed files of messages: their lines in the text, storing, receiving and opening them.
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { shortKey } from "../../blobs/blob.js";
+import { parseSharedUrl, type SharedUrl } from "../../blobs/client/download.js";
 import { MAX_SEALED_BYTES, SEALED_TYPE } from "../../blobs/client/sealed-file.js";
 import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { oneLine } from "../../http/one-line.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { MessageToSend } from "../../messages/send/send-message.js";
 import { sharedUrlOf } from "../../site/routes.js";
@@ -14,12 +17,10 @@ import { blobSite } from "../blobs/blob-site.js";
 import { contentsOfBytes, mediaTypeOf, START_BYTES } from "../blobs/file-contents.js";
 import { checkFileSize, fileSealer } from "../blobs/prepared-blob.js";
 import { ownBlob, type ReceivedFile, receiveFile, sharedBlob } from "../blobs/received-file.js";
-import type { OwnSiteChoice } from "../choice.js";
 import { orBadFile } from "../files.js";
 import { typed } from "../invocation.js";
-import type { Machine } from "../machine.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
 import { ifBuilt, siteAt } from "../site.js";
-import { type Attachment, attachmentLine } from "./attachment-text.js";
 import type { Mailbox } from "./mailbox.js";
 
 interface Work {
@@ -167,4 +168,46 @@ async function contentsOf(
     "not-authentic",
     `The file was sealed by another key, ${file.signer}, than the message. Ask the sender about it. To save it anyway, type: \`${typed(`blob get ${url}`)}\``,
   );
+}
+
+/** A file that a message names. */
+export interface Attachment {
+  shared: SharedUrl;
+  /** What the message says about the file, such as `letter.pdf (48.0 KiB)`. A claim. */
+  label: string;
+}
+
+const LINK = /^\[(?<label>(?:[^\\[\]]|\\[\\[\]])*)\]\((?<url>\S+)\)$/;
+const ESCAPED = /\\([\\[\]])/g;
+/** A name and a size. */
+const MAX_LABEL = 300;
+
+/** @example attachmentLine({ filename: "letter.pdf", size: 49_152, url: "https://a.example/f" }) // "[letter.pdf (48.0 KiB)](https://a.example/f)" */
+export function attachmentLine({ filename, size, url }: { filename: string; size: number; url: string }): string {
+  const label = `${oneLine(filename) || "file"} (${sizeText(size)})`;
+  return `[${label.replace(/[\\[\]]/g, "\\$&")}](${url})`;
+}
+
+/**
+ * Finds the files that a message names, on lines of their own: links as {@link attachmentLine} writes them, and URLs of
+ * shared blobs, as `blob put` prints them.
+ *
+ * @returns the files, and the text without their lines
+ */
+export function splitAttachments(text: string): { text: string; attachments: Attachment[] } {
+  const attachments: Attachment[] = [];
+  const lines = text.split("\n").filter((line) => {
+    const attachment = attachmentIn(line.trim());
+    if (attachment) attachments.push(attachment);
+    return attachment === null;
+  });
+  return { text: lines.join("\n").trim(), attachments };
+}
+
+function attachmentIn(line: string): Attachment | null {
+  const { label = "", url = line } = LINK.exec(line)?.groups ?? {};
+  const shared = /\s/.test(url) ? null : parseSharedUrl(url);
+  if (shared === null) return null;
+  const name = oneLine(label.replace(ESCAPED, "$1"), MAX_LABEL);
+  return { shared, label: name || shortKey(shared.key) };
 }

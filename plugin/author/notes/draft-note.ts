@@ -1,10 +1,16 @@
-// plugin/author/notes/draft-note.ts: the note of a draft, with its pictures.
+// plugin/author/notes/draft-note.ts: the note of a draft, and its pictures: beside the note, or as public blobs.
 
-import type { Machine } from "../machine.js";
+import { extname } from "node:path";
+import { TwtxtError } from "../../errors.js";
+import { type BlobSite, blobSite } from "../blobs/blob-site.js";
+import { contentsOfBytes } from "../blobs/file-contents.js";
+import { checkFileSize } from "../blobs/prepared-blob.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
 import type { Site } from "../site.js";
-import type { DraftPicture, PicturePlace } from "./draft-pictures.js";
+import { type DraftPicture, type DraftPictures, type PicturePlace, pictureType } from "./draft-pictures.js";
 import { linkPictures, picturesIn } from "./note-pictures.js";
 import { composeNote, type Note } from "./notes.js";
+import { notePictureName } from "./notes-folder.js";
 import type { PostDraft, PostDrafts } from "./post-drafts.js";
 
 /** How a draft becomes a note. */
@@ -37,4 +43,33 @@ export async function composeDraft(
 function linkBlobs(text: string, pictures: readonly DraftPicture[]): string {
   const links = new Map(pictures.map(({ name, sha256 }) => [name, `blob:${sha256}`]));
   return linkPictures(text, (name) => links.get(name));
+}
+
+/**
+ * Makes pictures of a draft public. Call it only after the author has confirmed them. The keys are the hashes of the pictures,
+ * so another try stores nothing twice.
+ *
+ * @throws TwtxtError `too-large`, before anything is sent; as `blobSite` and `OwnBlobs.put`
+ */
+export async function sharePictures(
+  { draft, pictures }: { draft: string; pictures: readonly DraftPicture[] },
+  { stored, choice, machine }: { stored: DraftPictures; choice: OwnSiteChoice; machine: Machine },
+): Promise<void> {
+  const site = await blobSite(choice, machine);
+  for (const picture of pictures) checkSize(picture, site);
+  for (const [at, { name, sha256 }] of pictures.entries()) {
+    const contents = contentsOfBytes(await stored.bytes(draft, name));
+    const file = { type: pictureType(name), filename: notePictureName(machine.now(), at + 1, extname(name)) };
+    await site.blobs.put(sha256, contents, { change: { isPublic: true }, file, isSentAnyway: false });
+  }
+}
+
+function checkSize({ name, size }: DraftPicture, site: BlobSite): void {
+  try {
+    checkFileSize(size, { site, sealFile: null });
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    const instead = "Or choose files beside the note for its pictures.";
+    throw new TwtxtError(error.code, `${name}: ${error.message} ${instead}`, { cause: error });
+  }
 }

@@ -1,20 +1,24 @@
-// plugin/author/notes/mentionable-feeds.ts: feeds and sites of people who wrote to the author, for completion while a note is typed.
+// plugin/author/notes/mentionable-feeds.ts: the feeds that the author may want to mention, for completion while a note is typed.
+
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
+import { formatMention, isMentionUrl, isNick, type Mention } from "../../feed/mention.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
+import type { FollowedFeed } from "../../options/follow.js";
 import { FileStore } from "../../store/file.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { shortMentionAt } from "../../text/markdown-mentions.js";
 import { authorAt } from "../author.js";
-import type { OwnSiteChoice } from "../choice.js";
 import { dataFolder } from "../files.js";
-import type { Machine } from "../machine.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
 import { SiteMentions } from "../mentions/site-mentions.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import type { Site } from "../site.js";
 import { folderName } from "../site-store.js";
+import type { KnownNick } from "./complete-nick.js";
 
 const KEY = "mentionable";
 const FEEDS = v.array(v.object({ nick: v.string(), url: v.string() }));
@@ -87,4 +91,23 @@ async function contactSites(choice: OwnSiteChoice, machine: Machine): Promise<Fe
     const [user = "", host = ""] = address.split("@");
     return guestKeyOf(address) === null ? [{ nick: user, url: `https://${host}/` }] : [];
   });
+}
+
+/** Template languages would evaluate it when the post is built. */
+const TEMPLATE_CODE = /\{[{%#]/;
+
+/**
+ * Lists the feeds that the author may want to mention: those that the site follows, then others.
+ *
+ * @param others - from strangers; those without a valid nick, or with a URL that cannot be mentioned, are left out
+ */
+export function knownNicks(followed: readonly FollowedFeed[], others: readonly Mention[]): KnownNick[] {
+  const known = new Map<string, KnownNick>();
+  for (const { nick, url } of [...followed, ...others]) {
+    if (nick === null || !isNick(nick) || !isMentionUrl(url) || TEMPLATE_CODE.test(nick + url) || known.has(url))
+      continue;
+    const isResolved = shortMentionAt(`@${nick}`, 0, followed)?.url === url;
+    known.set(url, { nick, url, written: isResolved ? `@${nick}` : formatMention({ nick, url }) });
+  }
+  return [...known.values()];
 }

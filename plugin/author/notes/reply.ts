@@ -9,8 +9,8 @@ import type { Ask } from "../../http/guard.js";
 import { formatReference, parseReference } from "../../mentions/reference.js";
 import { type LiveFeed, readAnyFeed, readArchives } from "../../mentions/send/live-feed.js";
 import { quoteText } from "../../mentions/verify/source-text.js";
-import type { HostChoice } from "../choice.js";
 import { userAgent } from "../invocation.js";
+import type { HostChoice } from "../machine.js";
 
 /** A twt by its time, as it is written in the feed. */
 type TwtReference = { feedUrl: string; timestamp: string };

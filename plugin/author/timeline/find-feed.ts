@@ -1,9 +1,13 @@
-// plugin/author/timeline/find-feed.ts: finds the feed of an author by its URL, or by the address of their site.
+// plugin/author/timeline/find-feed.ts: finds the feed of an author: by its URL, by the links of a page, or by the address of their site.
+
+import type { Element } from "hast";
 import { TwtxtError } from "../../errors.js";
 import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { baseOf } from "../../mentions/send/endpoint-links.js";
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
-import { feedLinks, USUAL_PLACE } from "./feed-links.js";
+import { canParseUrl } from "../../url.js";
 
 /** A feed, and the nick in it. */
 export interface NamedFeed {
@@ -54,4 +58,22 @@ function isNoFeed(error: unknown): error is TwtxtError {
 function nullForFault(error: unknown): null {
   if (error instanceof TwtxtError) return null;
   throw error;
+}
+
+/** The path of a feed on most sites. */
+export const USUAL_PLACE = "/twtxt.txt";
+const MAX_LINKS = 5;
+
+/** The links of a page to plain text, at most five: a feed, or another file such as `/llms.txt`. */
+export async function feedLinks(html: string, pageUrl: string): Promise<string[]> {
+  const elements = [...elementsOf((await parseHtml(html)).tree)];
+  const base = baseOf(elements, pageUrl);
+  const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
+  const urls = hrefs.filter((href) => canParseUrl(href, base)).map((href) => new URL(href, base).href);
+  return [...new Set(urls)].slice(0, MAX_LINKS);
+}
+
+function isFeedLink({ tagName, properties: { rel, type, href } }: Element): boolean {
+  const rels = [rel ?? []].flat().map((one) => String(one).toLowerCase());
+  return tagName === "link" && rels.includes("alternate") && /^text\/plain\b/i.test(String(type)) && Boolean(href);
 }

@@ -14,9 +14,8 @@ import { type PublicMention, parseMentionList } from "../../site/mention-list.js
 import type { UnreadFeed } from "../../site/timeline.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import type { OwnSiteChoice } from "../choice.js";
-import type { Machine } from "../machine.js";
-import { shownMentions } from "../mentions/shown-mentions.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
+import { shownMentions } from "../mentions/site-mentions.js";
 import { hostsFor, networkOf } from "../network.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import { publishedSite, type Site } from "../site.js";

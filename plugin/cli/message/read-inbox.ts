@@ -13,9 +13,8 @@ import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { countsOf, indented, listLines, messageLines } from "./message-text.js";
+import { countsOf, indented, listLines, messageLines, printThreads } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
-import { printThreads } from "./threads.js";
 
 const INBOX_ID: IdUse<InboxMessage> = { idOf: ({ id }) => id, what: "message in your inbox", short: shortId, least: 4 };
 

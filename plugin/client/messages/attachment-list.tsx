@@ -1,8 +1,7 @@
 // plugin/client/messages/attachment-list.tsx: files of messages: their list, downloads, and pictures.
 import type { FC } from "hono/jsx";
 import PQueue from "p-queue";
-import { splitAttachments } from "../../author/messages/attachment-text.js";
-import { receiveAttachment } from "../../author/messages/attachments.js";
+import { receiveAttachment, splitAttachments } from "../../author/messages/attachments.js";
 import { pictureToShow } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";

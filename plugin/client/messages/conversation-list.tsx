@@ -1,7 +1,7 @@
 // plugin/client/messages/conversation-list.tsx: the list of conversations, unread ones first.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { splitAttachments } from "../../author/messages/attachment-text.js";
+import { splitAttachments } from "../../author/messages/attachments.js";
 import type { Conversation } from "../../author/messages/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import type { MessageDraft } from "../../author/messages/message-drafts.js";

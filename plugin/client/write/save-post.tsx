@@ -1,11 +1,10 @@
 // plugin/client/write/save-post.tsx: saves a draft as a post, after a question if that makes pictures public.
 import { relative } from "node:path";
 import type { Context } from "hono";
-import { composeDraft, type NoteChoice, shownPictures } from "../../author/notes/draft-note.js";
+import { composeDraft, type NoteChoice, sharePictures, shownPictures } from "../../author/notes/draft-note.js";
 import { writeNote } from "../../author/notes/notes.js";
 import { checkNotesFolder, rememberNotesFolder } from "../../author/notes/notes-folder.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
-import { sharePictures } from "../../author/notes/shared-pictures.js";
 import type { Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
