@@ -1,13 +1,11 @@
 // plugin/host/health.ts: whether this server can answer, for load balancers and uptime monitors.
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { type Handler, json, methodNotAllowed } from "../http/respond.js";
+import { allowing, type Handler, json } from "../http/respond.js";
 import { ROUTES } from "../site/routes.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { withTimeout } from "./work.js";
-
-const methods: readonly string[] = ROUTES.health.methods;
 
 /** How long a read of the store answers all requests. */
 const FRESH_MS = 1000;
@@ -22,11 +20,10 @@ type Options = Pick<ServiceOptions, "client" | "store" | "now">;
 export function healthHandler({ client, store, now }: Options): Handler {
   const version = client.slice(client.indexOf("/") + 1);
   const checkStore = recentRead(store, now);
-  return async (request) => {
-    if (!methods.includes(request.method)) return methodNotAllowed(methods);
+  return allowing(ROUTES.health.methods, async () => {
     await withTimeout(checkStore(), TIMEOUT_MS, new TwtxtError("store-failed", NO_ANSWER));
     return json({ status: "ok", version });
-  };
+  });
 }
 
 /** @returns a function that reads the store, or returns the last read while that is recent or pending */

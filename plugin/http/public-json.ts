@@ -1,12 +1,12 @@
-// plugin/http/public-json.ts: public JSON that browsers and the CDN keep.
+// plugin/http/public-json.ts: public JSON that the CDN keeps and that pages of any site may read.
 import { createHash } from "node:crypto";
-import { matchesEtag } from "./respond.js";
+import { allowing, type Handler, matchesEtag } from "./respond.js";
 
-/** JSON lists are public, and the site's pages may be on another origin. */
-export const CORS = { "access-control-allow-origin": "*" };
+/** The site's pages may be on another origin. */
+const CORS = { "access-control-allow-origin": "*" };
 
 /** How a CDN keeps a response. */
-export interface CdnCache {
+interface CdnCache {
   /** The tag by which its copies are purged. */
   tag: string;
   seconds: number;
@@ -15,11 +15,22 @@ export interface CdnCache {
 }
 
 /**
- * The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old.
+ * Creates the handler of a public JSON list.
  *
- * @param body - JSON
+ * @param methods - of its route: GET, HEAD and OPTIONS
+ * @param read - returns JSON for a URL with its query
  */
-export function publicJson(body: string, request: Request, { tag, seconds, parameters }: CdnCache): Response {
+export function publicJson(
+  methods: readonly string[],
+  cache: CdnCache,
+  read: (url: string) => Promise<string>,
+): Handler {
+  const answer: Handler = async (request) => responseTo(request, await read(request.url), cache);
+  return allowing(methods, answer, { ...CORS, "access-control-allow-methods": methods.join(", ") });
+}
+
+/** The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old. */
+function responseTo(request: Request, body: string, { tag, seconds, parameters }: CdnCache): Response {
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   const headers = {
     "content-type": "application/json",

@@ -88,6 +88,14 @@ export function optionsAnswer(methods: readonly string[], headers: Record<string
   return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
 }
 
+/** Calls a handler only for the methods of its route: answers OPTIONS, if the route has it, and other methods with 405. */
+export function allowing(methods: readonly string[], handler: Handler, headers: Record<string, string> = {}): Handler {
+  return async (request, asked) => {
+    if (!methods.includes(request.method)) return methodNotAllowed(methods);
+    return request.method === "OPTIONS" ? optionsAnswer(methods, headers) : handler(request, asked);
+  };
+}
+
 /** The response to an unsupported method. */
 export function methodNotAllowed(allowed: readonly string[]): Response {
   const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);

@@ -11,7 +11,7 @@ import matter from "gray-matter";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
-import { explanationPage, outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
+import { explanationPage, outcomeAnswer, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation } from "../helpers/long-conversation.js";
 
@@ -36,7 +36,7 @@ let url = "";
 
 function endpointPage(search: string): Response {
   const form = { source: "https://bob.example/", target: url + POST };
-  if (search === "?stored") return outcomePage("stored", form.target);
+  if (search === "?stored") return outcomeAnswer("stored", form.target, true);
   if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form);
   return explanationPage(`${url}/twtxt.txt`, false);
 }

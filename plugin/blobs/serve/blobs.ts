@@ -1,17 +1,9 @@
 // plugin/blobs/serve/blobs.ts: the blob service of a site. PROTOCOL 4
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import {
-  type Handler,
-  json,
-  type Log,
-  methodNotAllowed,
-  optionsAnswer,
-  parseLimit,
-  parseParameters,
-} from "../../http/respond.js";
+import { allowing, type Handler, json, type Log, parseLimit, parseParameters } from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
-import { isBlobKey, ROUTES, type RouteName } from "../../site/routes.js";
+import { isBlobKey, ROUTES } from "../../site/routes.js";
 import type { StreamingStore } from "../../store/store.js";
 import { blobJson } from "../blob.js";
 import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, signedBody } from "./change.js";
@@ -61,9 +53,9 @@ export class Blobs {
       sharedUrl,
     };
     this.handlers = {
-      blobs: allowing("blobs", (request) => this.#list(request)),
-      blob: allowing("blob", (request, { params }) => this.#answerOwner(request, params.rest ?? "")),
-      shared: allowing("shared", (request, { params }) => this.#answerReader(request, params.rest ?? "")),
+      blobs: allowing(ROUTES.blobs.methods, (request) => this.#list(request)),
+      blob: allowing(ROUTES.blob.methods, (request, { params }) => this.#answerOwner(request, params.rest ?? "")),
+      shared: allowing(ROUTES.shared.methods, (request, { params }) => this.#answerReader(request, params.rest ?? "")),
     };
   }
 
@@ -141,13 +133,4 @@ async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Resp
 function keyIn(text: string): string {
   if (isBlobKey(text)) return text;
   throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
-}
-
-/** Answers OPTIONS and methods that the route does not have. */
-function allowing(route: RouteName, handler: Handler): Handler {
-  const methods: readonly string[] = ROUTES[route].methods;
-  return async (request, asked) => {
-    if (request.method === "OPTIONS") return optionsAnswer(methods);
-    return methods.includes(request.method) ? handler(request, asked) : methodNotAllowed(methods);
-  };
 }

@@ -1,14 +1,13 @@
 // plugin/mentions/inform/list-json.ts: the public list of mentions as JSON.
 import { TwtxtError } from "../../errors.js";
-import { CORS, publicJson } from "../../http/public-json.js";
-import { type Handler, methodNotAllowed, optionsAnswer, parseLimit, parseParameters } from "../../http/respond.js";
+import { publicJson } from "../../http/public-json.js";
+import { type Handler, parseLimit, parseParameters } from "../../http/respond.js";
 import type { MentionList, PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { sourceOf } from "../reference.js";
 
-const { methods } = ROUTES.mentionsJson;
 const PARAMETERS = ["target", "after", "limit"] as const;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -22,24 +21,12 @@ const MAX_LIMIT = 100;
  * @see PROTOCOL 2.4, "The answer"
  */
 export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
-  return async (request) => {
-    switch (request.method) {
-      case "GET":
-      case "HEAD": {
-        const { mentions, next } = await list(queryOf(request.url, siteIndex));
-        const page: MentionList = { mentions: mentions.map(publicMention), next };
-        return publicJson(`${JSON.stringify(page)}\n`, request, {
-          tag: cacheTag,
-          seconds: 3600,
-          parameters: PARAMETERS,
-        });
-      }
-      case "OPTIONS":
-        return optionsAnswer(methods, { ...CORS, "access-control-allow-methods": methods.join(", ") });
-      default:
-        return methodNotAllowed(methods);
-    }
-  };
+  const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
+  return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
+    const { mentions, next } = await list(queryOf(url, siteIndex));
+    const page: MentionList = { mentions: mentions.map(publicMention), next };
+    return `${JSON.stringify(page)}\n`;
+  });
 }
 
 interface ListParts {

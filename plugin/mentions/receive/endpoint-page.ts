@@ -1,18 +1,42 @@
-// plugin/mentions/receive/endpoint-page.ts: the pages of the webmention endpoint for people.
+// plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
 import { statusOf, type TwtxtError } from "../../errors.js";
+import { line } from "../../http/respond.js";
 import { escapeHtml } from "../../site/html.js";
+import type { ClaimOutcome } from "./verify-and-store.js";
 
-/** What became of a posted mention. */
-export type Outcome = "stored" | "removed" | "waiting" | "no verdict";
+/** The answer to a posted mention: a line for programs, a page for people. */
+interface Answer {
+  status: 200 | 202;
+  line: string;
+  title: string;
+  sentence: string;
+}
 
-const SENTENCES: Record<Outcome, readonly [title: string, sentence: string]> = {
-  stored: ["Thank you", "Your page links here, and is listed now, or as soon as the author has approved it."],
-  removed: ["Removed", "Your page no longer links here, so it is not listed any more."],
-  waiting: ["Thank you", "Your page will be checked soon. If it links here, it is listed then."],
-  "no verdict": [
-    "Thank you",
-    "Your page did not answer. It will be checked again for a day, and is listed once it answers.",
-  ],
+const ANSWERS: Record<ClaimOutcome, Answer> = {
+  stored: {
+    status: 200,
+    line: "Mention verified and stored.",
+    title: "Thank you",
+    sentence: "Your page links here, and is listed now, or as soon as the author has approved it.",
+  },
+  removed: {
+    status: 200,
+    line: "Mention removed.",
+    title: "Removed",
+    sentence: "Your page no longer links here, so it is not listed any more.",
+  },
+  waiting: {
+    status: 202,
+    line: "Mention accepted. Its source will be checked later.",
+    title: "Thank you",
+    sentence: "Your page will be checked soon. If it links here, it is listed then.",
+  },
+  "no verdict": {
+    status: 202,
+    line: "Mention accepted. Its source did not answer and will be checked again later.",
+    title: "Thank you",
+    sentence: "Your page did not answer. It will be checked again for a day, and is listed once it answers.",
+  },
 };
 
 const HINTS: Partial<Record<TwtxtError["code"], string>> = {
@@ -43,12 +67,12 @@ ${formHtml({ source: "", target: feedUrl })}`;
   return page("Mentions", isHead ? null : content, 200, "public, max-age=3600");
 }
 
-/** Says what became of a mention. */
-export function outcomePage(outcome: Outcome, target: string): Response {
-  const [title, sentence] = SENTENCES[outcome];
-  const isAccepted = outcome === "stored" || outcome === "removed";
+/** Says what became of a mention. @param isPage - whether to answer with a page */
+export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean): Response {
+  const { status, line: text, title, sentence } = ANSWERS[outcome];
+  if (!isPage) return line(text, { status });
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
-  return page(title, content, isAccepted ? 200 : 202);
+  return page(title, content, status);
 }
 
 /** Says why a mention was refused, and has the form to try again. */

@@ -1,16 +1,15 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
 import { statusOf, TwtxtError } from "../../errors.js";
-import { essenceOf, type Handler, line, methodNotAllowed, optionsAnswer, readBody } from "../../http/respond.js";
+import { allowing, essenceOf, type Handler, readBody } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
-import { explanationPage, isBrowser, type Outcome, outcomePage, refusalPage } from "./endpoint-page.js";
+import { explanationPage, isBrowser, outcomeAnswer, refusalPage } from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
-import type { ClaimProcessor } from "./verify-and-store.js";
+import type { ClaimOutcome, ClaimProcessor } from "./verify-and-store.js";
 
-const { methods } = ROUTES.webmention;
 const FORM = "application/x-www-form-urlencoded";
 const BODY_LIMIT = 8 * 1024;
 
@@ -22,7 +21,7 @@ const BODY_LIMIT = 8 * 1024;
  * @see PROTOCOL 2.4
  */
 export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl }: ReceiveParts): Handler {
-  const receive = async (form: URLSearchParams, address: string): Promise<[Outcome, target: string]> => {
+  const receive = async (form: URLSearchParams, address: string): Promise<[ClaimOutcome, target: string]> => {
     const claim = claimIn(form, siteIndex);
     if (moderation.isBlocked(claim.source))
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
@@ -31,43 +30,16 @@ export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl
     return [outcome, claim.target.url];
   };
 
-  const answerPost: Handler = async (request, { address }) => {
+  return allowing(ROUTES.webmention.methods, async (request, { address }) => {
+    if (request.method !== "POST") return explanationPage(feedUrl, request.method === "HEAD");
     const form = await readForm(request);
-    if (!isBrowser(request)) return answerOf((await receive(form, address))[0]);
     try {
-      return outcomePage(...(await receive(form, address)));
+      return outcomeAnswer(...(await receive(form, address)), isBrowser(request));
     } catch (error) {
-      if (!(error instanceof TwtxtError) || statusOf(error.code) >= 500) throw error;
+      if (!isBrowser(request) || !(error instanceof TwtxtError) || statusOf(error.code) >= 500) throw error;
       return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" });
     }
-  };
-
-  return async (request, asked) => {
-    switch (request.method) {
-      case "POST":
-        return answerPost(request, asked);
-      case "GET":
-      case "HEAD":
-        return explanationPage(feedUrl, request.method === "HEAD");
-      case "OPTIONS":
-        return optionsAnswer(methods);
-      default:
-        return methodNotAllowed(methods);
-    }
-  };
-}
-
-function answerOf(outcome: Outcome): Response {
-  switch (outcome) {
-    case "stored":
-      return line("Mention verified and stored.");
-    case "removed":
-      return line("Mention removed.");
-    case "waiting":
-      return line("Mention accepted. Its source will be checked later.", { status: 202 });
-    case "no verdict":
-      return line("Mention accepted. Its source did not answer and will be checked again later.", { status: 202 });
-  }
+  });
 }
 
 interface ReceiveParts {

@@ -14,7 +14,7 @@ import type { ReceivedMentions } from "./received.js";
 import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
 
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
-type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
+export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
 
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
 

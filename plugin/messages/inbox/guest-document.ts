@@ -1,6 +1,6 @@
 // plugin/messages/inbox/guest-document.ts: the discovery document of a guest's address, made from its key.
 import { createHash } from "node:crypto";
-import { type Handler, line, matchesEtag, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import { allowing, type Handler, line, matchesEtag } from "../../http/respond.js";
 import { isKeyText } from "../../keys/key.js";
 import { ROUTES } from "../../site/routes.js";
 
@@ -19,10 +19,7 @@ const HEADERS = {
  * @see PROTOCOL 3.1, 3.5
  */
 export function guestDocument(inboxUrl: string): Handler {
-  const { methods } = ROUTES.guest;
-  return async (request, { params }) => {
-    if (!(methods as readonly string[]).includes(request.method)) return methodNotAllowed(methods);
-    if (request.method === "OPTIONS") return optionsAnswer(methods, HEADERS);
+  const answer: Handler = async (request, { params }) => {
     const key = params.guest ?? "";
     if (!isKeyText(key)) return line("Not found.", { status: 404 });
 
@@ -32,4 +29,5 @@ export function guestDocument(inboxUrl: string): Handler {
     if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
     return new Response(request.method === "HEAD" ? null : content, { headers });
   };
+  return allowing(ROUTES.guest.methods, answer, HEADERS);
 }
