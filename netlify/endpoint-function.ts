@@ -51,7 +51,7 @@ function notifierOf(options: ServiceOptions): () => void {
   const services = once(async () => (await import("../plugin/host/site-services.js")).siteServices(options));
   const notify = async () => {
     const { hasChannel } = await import("../plugin/host/channels.js");
-    if (hasChannel(options.secrets.channels)) await (await services()).notifyAuthor();
+    if (hasChannel(options.environment)) await (await services()).notifyAuthor();
   };
   return () => options.background(attempt("Notifying you", notify, options.log));
 }

@@ -3,7 +3,6 @@ import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import { bucketIn } from "../plugin/host/bucket.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
-import { secretsOf } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
@@ -60,7 +59,7 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
   return {
     ...site,
     store: bucketIn(process.env, `${STORES[place]}/`) ?? new NetlifyStore({ name: STORES[place] }),
-    secrets: secretsOf(place === "preview" ? {} : process.env),
+    environment: place === "preview" ? {} : process.env,
     authority: authorityIn(place, settings),
     client: `${manifest.name}/${manifest.version}`,
     guard: { allowPrivateHosts: privateHostsIn(place) },

@@ -1,4 +1,4 @@
-// plugin/url.ts: whether a text is a URL, and whether a host is this machine.
+// plugin/url.ts: URLs, and their hosts and ports.
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
@@ -22,4 +22,29 @@ const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
 /** Whether a host name, as in a URL, is this machine. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
+}
+
+/**
+ * The private host that the guard must allow so that a site on loopback can request its own pages.
+ *
+ * @param url - the URL of the site
+ * @returns its `host:port`; empty for a site that is not on loopback
+ */
+export function loopbackHostOf(url: string): string[] {
+  const { hostname } = new URL(url);
+  return isLoopback(hostname) ? [hostAndPort(new URL(url))] : [];
+}
+
+/** `host:port`, with the default port of the scheme if the URL has none. */
+export function hostAndPort(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
+}
+
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === "http:" ? 80 : 443));
+}
+
+/** Whether two absolute URLs have the same host and port. */
+export function isSameHost(a: string, b: string): boolean {
+  return new URL(a).host === new URL(b).host;
 }

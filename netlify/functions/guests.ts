@@ -1,5 +1,5 @@
 // netlify/functions/guests.ts: the documents of guests' addresses. PROTOCOL 3.5
-import { guestServices } from "../../plugin/host/guests.js";
+import { guestDocument } from "../../plugin/messages/inbox/guest-document.js";
 import { endpointFunction } from "../endpoint-function.js";
 
-export const guests = endpointFunction((options) => guestServices(options).handlers);
+export const guests = endpointFunction(({ settings }) => ({ guest: guestDocument(settings.urls.inbox) }));

@@ -10,7 +10,6 @@ import { ifBuilt, publishedSite, type Site, siteAt } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
-import { hostAndPort, loopbackHostOf } from "../http/hosts.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
@@ -19,6 +18,7 @@ import type { PublishedSite } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
+import { hostAndPort, loopbackHostOf } from "../url.js";
 import { none } from "./arguments.js";
 import { command } from "./command.js";
 import {

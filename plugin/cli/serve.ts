@@ -9,17 +9,16 @@ import { FEATURES, featuresOff } from "../host/channels.js";
 import { Followers } from "../host/followers.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
-import { type ServiceOptions, secretsOf } from "../host/service-options.js";
+import type { ServiceOptions } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
 import { preload, SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
-import { loopbackHostOf } from "../http/hosts.js";
 import { prefixOf } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
-import { canParseUrl } from "../url.js";
+import { canParseUrl, loopbackHostOf } from "../url.js";
 import { none } from "./arguments.js";
 import { command } from "./command.js";
 import {
@@ -204,7 +203,7 @@ type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "ending"> & 
 function servicesFor({ origin, work, ...served }: Served, values: Values, terminal: Terminal): SiteServices {
   return siteServices({
     ...served,
-    secrets: secretsOf(terminal.environment),
+    environment: terminal.environment,
     authority: new URL(origin).host,
     client: userAgent(),
     guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
-import { closeServer } from "../host/close-server.js";
+import { closeServer } from "../host/connections.js";
 import { clientApp } from "./app.js";
 import { Notices } from "./notices.js";
 import type { ClientContext, CreateRoom, Room } from "./room.js";

@@ -1,11 +1,14 @@
-// plugin/host/connections.ts: the requests of each connection, in order, and answers to those that cannot be parsed.
-import { type ServerResponse, STATUS_CODES } from "node:http";
+// plugin/host/connections.ts: the connections of a server: requests in order, those that cannot be parsed, and closing.
+import { once } from "node:events";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
 
 /** How many requests may wait on a connection. No browser pipelines even two. */
 const MAX_WAITING = 100;
+/** Longer than a verification, so that open requests are answered before. */
+const GRACE_MS = 20_000;
 
 interface Connection {
   /** The response to the current request. */
@@ -61,4 +64,16 @@ async function httpText(response: Response): Promise<string> {
   const length = `content-length: ${Buffer.byteLength(body)}`;
   const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`;
   return `${[status, ...headers, length, "connection: close"].join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** Accepts no new connections, answers open requests for up to 20 seconds, and closes. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  // Closes each connection as soon as it is idle.
+  server.keepAliveTimeout = 1;
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(timer);
 }

@@ -5,7 +5,7 @@ import { noteBuild, rebuildIfChanged } from "../mentions/inform/rebuild.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import type { MentionServices } from "./mentions.js";
 import { MentionSender } from "./sender.js";
-import type { ServiceOptions } from "./service-options.js";
+import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
 import { attempt } from "./work.js";
 
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */
@@ -27,7 +27,7 @@ export interface JobParts {
 
 /** The jobs of a site. Failures are logged; the next run tries again. */
 export function jobsOf(options: ServiceOptions, parts: JobParts) {
-  const { store, secrets, now, log, isLive } = options;
+  const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const sender = new MentionSender(options, siteIndex);
   const sending: Job = ["Sending mentions", (isOver) => sender.send(isOver, 0)];
@@ -54,7 +54,7 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
     async afterDeploy() {
       if (!isLive) return;
       await attempt("Sending mentions", () => sender.send(() => false, PATIENCE_MS), log);
-      if (!secrets.buildHookUrl) return;
+      if (!valueIn(environment, BUILD_HOOK_URL)) return;
       await attempt("Recording this build", () => noteBuild({ list: received.list, store }), log);
     },
   };
@@ -69,7 +69,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   const { settings, store, now, log, fetch } = options;
   const { received, verification } = mentions;
   const rebuild = async () => {
-    const url = options.secrets.buildHookUrl;
+    const url = valueIn(options.environment, BUILD_HOOK_URL);
     if (url) await rebuildIfChanged({ list: received.list, store, now, url, fetch, ...settings.mentions.rebuild, log });
   };
   const purgeBlobs = async (isOver: () => boolean) => {

@@ -7,7 +7,7 @@ import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
 import type { Handlers } from "./endpoints.js";
-import type { ServiceOptions } from "./service-options.js";
+import { MENTIONS_TOKEN, type ServiceOptions, valueIn } from "./service-options.js";
 import { attempt, once } from "./work.js";
 
 const CACHE_TAG = "twtxt-mentions";
@@ -34,9 +34,15 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   });
   const feed = once(async () => {
     const { mentionsFeed } = await import("../mentions/inform/mentions-feed.js");
-    const { settings, secrets, log } = options;
+    const { settings, environment, log } = options;
     const { nick, urls } = settings;
-    return mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: urls.mentionsFeed, log });
+    return mentionsFeed({
+      list: received.list,
+      token: valueIn(environment, MENTIONS_TOKEN),
+      nick,
+      url: urls.mentionsFeed,
+      log,
+    });
   });
   const handlers: Handlers = {
     webmention: async (request, asked) => (await verification()).receive(request, asked),

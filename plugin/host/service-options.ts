@@ -1,4 +1,4 @@
-// plugin/host/service-options.ts: what a host passes to its services, and the secrets that it reads from its environment.
+// plugin/host/service-options.ts: what a host passes to its services, and the environment variables of its owner.
 import type { Clock } from "../clock.js";
 import type { GuardOptions } from "../http/guard.js";
 import type { Log } from "../http/respond.js";
@@ -10,7 +10,8 @@ export interface ServiceOptions {
   settings: HostSettings;
   pages: SitePages;
   store: StreamingStore;
-  secrets: Secrets;
+  /** Secrets, and the variables of the notification channels. Empty for a preview. PROTOCOL 7 */
+  environment: Environment;
   /** The authority of signed requests: the site's host, or a local server's. */
   authority: string;
   /** `eleventy-plugin-twtxt/1.2.3` */
@@ -40,26 +41,10 @@ export interface ServiceOptions {
 /** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Values that only the owner of a site and its host know. PROTOCOL 7 */
-interface Secrets {
-  /** Opens the private feed `mentions.txt`. */
-  mentionsToken: string | undefined;
-  /** Starts a build of the site. */
-  buildHookUrl: string | undefined;
-  /** With the variables of the notification channels, see channels.ts. */
-  channels: Environment;
-}
-
+/** Opens the private feed `mentions.txt`. */
 export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
+/** Starts a build of the site. */
 export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
-
-export function secretsOf(environment: Environment): Secrets {
-  return {
-    mentionsToken: valueIn(environment, MENTIONS_TOKEN),
-    buildHookUrl: valueIn(environment, BUILD_HOOK_URL),
-    channels: environment,
-  };
-}
 
 /** The value of a variable; an empty one is not set. */
 export function valueIn(environment: Environment, variable: string): string | undefined {

@@ -2,10 +2,10 @@
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { coalesce } from "../mentions/concurrency.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
+import { guestDocument } from "../messages/inbox/guest-document.js";
 import { blobServices } from "./blobs.js";
 import { channelsOf } from "./channels.js";
 import { endpointsOf } from "./endpoints.js";
-import { guestServices } from "./guests.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
 import { type JobParts, jobsOf } from "./jobs.js";
@@ -36,7 +36,7 @@ export function siteServices(given: ServiceOptions) {
     ...mentions.handlers,
     ...timeline.handlers,
     ...inbox.handlers,
-    ...guestServices(options).handlers,
+    guest: guestDocument(options.settings.urls.inbox),
     ...blobs.handlers,
   };
   return {
@@ -53,8 +53,8 @@ function authorNotifier(
   options: ServiceOptions,
   { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">,
 ): () => Promise<void> {
-  const { settings, store, secrets, now, log, isLive } = options;
-  const channels = channelsOf(secrets.channels, {
+  const { settings, store, environment, now, log, isLive } = options;
+  const channels = channelsOf(environment, {
     page: settings.urls.mentionsPage ?? settings.url,
     digestHours: settings.mentions.digestHours,
     fetch: options.fetch,

@@ -4,10 +4,9 @@ import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
-import { canParseUrl } from "../url.js";
+import { canParseUrl, hostAndPort, portOf } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
-import { hostAndPort, PrivateAddressError, portOf } from "./hosts.js";
-import { isPublicAddress } from "./public-address.js";
+import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
 /** A request to an untrusted server. */
 export interface GuardedRequest {

@@ -1,5 +1,6 @@
 // plugin/http/public-address.ts: public and private IP addresses.
 import ipaddr from "ipaddr.js";
+import { TwtxtError } from "../errors.js";
 
 /** IPv6 prefixes of addresses that embed an IPv4 address, with its offset in the 16 bytes. */
 const EMBEDDINGS: { prefix: string; offset: number; isInverted?: true }[] = [
@@ -26,4 +27,15 @@ export function isPublicAddress(address: string): boolean {
   const { offset, isInverted } = embedding;
   const embedded = parsed.toByteArray().slice(offset, offset + 4);
   return isPublicAddress(embedded.map((byte) => (isInverted ? byte ^ 0xff : byte)).join("."));
+}
+
+/** An `address-refused` for an address in a private network. */
+export class PrivateAddressError extends TwtxtError {
+  /** @param host - `host:port` */
+  constructor(
+    message: string,
+    readonly host: string,
+  ) {
+    super("address-refused", message);
+  }
 }

@@ -1,8 +1,8 @@
-// plugin/http/sign-request.ts: signs requests, on Node.js and in browsers. PROTOCOL 5
+// plugin/http/sign-request.ts: signs requests, on Node.js and in browsers. PROTOCOL 5, RFC 9421
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
-import type { Parameters } from "structured-headers";
-import { formatSignature, signatureBase } from "./signature-fields.js";
+import { type Parameters, serializeDictionary, serializeInnerList, serializeItem } from "structured-headers";
+import { TwtxtError } from "../errors.js";
 
 export const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
 /** Header fields that must be signed if they are sent. */
@@ -20,6 +20,10 @@ export const FIELDS = [
 /** Maximum lifetime of a signature in seconds. */
 export const MAX_LIFETIME = 300;
 export const NONCE_BYTES = 16;
+/** The label of the only signature. */
+export const LABEL = "sig";
+/** Header field values that a signature can cover: one line of ASCII. */
+const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** A request to sign. */
 export interface UnsignedRequest {
@@ -73,4 +77,65 @@ export function signRequest(request: UnsignedRequest, signer: Signer, now: numbe
  */
 export function contentDigest(hash: Uint8Array): string {
   return `sha-256=:${base64.encode(hash)}:`;
+}
+
+/** The parts of a request that a signature may cover. */
+interface SignedParts {
+  method: string;
+  /** `host` or `host:port` from the signer's point of view. */
+  authority: string;
+  /** The whole URL; path and query are used as written. */
+  url: string;
+  headers: Headers;
+}
+
+/**
+ * The signature base of a request.
+ *
+ * @param components - derived components such as `@path`, and header field names in lower case
+ * @param parameters - the parameters of the signature in order
+ * @returns lines separated by LF, the last one `"@signature-params"`
+ * @throws TwtxtError `not-signed` for a header field that is missing or not ASCII
+ * @see RFC 9421, section 2.5
+ */
+export function signatureBase(parts: SignedParts, components: readonly string[], parameters: Parameters): string {
+  const lines = components.map((name) => `${serializeItem(name)}: ${componentValue(name, parts)}`);
+  return [...lines, `"@signature-params": ${signatureParams(components, parameters)}`].join("\n");
+}
+
+/** The value of one label of `Signature-Input`. */
+export function signatureParams(components: readonly string[], parameters: Parameters): string {
+  return serializeInnerList([components.map((name) => [name, new Map()]), parameters]);
+}
+
+function componentValue(name: string, { method, authority, url, headers }: SignedParts): string {
+  if (name === "@method") return method;
+  if (name === "@authority") return authority;
+  if (name === "@path") return new URL(url).pathname;
+  // A missing query and an empty one are both signed as "?".
+  if (name === "@query") return new URL(url).search || "?";
+  const value = headers.get(name);
+  if (value !== null && FIELD_VALUE.test(value)) return value;
+  throw notSigned(value === null ? `it covers "${name}", which is not sent` : `its "${name}" is not ASCII`);
+}
+
+/** The signature fields of a request, not yet verified. */
+export interface SignatureFields {
+  components: string[];
+  parameters: Parameters;
+  /** 64 bytes. */
+  signature: Uint8Array;
+}
+
+/** Writes `signature-input` and `signature`. */
+export function formatSignature({ components, parameters, signature }: SignatureFields): Record<string, string> {
+  return {
+    "signature-input": `${LABEL}=${signatureParams(components, parameters)}`,
+    signature: serializeDictionary({ [LABEL]: Uint8Array.from(signature) }),
+  };
+}
+
+/** @param why - half a sentence about the signature */
+export function notSigned(why: string): TwtxtError {
+  return new TwtxtError("not-signed", `The request has no valid signature: ${why}.`);
 }

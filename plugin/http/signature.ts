@@ -1,7 +1,12 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
-
 import { createHash, type KeyObject } from "node:crypto";
-import type { Parameters } from "structured-headers";
+import {
+  type Dictionary,
+  isInnerList,
+  type Parameters,
+  parseDictionary,
+  serializeDictionary,
+} from "structured-headers";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
@@ -9,10 +14,20 @@ import { isSignedBy, verifyingKeyOf } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
-import { contentDigest, DERIVED, FIELDS, MAX_LIFETIME, NONCE_BYTES } from "./sign-request.js";
-import { notSigned, readSignature, signatureBase } from "./signature-fields.js";
+import {
+  contentDigest,
+  DERIVED,
+  FIELDS,
+  LABEL,
+  MAX_LIFETIME,
+  NONCE_BYTES,
+  notSigned,
+  type SignatureFields,
+  signatureBase,
+} from "./sign-request.js";
 
 const READING = ["GET", "HEAD"];
+const SIGNATURE_BYTES = 64;
 
 /** The number of keys that are remembered. */
 const REMEMBERED_KEYS = 100;
@@ -111,6 +126,46 @@ export function digestMismatch(): TwtxtError {
 
 function sha256(bytes: Uint8Array): Uint8Array {
   return createHash("sha256").update(bytes).digest();
+}
+
+/**
+ * Parses `signature-input` and `signature`, which must have one label and the canonical form of RFC 8941.
+ *
+ * @throws TwtxtError `not-signed`
+ */
+export function readSignature(headers: Headers): SignatureFields {
+  const input = onlyMember("signature-input", headers);
+  if (!isInnerList(input)) throw notSigned('"signature-input" has no list of components');
+  const [items, parameters] = input;
+  const components = items.map(([name, own]) => {
+    if (typeof name === "string" && own.size === 0) return name;
+    throw notSigned("a component is not a plain name");
+  });
+
+  const [signature, others] = onlyMember("signature", headers);
+  if (!(signature instanceof ArrayBuffer) || signature.byteLength !== SIGNATURE_BYTES || others.size > 0) {
+    throw notSigned(`"signature" is not ${SIGNATURE_BYTES} bytes`);
+  }
+  return { components, parameters, signature: new Uint8Array(signature) };
+}
+
+function onlyMember(name: string, headers: Headers) {
+  const text = headers.get(name);
+  if (text === null) throw notSigned(`it has no "${name}"`);
+  const dictionary = canonicalDictionary(text);
+  const member = dictionary?.get(LABEL);
+  if (dictionary?.size === 1 && member) return member;
+  throw notSigned(`"${name}" must have the single label "${LABEL}" and the canonical form of RFC 8941`);
+}
+
+/** The parser is lenient, for example with duplicate parameters. A round trip detects what is not canonical. */
+function canonicalDictionary(text: string): Dictionary | null {
+  try {
+    const dictionary = parseDictionary(text);
+    return serializeDictionary(dictionary) === text ? dictionary : null;
+  } catch {
+    return null;
+  }
 }
 
 function checkComponents(components: readonly string[], headers: Headers): void {

@@ -9,7 +9,6 @@ import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/outp
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
-import { secretsOf } from "../../plugin/host/service-options.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
@@ -211,7 +210,7 @@ function endpointsOf(built: PublishedSite, made: SiteOptions, asked: string[]) {
         settings,
         pages,
         store: memoryStore(),
-        secrets: secretsOf(made.environment ?? {}),
+        environment: made.environment ?? {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
         guard: { connector: loopbackConnector },

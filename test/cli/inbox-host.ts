@@ -1,5 +1,4 @@
 // test/cli/inbox-host.ts: what a host answers for a site with inboxes, with everything real but the store.
-import { secretsOf } from "../../plugin/host/service-options.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { HostSettings } from "../../plugin/site/site.js";
@@ -27,7 +26,7 @@ export function endpointsAt(settings: HostSettings, { store, isStreaming, now, e
     make: ({ settings, pages }) =>
       siteServices({
         ...{ settings, pages, store, fetch, now, isMetered: false, isLive: true },
-        secrets: secretsOf({}),
+        environment: {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
         guard: { connector: loopbackConnector },

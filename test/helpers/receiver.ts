@@ -1,6 +1,5 @@
 // test/helpers/receiver.ts: Alice's site with its real endpoints, without a host.
 
-import { secretsOf } from "../../plugin/host/service-options.js";
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import { BackgroundWork } from "../../plugin/host/work.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
@@ -76,7 +75,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     settings: settingsOf(options),
     pages: options.pages ?? PAGES,
     store,
-    secrets: secretsOf(options.environment ?? {}),
+    environment: options.environment ?? {},
     authority: "alice.example",
     client: "eleventy-plugin-twtxt/0",
     guard: {

@@ -166,7 +166,7 @@ function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings 
 /** What a host gives to its services; all whom they ask is Bob. */
 function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
   return {
-    secrets: { mentionsToken: token === null ? undefined : TOKEN, buildHookUrl: undefined, channels: {} },
+    environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
     guard: { connector: () => leadingTo(port) },

@@ -6,9 +6,14 @@ import { type InnerList, type Parameters, parseDictionary } from "structured-hea
 import { describe, expect, it } from "vitest";
 import { sweepNonces } from "../../plugin/http/nonces.js";
 import { readBody } from "../../plugin/http/respond.js";
-import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
+import {
+  formatSignature,
+  signatureBase,
+  signatureParams,
+  signRequest,
+  type UnsignedRequest,
+} from "../../plugin/http/sign-request.js";
 import { type SignaturePolicy, verifyRequest } from "../../plugin/http/signature.js";
-import { formatSignature, signatureBase, signatureParams } from "../../plugin/http/signature-fields.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { identityOf } from "../helpers/identity.js";

@@ -1,8 +1,8 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
 import { createGuard } from "../../http/guard.js";
-import { isSameHost, loopbackHostOf } from "../../http/hosts.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { parseAddress } from "../../keys/address.js";
+import { isSameHost, loopbackHostOf } from "../../url.js";
 import { userAgent } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
 import { ifBuilt, publishedSite, siteAt } from "../site.js";

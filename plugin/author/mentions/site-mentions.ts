@@ -1,12 +1,12 @@
 // plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
 import { TwtxtError } from "../../errors.js";
-import { loopbackHostOf } from "../../http/hosts.js";
 import { mentionPages } from "../../http/read-mention-list.js";
 import { type SiteRequest, siteApi } from "../../http/site-api.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import type { HostSettings } from "../../site/site.js";
+import { loopbackHostOf } from "../../url.js";
 import { ownIdentity, siteWithoutKey } from "../author.js";
 import { typed } from "../invocation.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";

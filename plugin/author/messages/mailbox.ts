@@ -2,7 +2,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { loopbackHostOf } from "../../http/hosts.js";
 import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
 import { receiptsOf } from "../../messages/line.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
@@ -24,6 +23,7 @@ import {
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
+import { loopbackHostOf } from "../../url.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { networkOf } from "../network.js";

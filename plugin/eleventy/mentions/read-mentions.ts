@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-import { loopbackHostOf } from "../../http/hosts.js";
 import { jsonOf, mentionPages, readMentionList } from "../../http/read-mention-list.js";
 import { type Author, type PublicMention, parseMentionList } from "../../site/mention-list.js";
+import { loopbackHostOf } from "../../url.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */

@@ -2,9 +2,9 @@
 import type { MentionType } from "../../site/mention-list.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import type { StoredMention } from "../mention.js";
-import { plainName, quotedLines } from "../plain-text.js";
 import { versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
+import { plainName, quotedLines } from "../verify/source-text.js";
 
 const VERBS: Record<MentionType, string> = {
   mention: "mentioned",

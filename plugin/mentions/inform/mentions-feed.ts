@@ -8,9 +8,9 @@ import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { type Handler, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
-import { plainName, quotedLines } from "../plain-text.js";
 import { newestFirst } from "../receive/received.js";
 import { sourceOf } from "../reference.js";
+import { plainName, quotedLines } from "../verify/source-text.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 

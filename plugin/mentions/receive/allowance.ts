@@ -1,9 +1,15 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
-import { createHash } from "node:crypto";
+//
+// A day's sums are split over the records `mentions/spending/<day>/<n>`. Each process writes one of them, picked at
+// random, so that concurrent processes seldom write the same one.
+
+import { createHash, randomInt } from "node:crypto";
 import * as v from "valibot";
-import { isAhead } from "../../clock.js";
-import { readJson, writeJson } from "../../store/json.js";
-import { type BudgetOptions, VerificationBudget } from "./verification-budget.js";
+import { type Clock, isAhead } from "../../clock.js";
+import type { Log } from "../../http/respond.js";
+import { readJson, update, writeJson } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+import { coalesce } from "../concurrency.js";
 
 /** The address of a sender (IPv4, or the /64 of an IPv6 one), {@link SCHEDULE} or {@link AUTHOR}. */
 export type Requester = string;
@@ -12,17 +18,42 @@ export const SCHEDULE: Requester = "schedule";
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 
+const SPENDING = "mentions/spending/";
+const RECORDS = 8;
+/** A sender's address or a source host uses at most a tenth. PROTOCOL 2.4. */
+const SHARES = 10;
+/** How often the records of other processes are read again. */
+const READ_AGAIN_MS = 10_000;
+
 /** Records of source hosts that timed out. */
 const SLOW = "mentions/slow/";
 const SlowHost = v.object({ until: v.number() });
 
-interface AllowanceOptions extends BudgetOptions {
-  limits: BudgetOptions["limits"] & {
+const Sums = v.object({ total: v.number(), parties: v.record(v.string(), v.number()) });
+/** Milliseconds, in total and by party. */
+type Sums = v.InferOutput<typeof Sums>;
+
+interface DaySums {
+  /** `YYYY-MM-DD`; empty before the first call. */
+  day: string;
+  /** The sums of all processes when they were last read, and when that was. */
+  stored: Sums;
+  readAt: number;
+  unsaved: Sums;
+}
+
+interface AllowanceOptions {
+  store: Store;
+  now: Clock;
+  limits: {
+    /** Seconds a day. */
+    verificationSeconds: number;
     /** Seconds for which a slow host is not asked; 0 for no pause. */
     slowHostPause: number;
   };
   /** Whether the owner pays for each second. */
   isMetered: boolean;
+  log: Log;
 }
 
 /** Decides which sources may be asked. PROTOCOL 2.4, "The proof". */
@@ -67,6 +98,108 @@ export class Allowance {
     const stored = await readJson(store, key, SlowHost);
     return stored !== null && isAhead(stored.value.until, now(), limits.slowHostPause * 1000);
   }
+}
+
+/**
+ * Counts verification time against a daily limit. The count is approximate: it is summed in memory and written in
+ * batches, and a failing store only makes it less exact.
+ *
+ * @see PROTOCOL 2.4, "The proof"
+ */
+class VerificationBudget {
+  readonly #options: AllowanceOptions;
+  /** The record that this process writes. */
+  readonly #record = randomInt(RECORDS);
+  #current = noneOn("");
+
+  constructor(options: AllowanceOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is time left today, in total and for each of these parties. */
+  async hasLeft(parties: readonly string[]): Promise<boolean> {
+    const { stored, unsaved } = await this.#read();
+    const limit = this.#options.limits.verificationSeconds * 1000;
+    const used = (group: string) => (stored.parties[group] ?? 0) + (unsaved.parties[group] ?? 0);
+    return stored.total + unsaved.total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
+  }
+
+  /** Adds the time of a verification for these parties. Does not throw. */
+  async add(parties: readonly string[], milliseconds: number): Promise<void> {
+    const ofParties = Object.fromEntries(parties.map((party) => [groupOf(party), milliseconds]));
+    addTo(this.#today().unsaved, { total: milliseconds, parties: ofParties });
+    await this.#save();
+  }
+
+  /** Deletes the records of earlier days. */
+  async sweep(): Promise<void> {
+    const { store } = this.#options;
+    const today = folderOf(this.#today());
+    for (const key of await store.keys(SPENDING)) if (!key.startsWith(today)) await store.delete(key);
+  }
+
+  #today(): DaySums {
+    const day = new Date(this.#options.now()).toISOString().slice(0, 10);
+    if (this.#current.day !== day) this.#current = noneOn(day);
+    return this.#current;
+  }
+
+  async #read(): Promise<DaySums> {
+    const { store, now, log } = this.#options;
+    const today = this.#today();
+    if (now() - today.readAt < READ_AGAIN_MS) return today;
+    today.readAt = now();
+    const keys = Array.from({ length: RECORDS }, (_, record) => `${folderOf(today)}${record}`);
+    try {
+      const records = await Promise.all(keys.map((key) => readJson(store, key, Sums)));
+      today.stored = noSums();
+      for (const record of records) if (record) addTo(today.stored, record.value);
+    } catch (error) {
+      log(`Today's verification time could not be read: ${(error as Error).message}`);
+    }
+    return today;
+  }
+
+  /** After a failure, the next call writes the same sums. */
+  readonly #save = coalesce(async () => {
+    const { store, log } = this.#options;
+    const today = this.#today();
+    const saved = today.unsaved;
+    if (saved.total === 0) return;
+    today.unsaved = noSums();
+    try {
+      await update(store, `${folderOf(today)}${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
+      addTo(today.stored, saved);
+    } catch (error) {
+      addTo(today.unsaved, saved);
+      log(`Today's verification time could not be stored: ${(error as Error).message}`);
+    }
+  });
+}
+
+function folderOf({ day }: DaySums): string {
+  return `${SPENDING}${day}/`;
+}
+
+function noneOn(day: string): DaySums {
+  return { day, stored: noSums(), unsaved: noSums(), readAt: Number.NEGATIVE_INFINITY };
+}
+
+function noSums(): Sums {
+  return { total: 0, parties: {} };
+}
+
+function addTo(sums: Sums, added: Sums): Sums {
+  sums.total += added.total;
+  for (const [group, milliseconds] of Object.entries(added.parties)) {
+    sums.parties[group] = (sums.parties[group] ?? 0) + milliseconds;
+  }
+  return sums;
+}
+
+/** Hashes parties into 4,096 groups: records stay small and do not reveal senders' addresses. */
+function groupOf(party: string): string {
+  return createHash("sha256").update(party).digest("hex").slice(0, 3);
 }
 
 /** A host as part of a key. */

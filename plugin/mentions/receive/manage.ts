@@ -2,7 +2,6 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { isSameHost } from "../../http/hosts.js";
 import {
   type Handler,
   json,
@@ -12,6 +11,7 @@ import {
   type RequestContext,
 } from "../../http/respond.js";
 import { ROUTES, type RouteName } from "../../site/routes.js";
+import { isSameHost } from "../../url.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";

@@ -1,6 +1,7 @@
 // plugin/mentions/receive/moderation.ts: the author's allow and block lists.
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
+import { hostAndPort } from "../../url.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
 
@@ -44,9 +45,8 @@ function isUrl(entry: string): boolean {
 }
 
 function isHostOf(entry: string, url: string): boolean {
-  const { hostname, protocol, port } = new URL(url);
-  const actual = port || (protocol === "http:" ? "80" : "443");
-  return entry === hostname || entry === `${hostname}:${actual}`;
+  const source = new URL(url);
+  return entry === source.hostname || entry === hostAndPort(source);
 }
 
 function isBelow(entry: string, url: string): boolean {

@@ -1,9 +1,9 @@
 // plugin/mentions/receive/received.ts: the site's received mentions, and pages of them.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { isSameHost } from "../../http/hosts.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
+import { isSameHost } from "../../url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { sourceOf } from "../reference.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";

@@ -6,14 +6,12 @@ import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
 import { hostQueue } from "../concurrency.js";
 import { formatReference } from "../reference.js";
 import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./changes.js";
-import { type FoundEndpoint, ServerBusyError } from "./discover.js";
+import { endpointOf, type FoundEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
-import { endpointOf, whyNotRequested } from "./endpoint-of.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
 import type { LiveMention } from "./live-feed.js";
-import type { LinksOfPage } from "./live-page.js";
 import { type Answer, postMention, type Source } from "./post-mention.js";
-import { comparableLink } from "./site-links.js";
+import { comparableLink, type LinksOfPage } from "./site-links.js";
 
 /** The outcome of one mention in a run. */
 export interface MentionReport {

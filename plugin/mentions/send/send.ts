@@ -18,9 +18,8 @@ import { EndpointCache } from "./endpoint-cache.js";
 import { type LeaseOptions, withLease } from "./lease.js";
 import { MentionLedger, type StoredLedger } from "./ledger.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
-import { linksOfLivePages } from "./live-page.js";
 import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
-import { liveLinks, type SiteLinks } from "./site-links.js";
+import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";
 
 const WEEK = 7 * 24 * 3600_000;
 

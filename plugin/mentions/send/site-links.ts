@@ -1,9 +1,17 @@
-// plugin/mentions/send/site-links.ts: links in the site's posts, sent as classic Webmentions. PROTOCOL 2.3
+// plugin/mentions/send/site-links.ts: links in the site's posts, sent as classic Webmentions, and in its live pages. PROTOCOL 2.3
+import { TwtxtError } from "../../errors.js";
 import type { ParsedTwt } from "../../feed/feed.js";
+import type { Ask } from "../../http/guard.js";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import type { PublishedSite } from "../../site/site.js";
 import { Moderation } from "../receive/moderation.js";
 import { LINK_TEXT } from "./changes.js";
+import { memoize } from "./discover.js";
+import { baseOf, hrefOf, resolve } from "./endpoint-links.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
+
+/** Size limit of a page. */
+const MAX_BYTES = 1 << 20;
 
 /** The links of a site's posts, as its build found them. */
 export interface SiteLinks {
@@ -37,4 +45,39 @@ export function comparableLink(url: string): string {
   const page = new URL(url);
   page.hash = "";
   return page.href;
+}
+
+/** @returns the URLs that a page links to, without fragments; `null` if the page is too large to say */
+export type LinksOfPage = (page: string) => Promise<ReadonlySet<string> | null>;
+
+/**
+ * Creates the function that reads the links of a page. It requests each page once, bypassing caches. A deleted page has
+ * no links.
+ *
+ * @returns a function that throws TwtxtError `unreachable`, and as the guard does
+ */
+export function linksOfLivePages(ask: Ask): LinksOfPage {
+  return memoize(async (page) => {
+    const response = await ask(page, { headers: { "cache-control": "no-cache" }, maxBytes: MAX_BYTES });
+    const { status, url } = response;
+    if (status === 200) return linksIn(await response.bytes().catch(nullIfTooLarge), url);
+    response.close();
+    if (status === 404 || status === 410) return new Set();
+    throw new TwtxtError("unreachable", `${page} answers ${status}.`);
+  });
+}
+
+async function linksIn(page: Buffer | null, url: string): Promise<ReadonlySet<string> | null> {
+  if (page === null) return null;
+  const { tree, isWhole } = await parseHtml(page.toString());
+  if (!isWhole) return null;
+  const elements = [...elementsOf(tree)];
+  const base = baseOf(elements, url);
+  const links = elements.flatMap((element) => (element.tagName === "a" ? [resolve(hrefOf(element) ?? "", base)] : []));
+  return new Set(links.filter((link) => link !== null).map(comparableLink));
+}
+
+function nullIfTooLarge(error: unknown): null {
+  if (error instanceof TwtxtError && error.code === "too-large") return null;
+  throw error;
 }

@@ -1,15 +1,24 @@
-// plugin/mentions/verify/source-text.ts: texts, names and URLs in the sources of mentions.
-
+// plugin/mentions/verify/source-text.ts: untrusted texts, names and URLs: as they are stored, and safe to print in lines.
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { canParseUrl } from "../../url.js";
-import type { ProvenMention } from "../mention.js";
-import { nameLine } from "../plain-text.js";
+import type { ProvenMention, StoredMention } from "../mention.js";
 
 const TEXT_LIMIT = 500;
 const NAME_LIMIT = 100;
+/** Of a name without markup. */
+const PLAIN_NAME_LIMIT = 80;
 const URL_LIMIT = 2048;
 /** Longer texts are cut before processing. */
 const READ_LIMIT = 8192;
+
+/**
+ * Invisible characters that make names look alike: direction marks, soft hyphens, word joiners. U+200C and U+200D stay,
+ * since Persian names and emoji need them.
+ */
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g;
+/** Characters that start a mention, subject, tag, link, image or code. */
+const SYNTAX = /[<>[\]#`]/g;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** Up to a character that no URL contains, but not from the middle of a word or another URL. */
 const BARE_URL = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
@@ -26,6 +35,22 @@ export function quoteText(raw: string): string {
 /** A name in one line of at most 100 characters; empty if nothing visible is left. */
 export function quoteName(raw: string): string {
   return shortened(nameLine(raw.slice(0, READ_LIMIT)), NAME_LIMIT);
+}
+
+/** The author's name without markup, at most 80 characters; the host if nothing visible is left. */
+export function plainName({ author, identity }: Pick<StoredMention, "author" | "identity">): string {
+  const name = nameLine(author.name.replace(SYNTAX, ""));
+  return VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : new URL(identity).host;
+}
+
+/** A name in one line without invisible characters. */
+function nameLine(text: string): string {
+  return plainLines(text).join(" ").replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
+}
+
+/** A text with each line marked as a quotation; empty for an empty text. */
+export function quotedLines(text: string): string[] {
+  return text.trim() === "" ? [] : plainLines(text).map((line) => `> ${line}`.trimEnd());
 }
 
 /** Adds the text as HTML. The converter is loaded on first use. */

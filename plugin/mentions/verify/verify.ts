@@ -2,9 +2,9 @@
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
-import { isSameHost } from "../../http/hosts.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
+import { isSameHost } from "../../url.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { SiteIndex } from "../receive/site-index.js";

@@ -1,8 +1,7 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
-import { PrivateAddressError } from "../../http/hosts.js";
-import { isPublicAddress } from "../../http/public-address.js";
+import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
 import { discoveryPaths, parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { askDocument, type Document, type DocumentNetwork, isPlain, type Miss } from "./document.js";
