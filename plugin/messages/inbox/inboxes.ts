@@ -14,8 +14,7 @@ import { bodyOfMessage, Deliveries, fullnessOf, type InboxLimits } from "./deliv
 import { listMessages } from "./list.js";
 import { Shares } from "./share.js";
 import { StoredMessages } from "./stored.js";
-import { StreamLimit } from "./stream-limit.js";
-import { type SubscriptionTerms, subscribe } from "./subscribe.js";
+import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
 
 /** The start of a guest's name, which is a key. */
 const GUEST_PREFIX = "kex1";
@@ -91,7 +90,8 @@ export class Inboxes {
   readonly #messages: StoredMessages;
   readonly #shares: Shares;
   readonly #deliveries: Deliveries;
-  readonly #guestStreams = new StreamLimit(MAX_GUEST_STREAMS);
+  readonly #authorStreams: OpenStreams = { count: 0 };
+  readonly #guestStreams: OpenStreams = { count: 0 };
   /** The user's name is the type of an event. */
   readonly #newMessages = new EventTarget();
 
@@ -213,10 +213,10 @@ export class Inboxes {
 
   #subscribe(request: Request, { user, guests }: Inbox): Promise<Response> {
     const { now, subscribe: terms, signal } = this.#options;
-    const parts = { messages: this.#messages, newMessages: this.#newMessages, now, signal };
-    if (!guests) return subscribe(request, user, { ...parts, terms });
-    const onEnd = terms && guests.hasStreams ? this.#guestStreams.take() : null;
-    return subscribe(request, user, { ...parts, ...(onEnd ? { terms, onEnd } : { terms: null }) });
+    const openStreams = guests ? this.#guestStreams : this.#authorStreams;
+    const isOffered = !guests || (guests.hasStreams && openStreams.count < MAX_GUEST_STREAMS);
+    const parts = { messages: this.#messages, newMessages: this.#newMessages, now, signal, openStreams };
+    return subscribe(request, user, { ...parts, terms: isOffered ? terms : null });
   }
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than that of the inbox */

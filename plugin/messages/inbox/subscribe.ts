@@ -21,6 +21,11 @@ export interface SubscriptionTerms {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** How many streams of a kind are open. */
+export interface OpenStreams {
+  count: number;
+}
+
 interface SubscriptionParts {
   messages: StoredMessages;
   /** Has an event with the user's name for each new message in this process. */
@@ -30,8 +35,8 @@ interface SubscriptionParts {
   terms: SubscriptionTerms | null;
   /** Ends all streams. */
   signal: AbortSignal | undefined;
-  /** Called when the stream has ended, or was not started. May be called more than once. */
-  onEnd?(): void;
+  /** Counts the stream while it is open. */
+  openStreams: OpenStreams;
 }
 
 /**
@@ -45,23 +50,7 @@ interface SubscriptionParts {
  * @see PROTOCOL 3.4
  */
 export async function subscribe(request: Request, user: string, parts: SubscriptionParts): Promise<Response> {
-  const { onEnd = () => {} } = parts;
-  try {
-    const response = await startStream(request, user, { ...parts, onEnd });
-    if (!response.body) onEnd();
-    return response;
-  } catch (error) {
-    onEnd();
-    throw error;
-  }
-}
-
-async function startStream(
-  request: Request,
-  user: string,
-  parts: SubscriptionParts & { onEnd(): void },
-): Promise<Response> {
-  const { terms, messages, onEnd } = parts;
+  const { terms, now } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
   const since = sinceOf(request);
   const headers = {
@@ -71,12 +60,13 @@ async function startStream(
     "x-accel-buffering": "no",
   };
   if (request.method === "HEAD") return new Response(null, { headers });
-  // A failing store must be detected before the stream starts, while an error status can still be sent.
-  await messages.all(user);
 
   const disconnecting = new AbortController();
-  const events = eventsOf({ ...parts, terms, user, since, disconnected: disconnecting.signal });
-  return new Response(streamOf(events, disconnecting, onEnd), { headers });
+  const end = now() + terms.streamMs;
+  const events = eventsOf({ ...parts, terms, user, since, end, disconnected: disconnecting.signal });
+  // Until it has started, an error status can still be sent. From then on, its end is certain to be counted.
+  const { value } = await events.next();
+  return new Response(streamOf(value ?? "", events, disconnecting), { headers });
 }
 
 /** @returns the time of the first message to send, in milliseconds since 1970 */
@@ -90,40 +80,53 @@ interface Subscription extends SubscriptionParts {
   terms: SubscriptionTerms;
   user: string;
   since: number;
+  /** When the stream ends, in milliseconds since 1970. */
+  end: number;
   /** Aborted when the client disconnects. */
   disconnected: AbortSignal;
 }
 
-async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
-  const { newMessages, now, terms, user, disconnected, signal } = subscription;
-  const end = now() + terms.streamMs;
-  const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
-  const sent = new Set<string>();
-  let beat = now() + HEARTBEAT_MS;
+/** The first event sets the pause of the client. It follows a listing, so that a failing store is noticed. */
+async function* eventsOf(subscription: Subscription): AsyncGenerator<string, undefined> {
+  const { messages, newMessages, user, disconnected, signal, openStreams } = subscription;
   let waking = new AbortController();
   const wake = () => waking.abort();
   newMessages.addEventListener(user, wake);
   disconnected.addEventListener("abort", wake);
   signal?.addEventListener("abort", wake);
-
+  openStreams.count += 1;
   try {
+    await messages.all(user);
     yield `retry: ${RETRY_MS}\n\n`;
-    while (!isOver()) {
-      // Events from here on end the next sleep before it starts.
+    yield* messageEvents(subscription, () => {
       waking = new AbortController();
-      for await (const event of unsentEvents(subscription, sent)) {
-        if (isOver()) return;
-        yield event;
-      }
-      if (now() >= beat) {
-        yield ": still here\n\n";
-        beat = now() + HEARTBEAT_MS;
-      }
-      await terms.sleep(Math.min(terms.lookMs, beat - now(), end - now()), waking.signal);
-    }
+      return waking.signal;
+    });
   } finally {
+    openStreams.count -= 1;
     newMessages.removeEventListener(user, wake);
     signal?.removeEventListener("abort", wake);
+  }
+}
+
+/** @param nextWaking - a signal that is aborted when there is something to do */
+async function* messageEvents(subscription: Subscription, nextWaking: () => AbortSignal): AsyncGenerator<string> {
+  const { now, terms, end, disconnected, signal } = subscription;
+  const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
+  const sent = new Set<string>();
+  let beat = now() + HEARTBEAT_MS;
+  while (!isOver()) {
+    // Messages that arrive from here on end the next sleep before it starts.
+    const waking = nextWaking();
+    for await (const event of unsentEvents(subscription, sent)) {
+      if (isOver()) return;
+      yield event;
+    }
+    if (now() >= beat) {
+      yield ": still here\n\n";
+      beat = now() + HEARTBEAT_MS;
+    }
+    await terms.sleep(Math.min(terms.lookMs, beat - now(), end - now()), waking);
   }
 }
 
@@ -143,25 +146,19 @@ function eventOf(message: StoredMessage, body: Uint8Array): string {
 
 /** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */
 function streamOf(
-  events: AsyncGenerator<string>,
+  first: string,
+  events: AsyncGenerator<string, undefined>,
   disconnecting: AbortController,
-  onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
+      start: (controller) => controller.enqueue(Buffer.from(first)),
       async pull(controller) {
-        try {
-          const { value, done } = await events.next();
-          if (!done) return controller.enqueue(Buffer.from(value));
-          onEnd();
-          controller.close();
-        } catch (error) {
-          onEnd();
-          throw error;
-        }
+        const { value, done } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(Buffer.from(value));
       },
       async cancel() {
-        onEnd();
         disconnecting.abort();
         await events.return(undefined);
       },
