@@ -27,6 +27,16 @@ export function parseAddress(text: string): string | null {
   return DOMAIN.test(host) && host.length <= MAX_DOMAIN ? `${user}@${host}` : null;
 }
 
+/** The part after the `@`. @param address - `user@domain` */
+export function domainOf(address: string): string {
+  return address.slice(address.indexOf("@") + 1);
+}
+
+/** The SHA-256 of an address in hex, where an address is not a valid name. @param address - in lower case */
+export function addressHash(address: string): string {
+  return hex.encode(sha256(new TextEncoder().encode(address)));
+}
+
 /**
  * The paths of an address's discovery document: in the folder of the specification, and in that of current peers.
  *
@@ -36,7 +46,7 @@ export function parseAddress(text: string): string | null {
  */
 export function discoveryPaths(address: string): string[] {
   const user = address.slice(0, address.indexOf("@"));
-  const hashed = hex.encode(sha256(new TextEncoder().encode(address)));
+  const hashed = addressHash(address);
   return [`msg/${user}`, `msg/${hashed}`, `salty/${hashed}`, `salty/${user}`].map(
     (name) => `/.well-known/${name}.json`,
   );

@@ -1,4 +1,5 @@
 // plugin/keys/guest.ts: guests, readers of a site without an address of their own. PROTOCOL 3.5
+import { domainOf } from "./address.js";
 import { isKeyText } from "./key.js";
 
 /** Characters of a key in its short form: `kex1`, three more, and the last two. */
@@ -19,10 +20,6 @@ export function guestKeyOf(address: string): string | null {
 /** Whether an address is that of a guest of the site where another address is. */
 export function isGuestAtSiteOf(guest: string, address: string): boolean {
   return guestKeyOf(guest) !== null && domainOf(guest) === domainOf(address);
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.indexOf("@") + 1);
 }
 
 /** @example shortKey("kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg") // "kex1syu…cg" */

@@ -21,6 +21,23 @@ export async function readJson<T>(
   return stored && { value: parseJson(key, stored.bytes, schema), etag: stored.etag };
 }
 
+/**
+ * Reads all values with a prefix, in no order.
+ *
+ * @param isWanted - whether to read the value of a key; default: all
+ * @throws TwtxtError as {@link readJson}
+ */
+export async function readAllJson<T>(
+  store: Store,
+  prefix: string,
+  schema: v.GenericSchema<unknown, T>,
+  isWanted = (_key: string) => true,
+): Promise<T[]> {
+  const keys = (await store.keys(prefix)).filter(isWanted);
+  const stored = await Promise.all(keys.map((key) => readJson(store, key, schema)));
+  return stored.flatMap((one) => (one ? [one.value] : []));
+}
+
 /** Writes a value as {@link Store.put} does. */
 export function writeJson(store: Store, key: string, value: unknown, condition?: Condition): Promise<string | null> {
   return store.put(key, Buffer.from(JSON.stringify(value)), condition);

@@ -1,7 +1,7 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
 import { createGuard } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
-import { parseAddress } from "../../keys/address.js";
+import { domainOf, parseAddress } from "../../keys/address.js";
 import { isSameHost, loopbackHostOf } from "../../url.js";
 import { userAgent } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
@@ -79,7 +79,7 @@ function addressOf(feed: ServedFeed, site: OwnSite | null, choice: ExamineChoice
   const { host, origin } = new URL(feed.url);
   const address = choice.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
   if (address === null) return null;
-  const domain = address.slice(address.indexOf("@") + 1);
+  const domain = domainOf(address);
   return {
     address,
     origin: domain === host ? origin : `https://${domain}`,

@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { domainOf } from "../../keys/address.js";
 import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
 import { receiptsOf } from "../../messages/line.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
@@ -81,7 +82,7 @@ export class Mailbox {
     this.readMarks = new ReadMarks(author.store);
     this.drafts = new MessageDrafts({ store: author.store, keys, now });
     // The address has the host of the site, whose guests are looked up there.
-    const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
+    const own = loopbackHostOf(`http://${domainOf(author.address)}`);
     this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;

@@ -1,10 +1,9 @@
 // plugin/author/messages/message-drafts.ts: drafts of messages, which survive a crash. They are sealed to the author's own key before they are stored.
 import { randomUUID } from "node:crypto";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { addressHash } from "../../keys/address.js";
 import { type OwnKeys, openWith, seal } from "../../messages/sealing.js";
 import { parseJson, updateAs } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -102,7 +101,6 @@ export class MessageDrafts {
   }
 }
 
-/** Hashes the address, since it is not a valid key of a store. */
 function keyOf(address: string): string {
-  return PREFIX + hex.encode(sha256(new TextEncoder().encode(address)));
+  return PREFIX + addressHash(address);
 }

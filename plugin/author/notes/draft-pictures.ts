@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { type CleanPicture, removeMetadata, typeOfExtension } from "../../pictures/remove-metadata.js";
-import { readJson, update, writeJson } from "../../store/json.js";
+import { readAllJson, readJson, update, writeJson } from "../../store/json.js";
 import type { StreamingStore } from "../../store/store.js";
 import { sizeText } from "../amounts.js";
 
@@ -143,9 +143,8 @@ export class DraftPictures {
     if (count >= this.#limits.count) {
       throw new TwtxtError("too-large", `${name} was not added: a note has at most ${this.#limits.count} pictures.`);
     }
-    const lists = (await this.#store.keys(PREFIX)).filter((key) => key.endsWith(`/${LIST}`));
-    const all = await Promise.all(lists.map((key) => readJson(this.#store, key, PICTURES)));
-    const stored = all.flatMap((list) => list?.value ?? []).reduce((sum, picture) => sum + picture.size, 0);
+    const lists = await readAllJson(this.#store, PREFIX, PICTURES, (key) => key.endsWith(`/${LIST}`));
+    const stored = lists.flat().reduce((sum, picture) => sum + picture.size, 0);
     if (stored + size <= this.#limits.bytes) return;
     throw new TwtxtError(
       "too-large",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { FileStore } from "../../store/file.js";
-import { readJson, update } from "../../store/json.js";
+import { readAllJson, readJson, update } from "../../store/json.js";
 import type { StreamingStore } from "../../store/store.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
 import { dataFolder } from "../files.js";
@@ -74,9 +74,8 @@ export class PostDrafts {
 
   /** The newest first. */
   async list(): Promise<PostDraft[]> {
-    const keys = await this.#store.keys(PREFIX);
-    const drafts = await Promise.all(keys.map((key) => readJson(this.#store, key, DRAFT)));
-    return drafts.flatMap((stored) => stored?.value ?? []).sort((a, b) => (a.saved < b.saved ? 1 : -1));
+    const drafts = await readAllJson(this.#store, PREFIX, DRAFT);
+    return drafts.sort((a, b) => (a.saved < b.saved ? 1 : -1));
   }
 
   /** @throws TwtxtError `not-found` */

@@ -1,15 +1,14 @@
 // plugin/messages/lookup/contacts.ts: contacts with pinned keys.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { readJson, update } from "../../store/json.js";
+import { addressHash } from "../../keys/address.js";
+import { readAllJson, readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { Found } from "./lookup.js";
 
-const FOLDER = "contacts";
+const FOLDER = "contacts/";
 
 const ContactRecord = v.object({
   address: v.string(),
@@ -47,9 +46,7 @@ export class Contacts {
 
   /** All contacts, sorted by address. */
   async list(): Promise<Contact[]> {
-    const keys = await this.#store.keys(`${FOLDER}/`);
-    const stored = await Promise.all(keys.map((key) => readJson(this.#store, key, ContactRecord)));
-    const contacts = stored.flatMap((one) => one?.value ?? []);
+    const contacts = await readAllJson(this.#store, FOLDER, ContactRecord);
     return contacts.sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
@@ -105,7 +102,6 @@ function withInbox(old: Contact, { key, endpoint, byDns }: Found): Contact | nul
   return key !== old.key || isKnown || (byDns && !old.byDns) ? null : { ...old, endpoint, byDns };
 }
 
-/** Hashes the address, since it is not a valid key of a store. */
 function keyOf(address: string): string {
-  return `${FOLDER}/${hex.encode(sha256(new TextEncoder().encode(address)))}`;
+  return FOLDER + addressHash(address);
 }

@@ -2,7 +2,7 @@
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
-import { discoveryPaths, parseAddress } from "../../keys/address.js";
+import { discoveryPaths, domainOf, parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { askDocument, type Document, type DocumentNetwork, isPlain, type Miss } from "./document.js";
 
@@ -54,7 +54,7 @@ export async function lookup(address: string, { addressMs = ADDRESS_MS, ...optio
       `expected an address such as "bob@bob.example", got ${JSON.stringify(address.slice(0, 80))}.`,
     );
   }
-  const domain = known.slice(known.indexOf("@") + 1);
+  const domain = domainOf(known);
   checkHost(domain, options.plainHosts ?? []);
   const network = { ...options, signal: AbortSignal.timeout(addressMs) };
   const own = await search(domain, known, network);

@@ -1,5 +1,6 @@
 // plugin/messages/lookup/trust.ts: decides whether a message is from the claimed sender.
 import { TwtxtError } from "../../errors.js";
+import { domainOf } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { Contact } from "./contacts.js";
 import type { Found } from "./lookup.js";
@@ -77,7 +78,7 @@ function unverified(reason: string): Trust {
 }
 
 function missing(address: string, error: Error): string {
-  const domain = address.slice(address.indexOf("@") + 1);
+  const domain = domainOf(address);
   const code = error instanceof TwtxtError ? error.code : null;
   if (code === "not-looked-up") return "not looked up this time, because too many hosts did not answer";
   if (code === "address-refused") {

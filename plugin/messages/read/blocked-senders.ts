@@ -1,14 +1,13 @@
 // plugin/messages/read/blocked-senders.ts: senders whose messages are deleted when they are opened.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { addressHash } from "../../keys/address.js";
+import { readAllJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { OpenedMessage } from "./read.js";
 
-const FOLDER = "blocked";
+const FOLDER = "blocked/";
 
 const BlockRecord = v.object({ address: v.string(), key: v.nullable(v.string()), since: v.string() });
 
@@ -27,9 +26,8 @@ export class BlockedSenders {
 
   /** Sorted by address. */
   async list(): Promise<BlockedSender[]> {
-    const keys = await this.#store.keys(`${FOLDER}/`);
-    const stored = await Promise.all(keys.map((key) => readJson(this.#store, key, BlockRecord)));
-    return stored.flatMap((one) => one?.value ?? []).sort((a, b) => (a.address < b.address ? -1 : 1));
+    const senders = await readAllJson(this.#store, FOLDER, BlockRecord);
+    return senders.sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
   /** @param key - the sender's key, if it is known */
@@ -50,7 +48,6 @@ export function isBlocked({ signer, message }: OpenedMessage, blocked: readonly 
   return blocked.some(({ address, key }) => address === message.address || key === signer);
 }
 
-/** Hashes the address, since it is not a valid key of a store. */
 function keyOf(address: string): string {
-  return `${FOLDER}/${hex.encode(sha256(new TextEncoder().encode(address)))}`;
+  return FOLDER + addressHash(address);
 }

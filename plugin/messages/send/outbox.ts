@@ -1,11 +1,10 @@
 // plugin/messages/send/outbox.ts: stores sealed messages until every recipient has them.
 import PQueue from "p-queue";
-import type * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
 import { type Signer, signRequest } from "../../http/sign-request.js";
-import { readJson, update, writeJson } from "../../store/json.js";
+import { readAllJson, readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import {
   afterAttempt,
@@ -41,6 +40,8 @@ interface OutboxOptions {
   onResult?(report: RecipientReport): void;
 }
 
+const OUTBOX = "outbox/";
+const SENT = "sent/";
 /** Concurrent deliveries. */
 const CONCURRENCY = 4;
 
@@ -93,8 +94,8 @@ export class Outbox {
   }
 
   /** Messages that have not reached every recipient yet, oldest first. */
-  list(): Promise<OutboxEntry[]> {
-    return readAll(this.#options.store, "outbox/", EntryRecord);
+  async list(): Promise<OutboxEntry[]> {
+    return (await readAllJson(this.#options.store, OUTBOX, EntryRecord)).sort(byAge);
   }
 
   /** Gives up a message, and keeps a copy if some recipients have it. @returns whether it was in the outbox */
@@ -113,7 +114,8 @@ export class Outbox {
   async sent(known: ReadonlySet<string> = new Set()): Promise<SentCopy[]> {
     // In this order, so that an entry that becomes a copy meanwhile is not missed.
     const entries = await this.list();
-    const copies = await readAll(this.#options.store, "sent/", SentRecord, known);
+    const isNeeded = (key: string) => !known.has(key.slice(SENT.length));
+    const copies = await readAllJson(this.#options.store, SENT, SentRecord, isNeeded);
     const ids = new Set([...known, ...copies.map(({ id }) => id)]);
     const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => copyOf(entry) ?? []);
     return [...copies, ...partly].sort(byAge);
@@ -187,19 +189,8 @@ export function deliver(
 
 async function close(store: Store, entry: OutboxEntry): Promise<void> {
   const copy = copyOf(entry);
-  if (copy) await writeJson(store, `sent/${entry.id}`, copy);
+  if (copy) await writeJson(store, SENT + entry.id, copy);
   await store.delete(keyOf(entry.id));
-}
-
-async function readAll<T extends { created: string; id: string }>(
-  store: Store,
-  folder: string,
-  schema: v.GenericSchema<unknown, T>,
-  known: ReadonlySet<string> = new Set(),
-): Promise<T[]> {
-  const keys = (await store.keys(folder)).filter((key) => !known.has(key.slice(folder.length)));
-  const stored = await Promise.all(keys.map((key) => readJson(store, key, schema)));
-  return stored.flatMap((one) => one?.value ?? []).sort(byAge);
 }
 
 function byAge(a: { created: string; id: string }, b: { created: string; id: string }): number {
@@ -207,5 +198,5 @@ function byAge(a: { created: string; id: string }, b: { created: string; id: str
 }
 
 function keyOf(id: string): string {
-  return `outbox/${id}`;
+  return OUTBOX + id;
 }

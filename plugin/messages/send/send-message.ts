@@ -4,6 +4,7 @@ import { hex } from "@scure/base";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
+import { domainOf } from "../../keys/address.js";
 import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
 import { parseKey, type SecretKey } from "../../keys/key.js";
 import { formatMessage, type MessageEvent } from "../line.js";
@@ -72,10 +73,9 @@ export async function sendMessage(message: MessageToSend, options: SendOptions):
 export function checkGuests(recipients: readonly string[], from: string): void {
   const other = recipients.find((address) => guestKeyOf(address) !== null && !isGuestAtSiteOf(address, from));
   if (other === undefined) return;
-  const domain = other.slice(other.indexOf("@") + 1);
   throw new TwtxtError(
     "not-allowed",
-    `${other} is a guest of ${domain}. Only the authors of that site can write to its guests. If you are one of them, choose your address there: --as ADDRESS`,
+    `${other} is a guest of ${domainOf(other)}. Only the authors of that site can write to its guests. If you are one of them, choose your address there: --as ADDRESS`,
   );
 }
 
