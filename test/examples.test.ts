@@ -8,7 +8,7 @@ const plugin = fileURLToPath(new URL("../plugin", import.meta.url));
 /** Examples without a value to compare, and why. */
 const WITHOUT_VALUE: Record<string, string> = {
   "http/time-slices.ts": "a loop",
-  "messages/lookup/public-lookup.ts": "asks the network",
+  "messages/index.ts": "asks the network",
   "messages/saltpack/saltpack.ts": "needs keys; saltpack.test.ts shows the same",
   "plugin.ts": "a line of an Eleventy configuration",
   "text/post-links.ts": "needs settings; post-links.test.ts shows the same",

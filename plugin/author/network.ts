@@ -1,8 +1,7 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { PrivateAddressError } from "../http/public-address.js";
-import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
-import { systemSrv } from "../messages/lookup/public-lookup.js";
+import { type Lookup, lookup as lookUp, systemSrv } from "../messages/lookup/lookup.js";
 import { canParseUrl, isLoopback, loopbackHostOf } from "../url.js";
 import { userAgent } from "./invocation.js";
 import type { HostChoice } from "./machine.js";

@@ -1,5 +1,5 @@
 // plugin/blobs/blob.ts: a blob: an owner's bytes under a key, with metadata.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { Version } from "../http/conditions.js";
 import { isBlobKey, sharedUrlOf } from "../site/routes.js";
@@ -55,8 +55,7 @@ export function shortKey(key: string): string {
  */
 export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
-  const hash = createHash("sha256").update(JSON.stringify([sha256, type, filename, isPublic, sorted]));
-  return `"${hash.digest("hex")}"`;
+  return `"${hash("sha256", JSON.stringify([sha256, type, filename, isPublic, sorted]))}"`;
 }
 
 /** The version of a blob for conditional requests. */

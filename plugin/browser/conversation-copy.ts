@@ -1,5 +1,5 @@
 // plugin/browser/conversation-copy.ts: copies of a conversation: the identity file of its key, which `eleventy-twtxt` reads, too.
-import { type IdentityFields, readIdentityFile, writeIdentityFile } from "../keys/identity-file.js";
+import { formatIdentityFile, type IdentityFields, parseIdentityFile } from "../keys/identity-file.js";
 import { encodeKey } from "../messages/browser.js";
 import { guestAddress, keyOf } from "./guest-key.js";
 import type { Conversation } from "./guest-store.js";
@@ -8,7 +8,7 @@ import type { Conversation } from "./guest-store.js";
 export function downloadCopy({ address: author, seed, created }: Conversation): void {
   const { publicKey } = keyOf(seed);
   const address = guestAddress({ publicKey }, author);
-  const file = new Blob([writeIdentityFile({ seed, publicKey, address, created })], { type: "text/plain" });
+  const file = new Blob([formatIdentityFile({ seed, publicKey, address, created })], { type: "text/plain" });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
   link.download = `${encodeKey(publicKey).slice(0, 12)}.key`;
@@ -35,7 +35,7 @@ export function chooseFile(onChosen: (file: File) => void): void {
  */
 export async function readCopy(file: File, author: string): Promise<IdentityFields | null> {
   try {
-    const copy = readIdentityFile(await file.text(), file.name, (seed) => keyOf(seed).publicKey);
+    const copy = parseIdentityFile(await file.text(), file.name, (seed) => keyOf(seed).publicKey);
     return copy.address === guestAddress(copy, author) ? copy : null;
   } catch {
     return null;

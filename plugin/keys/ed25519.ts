@@ -1,13 +1,5 @@
 // plugin/keys/ed25519.ts: Ed25519 signatures and X25519 key exchange with node:crypto, ten times as fast as JavaScript.
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  diffieHellman,
-  type KeyObject,
-  sign,
-  verify,
-} from "node:crypto";
+import { createPrivateKey, createPublicKey, diffieHellman, hash, type KeyObject, sign, verify } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import type { SecretKey } from "./key.js";
 
@@ -80,9 +72,9 @@ export function publicBytes(privateKey: KeyObject): Uint8Array {
 /** The scalar is half of the seed's hash, here as in a signature; the library clamps it. See RFC 7748, section 5. */
 function exchangeHalf(signing: KeyObject): KeyObject {
   const der = signing.export({ format: "der", type: "pkcs8" });
-  const hash = createHash("sha512").update(der.subarray(-KEY_BYTES)).digest();
-  const key = importExchangeKey(hash.subarray(0, KEY_BYTES));
-  for (const secret of [der, hash]) secret.fill(0);
+  const digest = hash("sha512", der.subarray(-KEY_BYTES), "buffer");
+  const key = importExchangeKey(digest.subarray(0, KEY_BYTES));
+  for (const secret of [der, digest]) secret.fill(0);
   return key;
 }
 

@@ -20,7 +20,7 @@ export interface IdentityFields {
   created: string | null;
 }
 
-export function writeIdentityFile({ seed, publicKey, address, created }: IdentityFields): string {
+export function formatIdentityFile({ seed, publicKey, address, created }: IdentityFields): string {
   const pair = new Uint8Array(PAIR_BYTES);
   pair.set(seed);
   pair.set(publicKey, SEED_BYTES);
@@ -38,7 +38,7 @@ export function writeIdentityFile({ seed, publicKey, address, created }: Identit
  * @param publicKeyOf - the public key of a seed, both of 32 bytes
  * @throws TwtxtError `bad-identity`
  */
-export function readIdentityFile(
+export function parseIdentityFile(
   text: string,
   name: string,
   publicKeyOf: (seed: Uint8Array) => Uint8Array,

@@ -1,6 +1,6 @@
 // plugin/keys/identity-text.ts: format of identity files.
 import { secretKeyOf } from "./ed25519.js";
-import { readIdentityFile, writeIdentityFile } from "./identity-file.js";
+import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
 import { formatKey } from "./key.js";
 
 /** A key pair with its address. The private key cannot be read, and does not appear in JSON or the console. */
@@ -28,7 +28,7 @@ export function formatIdentity(
   seed: Uint8Array,
   { address, created }: { address: string; created: string | null },
 ): string {
-  return writeIdentityFile({ seed, publicKey: publicKeyOf(seed), address, created });
+  return formatIdentityFile({ seed, publicKey: publicKeyOf(seed), address, created });
 }
 
 /**
@@ -38,19 +38,19 @@ export function formatIdentity(
  * @returns 32 bytes; the caller must wipe them
  */
 export function seedOf(text: string): Uint8Array {
-  return readIdentityFile(text, "It", publicKeyOf).seed;
+  return parseIdentityFile(text, "It", publicKeyOf).seed;
 }
 
 /**
  * Parses an identity file.
  *
- * @param text - see {@link readIdentityFile}
+ * @param text - see {@link parseIdentityFile}
  * @param name - the file's name for messages, which never quote its content
  * @throws TwtxtError `bad-identity`
  * @see PROTOCOL 3.1
  */
 export function parseIdentity(text: string, name: string): Identity {
-  const { seed, publicKey, address, created } = readIdentityFile(text, name, publicKeyOf);
+  const { seed, publicKey, address, created } = parseIdentityFile(text, name, publicKeyOf);
   const { sign, agree } = secretKeyOf(seed);
   seed.fill(0);
   return { address, publicKey: formatKey(publicKey), created, sign, agree };

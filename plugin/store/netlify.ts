@@ -50,13 +50,22 @@ export class NetlifyStore implements StreamingStore {
     checkKey(key);
     // The client treats an empty etag as no condition.
     if (condition && "etag" in condition && condition.etag === "") return null;
-    return this.#put(key, bytes, condition);
+    return this.#run(async (blobs) => {
+      const { buffer } = Uint8Array.from(bytes);
+      const { modified, etag } = await blobs.set(key, buffer, {
+        ...(condition && ("isNew" in condition ? { onlyIfNew: true } : { onlyIfMatch: condition.etag })),
+      });
+      if (!modified) return null;
+      // The client reports every answer to a conditional write as success, except 412.
+      if (!etag) throw new Error("the answer to a write has no etag");
+      return etag;
+    });
   }
 
   // A function receives a request as a whole and values are a few megabytes, so streaming would gain nothing.
   async write(key: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     checkKey(key);
-    await this.#put(key, await concatChunks(chunks));
+    await this.put(key, await concatChunks(chunks));
   }
 
   async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
@@ -79,19 +88,6 @@ export class NetlifyStore implements StreamingStore {
         found.push(...page.blobs.map(({ key }) => key).filter((key) => key.startsWith(prefix) && isKey(key)));
       }
       return found;
-    });
-  }
-
-  #put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
-    return this.#run(async (blobs) => {
-      const { buffer } = Uint8Array.from(bytes);
-      const { modified, etag } = await blobs.set(key, buffer, {
-        ...(condition && ("isNew" in condition ? { onlyIfNew: true } : { onlyIfMatch: condition.etag })),
-      });
-      if (!modified) return null;
-      // The client reports every answer to a conditional write as success, except 412.
-      if (!etag) throw new Error("the answer to a write has no etag");
-      return etag;
     });
   }
 

@@ -1,5 +1,5 @@
 // plugin/blobs/client/known-blobs.ts: what this machine knows about an owner's blobs, to detect changed, old and lost ones.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
@@ -37,7 +37,7 @@ export class KnownBlobs {
    */
   constructor(store: Store, { origin, owner }: { origin: string; owner: string }) {
     this.#store = store;
-    this.#folder = `newest/${sha256Of(origin)}/${owner}/`;
+    this.#folder = `newest/${hash("sha256", origin)}/${owner}/`;
   }
 
   /** @returns `null` for a blob that this machine has never seen */
@@ -96,7 +96,7 @@ export class KnownBlobs {
 
   /** A URL, and some keys of blobs, are not valid keys of a store. */
   #recordOf(key: string): string {
-    return this.#folder + sha256Of(key);
+    return this.#folder + hash("sha256", key);
   }
 }
 
@@ -151,10 +151,6 @@ export function isLater(a: string, b: string): boolean {
 function sortable(time: string): string {
   const decimals = /\.(\d*[1-9])/.exec(time)?.[1] ?? "";
   return `${toInstant(time)}.${decimals}`;
-}
-
-function sha256Of(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 function wrong(why: string): Proof {

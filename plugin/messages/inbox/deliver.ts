@@ -1,5 +1,5 @@
 // plugin/messages/inbox/deliver.ts: accepts messages from senders.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { line, problem, readBody } from "../../http/respond.js";
@@ -100,17 +100,13 @@ interface Delivery {
 
 function deliveryOf(body: Uint8Array): Delivery {
   const bytes = sealedBytes(body);
-  const id = idOf(canonicalForm(bytes));
-  return { id, ids: [...new Set([id, idOf(bytes)])], body, size: body.length };
+  const id = hash("sha256", canonicalForm(bytes));
+  return { id, ids: [...new Set([id, hash("sha256", bytes)])], body, size: body.length };
 }
 
 /** How full an inbox is, from 0 to 1. */
 export function fullnessOf(stored: readonly StoredMessage[], limits: InboxLimits): number {
   return Math.min(1, Math.max(stored.length / limits.messages, bytesOf(stored) / limits.bytes));
-}
-
-function idOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** @throws TwtxtError `bad-request` or `too-large` */

@@ -1,5 +1,5 @@
 // plugin/messages/inbox/guest-document.ts: the discovery document of a guest's address, made from its key.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { allowing, type Handler, line, matchesEtag } from "../../http/respond.js";
 import { isKeyText } from "../../keys/key.js";
 import { ROUTES } from "../../site/routes.js";
@@ -24,7 +24,7 @@ export function guestDocument(inboxUrl: string): Handler {
     if (!isKeyText(key)) return line("Not found.", { status: 404 });
 
     const content = `${JSON.stringify({ endpoint: `${inboxUrl}/${key}`, key })}\n`;
-    const etag = `"${createHash("sha256").update(content).digest("base64url")}"`;
+    const etag = `"${hash("sha256", content, "base64url")}"`;
     const headers = { ...HEADERS, etag, "content-type": "application/json" };
     if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
     return new Response(request.method === "HEAD" ? null : content, { headers });

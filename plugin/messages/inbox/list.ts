@@ -1,5 +1,5 @@
 // plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages with cursors.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -96,7 +96,7 @@ function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage
 /** Computed from the keys, since records never change. */
 function etagOf(page: readonly StoredMessage[], isMore: boolean): string {
   const text = [...page.map(({ key }) => key), isMore ? "more" : "end"].join("\n");
-  return `"${createHash("sha256").update(text).digest("base64url")}"`;
+  return `"${hash("sha256", text, "base64url")}"`;
 }
 
 function nextUrl(inbox: string, last: StoredMessage, limit: string | undefined): string {

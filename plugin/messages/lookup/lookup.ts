@@ -1,4 +1,5 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
+import { Resolver } from "node:dns/promises";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
@@ -31,6 +32,8 @@ const MAX_TARGETS = 3;
 const ADDRESS_MS = 20_000;
 /** Concurrent lookups. */
 const CONCURRENCY = 8;
+/** For each of two tries per DNS server. */
+const DNS_TIMEOUT_MS = 2000;
 /** The codes of node:dns for a missing record. */
 const NO_RECORD = ["ENOTFOUND", "ENODATA"];
 
@@ -145,6 +148,19 @@ async function targetsOf(
     const why = /^[A-Z]+$/.test(code) ? ` (${code})` : "";
     return { targets: [], remark: `the DNS lookup for another host failed${why}` };
   }
+}
+
+/**
+ * Resolves the targets of a SRV record, by priority.
+ *
+ * @param servers - DNS servers, `address:port`; default the system's
+ * @throws what node:dns throws, with a `code`
+ */
+export async function systemSrv(name: string, servers?: readonly string[]): Promise<{ name: string }[]> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  if (servers) resolver.setServers(servers);
+  const records = await resolver.resolveSrv(name);
+  return records.sort((a, b) => a.priority - b.priority || b.weight - a.weight);
 }
 
 function isAddressOfNetwork(host: string): boolean {

@@ -112,14 +112,13 @@ async function judgeMessage(
 ): Promise<OpenedMessage | UnreadableMessage> {
   if ("unreadable" in one) return one;
   const { opened, contact } = one;
-  const { signer, created: received, message } = opened;
-  const claimed = message.address;
-  if (claimed === null) return { ...opened, trust: judge({ signer, received, claimed, found: null, contact }) };
-  const found = await foundOrError(lookup(claimed, contact !== null));
-  const trust = judge({ signer, received, claimed, found, contact });
-  if (trust.trust !== "verified" || found instanceof Error) return { ...opened, trust };
+  const claimed = opened.message.address;
+  const found = claimed === null ? null : await foundOrError(lookup(claimed, contact !== null));
+  const evidence = { signer: opened.signer, received: opened.created, claimed, found };
+  const trust = judge({ ...evidence, contact });
+  if (trust.trust !== "verified" || found === null || found instanceof Error) return { ...opened, trust };
   // Another message or process may have pinned a different key meanwhile.
-  return { ...opened, trust: judge({ signer, received, claimed, found, contact: await contacts.pin(found) }) };
+  return { ...opened, trust: judge({ ...evidence, contact: await contacts.pin(found) }) };
 }
 
 async function foundOrError(looking: Promise<Found>): Promise<Found | TwtxtError> {

@@ -1,6 +1,5 @@
 // plugin/messages/send/send-message.ts: seals a message and passes it to the outbox.
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
+import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -58,7 +57,7 @@ export async function sendMessage(message: MessageToSend, options: SendOptions):
   const sealed = sealFor(recipients, message, options);
   for (const { found } of recipients) if (found) await contacts.pin(found);
 
-  const id = hex.encode(sha256(dearmor(sealed)));
+  const id = hash("sha256", dearmor(sealed));
   const reports = await outbox.send({ id, sealed, recipients, keepCopy: message.keepCopy ?? true });
   return { id, recipients, reports };
 }

@@ -1,8 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { lookup } from "../../../plugin/messages/lookup/lookup.js";
-import { systemSrv } from "../../../plugin/messages/lookup/public-lookup.js";
+import { lookup, systemSrv } from "../../../plugin/messages/lookup/lookup.js";
 import { BOB, hostWith, neighbourhood } from "../neighbourhood.js";
 
 const sockets: Socket[] = [];
