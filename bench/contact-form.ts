@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { sealGuestMessage } from "../plugin/browser/seal-guest-message.js";
-import { inboxesOf } from "../plugin/eleventy/output/site-files.js";
 import { PageAssets } from "../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../plugin/eleventy/pages/site-contact.js";
 import { builtSite } from "../test/helpers/built-site.js";
@@ -96,7 +95,7 @@ async function serveForm(readAsset: (file: string) => Promise<string>) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { options, urls } = builtSite(url, { key: KEY, mentions: false });
   const assets = new PageAssets(options, urls, readAsset);
-  const form = new SiteContact(options, urls, assets, () => inboxesOf(options, urls));
+  const form = new SiteContact(options, urls, assets);
   const files = new Map((await assets.files()).map(({ path, content }) => [path, content]));
   server.on("request", (request, response) => {
     const path = new URL(request.url ?? "/", url).pathname;

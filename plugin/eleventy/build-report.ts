@@ -8,7 +8,6 @@ import { MAX_LINKS } from "../text/post-links.js";
 import type { Collections } from "./eleventy.js";
 import { type Findings, firstOf, listed, posts, sentenceAbout } from "./findings.js";
 import type { SiteMentions } from "./mentions/site-mentions.js";
-import type { Inbox } from "./output/site-files.js";
 import { itemsOf } from "./posts/posts.js";
 import type { TwtsFromPosts } from "./posts/twts-from-posts.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -171,10 +170,7 @@ export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun"
 }
 
 /** Notes about options that have no effect on this host. */
-export function notesOnOptions(
-  { settings, urls, mentions, inboxes }: BuiltSite,
-  host: NonNullable<Settings["host"]>,
-): string[] {
+export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
   const notes: string[] = [];
   const features = host === "static" && !settings.webmention ? mentions.featuresInUse() : [];
   if (features.length > 0) {
@@ -182,7 +178,7 @@ export function notesOnOptions(
       `No effect: ${features.join(" and ")}. The host of this site is "static", which cannot receive mentions. ${OTHER_HOST}. Otherwise turn off this note with mentions: false.`,
     );
   }
-  const closed = settings.inbox === false ? [] : inboxes.filter(({ endpoint }) => endpoint === null);
+  const closed = settings.inbox === false ? [] : urls.inboxes().filter(({ endpoint }) => endpoint === null);
   if (closed.length > 0) {
     notes.push(
       `No inbox for ${closed.map(({ address }) => address).join(" and ")}: this host cannot receive private messages. ${OTHER_HOST}. If the inbox is at another site, set endpoint. Otherwise turn off this note with inbox: false.`,
@@ -203,9 +199,8 @@ export function notesOnOptions(
 
 interface BuiltSite {
   settings: Settings;
-  urls: Pick<SiteUrls, "hasBlobs">;
+  urls: Pick<SiteUrls, "hasBlobs" | "inboxes">;
   mentions: Pick<SiteMentions, "featuresInUse">;
-  inboxes: readonly Inbox[];
 }
 
 /** The summary of a build in one line. */

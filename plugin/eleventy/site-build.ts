@@ -5,7 +5,7 @@ import { authorError } from "../errors.js";
 import { sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { deletedTwt } from "../site/conversation.js";
-import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
+import { type DeletedPage, hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "../text/markdown-mentions.js";
 import type { HtmlReader } from "../text/text-from-post.js";
 import type { BuildEnvironment } from "./build-environment.js";
@@ -20,7 +20,7 @@ import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
 import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./output/previews.js";
 import { publish, sitePages } from "./output/publish.js";
-import { discoveryFiles, feedFiles, type Inbox, inboxesOf, removeStaleArchives } from "./output/site-files.js";
+import { discoveryFiles, feedFiles, removeStaleArchives } from "./output/site-files.js";
 import { siteSettings } from "./output/site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output/write-files.js";
 import { HeadLinks } from "./pages/head-links.js";
@@ -55,8 +55,6 @@ export class SiteBuild {
   readonly unknownMentions = new Findings();
   /** Notes about pages of the site at the URLs of the plugin's. */
   readonly ownPages = new Set<string>();
-  /** The authors with an address. Set at the start of a build. */
-  inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
   readonly #environment: BuildEnvironment;
   readonly #assets: PageAssets;
@@ -70,6 +68,7 @@ export class SiteBuild {
   #templateData: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
+  #deletedPages: DeletedPage[] = [];
   #paths: string[] = [];
   #twts: TwtsFromPosts | null = null;
 
@@ -78,13 +77,13 @@ export class SiteBuild {
     this.settings = settings;
     this.htmlReader = environment.htmlReader;
     this.#environment = environment;
-    this.urls = new SiteUrls(config, settings, { host: environment.host.name, client: environment.client });
+    this.urls = new SiteUrls(config, settings, environment);
     this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
     this.mentions = new SiteMentions(settings, this.urls, this.#assets, environment);
-    this.timeline = new SiteTimeline(settings, this.urls, this.#assets, environment);
-    this.contact = new SiteContact(settings, this.urls, this.#assets, () => this.inboxes);
+    this.timeline = new SiteTimeline(settings, this.urls, this.mentions, environment);
+    this.contact = new SiteContact(settings, this.urls, this.#assets);
     this.blobs = new SharedBlobs(settings, this.urls);
-    this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
+    this.#head = new HeadLinks(settings, this.urls);
   }
 
   /** Stops a build with an invalid key or path prefix, or one that would disturb a running server, before it writes files. */
@@ -98,8 +97,7 @@ export class SiteBuild {
     this.#templateData = [];
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
-    this.inboxes = inboxesOf(this.settings, this.urls);
-    this.#discovery = await discoveryFiles(this.inboxes);
+    this.#discovery = await discoveryFiles(this.urls.inboxes());
     await Promise.all([this.mentions.read(), this.timeline.read()]);
   }
 
@@ -126,7 +124,7 @@ export class SiteBuild {
   async schedulePosts({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
     this.#collections = this.#findCollections();
     this.urls.notePages(inputPathToUrl);
-    this.deleted.notePages(inputPathToUrl);
+    this.#deletedPages = this.deleted.pagesAmong(inputPathToUrl);
     this.#others.notePages(urlToInputPath);
     this.#paths = Object.keys(urlToInputPath);
     this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
@@ -135,18 +133,17 @@ export class SiteBuild {
     await twts.load();
     this.#twts = twts;
     await this.mentions.begin(await this.#ownTwtsOf(twts));
-    this.timeline.begin(() => newestOwnTwts(twts, this));
+    this.timeline.begin(() => newestOwnTwts(twts));
   }
 
   /** The twts of a build for conversations; `null` if no post is a reply. */
   async #ownTwtsOf(twts: TwtsFromPosts): Promise<(() => readonly OwnTwt[]) | null> {
-    const deleted = this.deleted
-      .pages()
+    const deleted = this.#deletedPages
       .map(({ page, replyTo }) => ({ ...deletedTwt({ page: this.urls.absolute(page), replyTo }), reply: null }))
       .filter(({ replyTo }) => replyTo !== null);
     if (deleted.length === 0 && !twts.schedule.dated.some(({ post }) => isReply(post))) return null;
     const { textHtml } = await import("../site/text-html.js");
-    return () => [...ownTwtsOf(twts, this, (text) => textHtml(text, "twt")), ...deleted];
+    return () => [...ownTwtsOf(twts, (text) => textHtml(text, "twt")), ...deleted];
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */
@@ -189,7 +186,7 @@ export class SiteBuild {
     if (event.outputMode !== "fs" || !twts || this.#isDryRun()) return;
     const { root } = this.#environment;
     await twts.renderSkipped();
-    const all = twts.all();
+    const all = twts.all().map(({ twt }) => twt);
     const feed = feedFiles(all, this.settings, this.urls);
     const notes = twts.schedule.dated.map(({ post }) => post);
     const pictures = await copyNotePictures(notes, { root, output: event.directories.output });
@@ -240,8 +237,7 @@ export class SiteBuild {
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
     const needsHashes = host.name !== "static";
     const needsLinks = isReal(event) && sendsLinks(this.settings);
-    const deleted = this.deleted.pages();
-    const pages = sitePages(this, { twts, paths: this.#paths, deleted, needsHashes, needsLinks });
+    const pages = sitePages({ twts, paths: this.#paths, deleted: this.#deletedPages, needsHashes, needsLinks });
     return { settings: hostSettings(settings), pages };
   }
 
@@ -266,7 +262,7 @@ export class SiteBuild {
   async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
     const { root, host, packageFolder } = this.#environment;
     const isNetlify = host.name === "netlify";
-    const deleted = this.deleted.pages().map(({ page }) => page);
+    const deleted = this.#deletedPages.map(({ page }) => page);
     await writeNetlifyConfig(root, {
       headers: isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [],
       "redirects!": isNetlify ? deletedRules(deleted) : [],
@@ -280,7 +276,7 @@ export class SiteBuild {
   async #report(event: BuildEvent, twts: TwtsFromPosts, warnings: readonly string[]): Promise<void> {
     const { host } = this.#environment;
     const configured = new Set(Object.keys(this.#config.getCollections()));
-    const blobs = await this.blobs.check(this.urls);
+    const blobs = await this.blobs.check();
     const all = [
       ...report.warningsOnPosts(twts, this.#collections, configured),
       ...report.warningsOnMentions(this.unknownMentions, twts),

@@ -5,86 +5,92 @@ import { isMentionUrl } from "../feed/mention.js";
 import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions } from "../options/mentions.js";
 import { timelineOptions } from "../options/timeline.js";
-import type { Author, Post, Settings } from "../options.js";
+import type { Post, Settings } from "../options.js";
 import { type Bases, basesOf } from "../site/routes.js";
+import type { SiteSettings } from "../site/site.js";
 import { canParseUrl } from "../url.js";
+import type { BuildEnvironment } from "./build-environment.js";
 import type { EleventyConfig } from "./eleventy.js";
+
+/** An author with an address. */
+export type Inbox = SiteSettings["authors"][number];
 
 /** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so do not ask earlier. */
 export class SiteUrls {
   /** The base paths of the endpoints, without the path prefix. */
   readonly bases: Bases;
-  readonly #config: EleventyConfig;
-  readonly #settings: Settings;
-  readonly #host: NonNullable<Settings["host"]>;
-  readonly #client: string;
+  #inboxes: readonly Inbox[] | null = null;
   #pages: Record<string, string[]> = {};
   #input = "";
   #prefix = "";
 
-  /** @param environment - `client` is the name and version of this package */
   constructor(
-    config: EleventyConfig,
-    settings: Settings,
-    { host, client }: { host: NonNullable<Settings["host"]>; client: string },
+    readonly config: Pick<EleventyConfig, "getFilter">,
+    readonly settings: Settings,
+    readonly environment: Pick<BuildEnvironment, "host" | "client">,
   ) {
-    this.#config = config;
-    this.#settings = settings;
-    this.#host = host;
-    this.#client = client;
     const { path: webmention } = mentionsOptions(settings);
     this.bases = basesOf({ webmention, inbox: inboxOptions(settings).path.replace(/\/$/, "") });
   }
 
   /** The endpoint for mentions, of this site or of another service; `null` for none. */
   endpoint(): string | null {
-    return this.#settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases.webmention) : null);
+    return this.settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases.webmention) : null);
   }
 
   /** Whether the site receives its mentions itself. PROTOCOL 7 */
   hasReceiver(): boolean {
-    const { mentions, webmention } = this.#settings;
+    const { mentions, webmention } = this.settings;
     return mentions !== false && webmention === undefined && this.hasFunctions();
   }
 
   /** The feeds of the timeline: those that the site follows, without its own, whose twts are known. */
   feedsOfTimeline(): Settings["follow"] {
-    return this.#settings.follow.filter(({ url }) => url !== this.feedUrl());
+    return this.settings.follow.filter(({ url }) => url !== this.feedUrl());
   }
 
   /** Whether the host updates the timeline after the build. */
   hasLiveTimeline(): boolean {
-    return timelineOptions(this.#settings) !== null && this.hasFunctions();
+    return timelineOptions(this.settings) !== null && this.hasFunctions();
   }
 
   /** Whether the site has the inbox of an author. PROTOCOL 7 */
   hasInbox(): boolean {
-    return authorsHere(this.#settings).length > 0 && this.hasFunctions();
+    return authorsHere(this.settings).length > 0 && this.hasFunctions();
   }
 
   /** Whether readers without an address can write to the authors here and read the answers. PROTOCOL 3.5 */
   hasGuests(): boolean {
-    return this.hasInbox() && inboxOptions(this.#settings).guests !== false;
+    return this.hasInbox() && inboxOptions(this.settings).guests !== false;
   }
 
   /** Whether the site stores blobs. PROTOCOL 7 */
   hasBlobs(): boolean {
-    return this.#settings.blobs !== false && this.hasFunctions();
+    return this.settings.blobs !== false && this.hasFunctions();
   }
 
-  /** The inbox of an author, at this site or another; `null` for none. */
-  inboxOf({ user, endpoint }: Author): string | null {
-    return endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases.inbox}/${user}`) : null);
+  /** The authors with their addresses and inboxes, which may be at another site. */
+  inboxes(): readonly Inbox[] {
+    const { authors, url } = this.settings;
+    const { host } = new URL(url);
+    this.#inboxes ??= authors.map(({ user, key, endpoint }) => ({
+      user,
+      address: `${user}@${host}`,
+      key,
+      endpoint: endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases.inbox}/${user}`) : null),
+    }));
+    return this.#inboxes;
   }
 
   /** Whether the host runs the endpoints. */
   hasFunctions(): boolean {
-    return this.#host === "node" || (this.#host === "netlify" && this.#settings.functions);
+    const { name } = this.environment.host;
+    return name === "node" || (name === "netlify" && this.settings.functions);
   }
 
   /** The `User-Agent` of requests by the build. */
   userAgent(): string {
-    return `${this.#client} (+${this.feedUrl()}; @${this.#settings.nick})`;
+    return `${this.environment.client} (+${this.feedUrl()}; @${this.settings.nick})`;
   }
 
   /** @param pages - the URLs of each template, as in Eleventy's `eleventy.contentMap` */
@@ -99,23 +105,23 @@ export class SiteUrls {
 
   /** A path of the site, with the path prefix. Called for every post, so it does not use Eleventy's slower filter. */
   href(path: string): string {
-    this.#prefix ||= this.#config.getFilter("url")("/");
+    this.#prefix ||= this.config.getFilter("url")("/");
     return this.#prefix.replace(/\/$/, "") + path;
   }
 
   /** The absolute URL of a path of the site. */
   absolute(path: string): string {
-    return new URL(this.href(path), this.#settings.url).href;
+    return new URL(this.href(path), this.settings.url).href;
   }
 
   /** The path of the feed. */
   feedHref(): string {
-    return this.href(this.#settings.path);
+    return this.href(this.settings.path);
   }
 
   /** The path of the feed for templates. */
   feedHrefInTemplates(): string {
-    return this.hrefInTemplates(this.#settings.path);
+    return this.hrefInTemplates(this.settings.path);
   }
 
   /** A path of the site for templates: without the path prefix if EleventyHtmlBasePlugin adds it to all links in pages. */
@@ -134,7 +140,7 @@ export class SiteUrls {
   }
 
   feedUrl(): string {
-    return `${this.#settings.url}${this.feedHref()}`;
+    return `${this.settings.url}${this.feedHref()}`;
   }
 
   /**
@@ -163,7 +169,7 @@ export class SiteUrls {
   }
 
   #hasHtmlBase(): boolean {
-    return this.#config.getFilter("htmlBaseUrl") !== undefined;
+    return this.config.getFilter("htmlBaseUrl") !== undefined;
   }
 
   #isUnprefixed(link: string): boolean {

@@ -37,7 +37,9 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
     mentionsHref: build.mentions.pageHref(),
     timeline: [...build.timeline.twts()],
     timelineHref: build.timeline.pageHref(),
-    authors: build.inboxes.flatMap(({ address, key, endpoint }) => (endpoint ? [{ address, key, endpoint }] : [])),
+    authors: build.urls
+      .inboxes()
+      .flatMap(({ address, key, endpoint }) => (endpoint ? [{ address, key, endpoint }] : [])),
     html,
   }));
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterEach, describe, expect, it } from "vitest";
-import { inboxesOf } from "../../plugin/eleventy/output/site-files.js";
 import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
@@ -47,7 +46,7 @@ main { max-width: 40rem; margin: auto }
 async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions> = {}): Promise<void> {
   const { options, urls } = builtSite(alice.url, { key: alice.kex, mentions: false, ...given });
   const assets = new PageAssets(options, urls, readAsset);
-  const contact = new SiteContact(options, urls, assets, () => inboxesOf(options, urls));
+  const contact = new SiteContact(options, urls, assets);
   const { title } = contact.words;
   const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><link rel="stylesheet" href="/theme.css"><main><h1>${title}</h1>${contact.html()}</main>`;
   alice.publishFile("contact/index.html", page);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import type { Finding } from "../../plugin/author/doctor/check.js";
-import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/output/site-files.js";
+import { discoveryFiles, feedFiles } from "../../plugin/eleventy/output/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
@@ -173,7 +173,7 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
     "/index.html": `<!doctype html><link rel="alternate" type="text/plain" href="${settings.path}">`,
     ...Object.fromEntries([
       ...feedFiles(TWTS, settings, urls).map(({ path, content }) => [path, content]),
-      ...(await discoveryFiles(inboxesOf(settings, urls))).map(({ path, content }) => [path, content]),
+      ...(await discoveryFiles(urls.inboxes())).map(({ path, content }) => [path, content]),
     ]),
     ...files,
   };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Terminal } from "../../plugin/cli/terminal.js";
-import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/output/site-files.js";
+import { discoveryFiles } from "../../plugin/eleventy/output/site-files.js";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
@@ -162,7 +162,7 @@ async function correspondent(
       person.kex = kex;
       const given = { blobs, ...(inbox && { inbox }), ...(authors && { authors }) };
       const built = builtSite(url, { nick: user, key: person.kex, mentions: false, ...given });
-      for (const { path, content } of await discoveryFiles(inboxesOf(built.options, built.urls))) {
+      for (const { path, content } of await discoveryFiles(built.urls.inboxes())) {
         person.publishFile(path, content);
       }
       settings = hostSettings(built.settings);

@@ -18,9 +18,12 @@ const AT = "2026-01-02T03:04:05Z";
 const HASH = "a3".repeat(32);
 
 /** The blobs of a site with these options. */
+/** A host that stores no blobs. */
+const STATIC = { hasBlobs: () => false, userAgent: () => "" };
+
 function sharedBlobs(options: object): SharedBlobs {
   const settings = checkOptions({ url: "https://alice.example", nick: "alice", ...options });
-  return new SharedBlobs(settings, { absolute: (path) => settings.url + path });
+  return new SharedBlobs(settings, { ...STATIC, absolute: (path) => settings.url + path });
 }
 
 const raw = `config.setLibrary("md", { render: (text) => text });`;
@@ -290,7 +293,7 @@ describe("blob:KEY in HTML pages", () => {
 
   it("is escaped for its attribute", () => {
     const settings = checkOptions({ url: "https://alice.example", nick: "alice", key: ALICE, blobs: true });
-    const blobs = new SharedBlobs(settings, { absolute: (path) => `https://alice.example/it's"&/${path}` });
+    const blobs = new SharedBlobs(settings, { ...STATIC, absolute: (path) => `https://alice.example/it's"&/${path}` });
     const url = `https://alice.example/it's&quot;&amp;//shared/${ALICE}`;
     expect(blobs.linkInHtml(`<img src='blob:a' srcset='blob:b 1x, x".jpg 2x' alt=''>`, undefined)).toBe(
       `<img src="${url}/a" srcset="${url}/b 1x, x&quot;.jpg 2x" alt=''>`,
@@ -335,10 +338,9 @@ describe("a site without blobs", () => {
 
   it("gets a warning only for links of the current build", async () => {
     const blobs = sharedBlobs({});
-    const site = { hasBlobs: () => false, userAgent: () => "" };
     expect(blobs.linkInHtml(`<img src="blob:k">`, "./a.md")).toBe(`<img src="blob:k">`);
-    expect((await blobs.check(site)).warnings).toEqual([expect.stringContaining("./a.md")]);
-    expect(await blobs.check(site)).toEqual({ warnings: [], notes: [] });
+    expect((await blobs.check()).warnings).toEqual([expect.stringContaining("./a.md")]);
+    expect(await blobs.check()).toEqual({ warnings: [], notes: [] });
   });
 
   it("gets no warning without such links", async () => {

@@ -28,7 +28,10 @@ export function builtSite(url: string, given: Partial<TwtxtOptions> = {}): Built
   const host = options.host ?? "node";
   const prefix = new URL(`${url}/`).pathname;
   const config = { getFilter: (name: string) => (name === "url" ? () => prefix : undefined) };
-  const urls = new SiteUrls(config as EleventyConfig, options, { host, client: "eleventy-plugin-twtxt/0.0.0" });
+  const urls = new SiteUrls(config as EleventyConfig, options, {
+    host: { name: host, reason: null },
+    client: "eleventy-plugin-twtxt/0.0.0",
+  });
   const schedule = { dated: [], undated: [], held: [], moved: [] };
   const followed = { file: "_data/follow.json", option: options.follow };
   const build = { host, input: ".", output: "./_site", isDevelopment: false, followed, schedule };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buildConnector } from "undici";
-import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/output/site-files.js";
+import { discoveryFiles, feedFiles } from "../../plugin/eleventy/output/site-files.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
@@ -191,7 +191,7 @@ async function siteFolder({ isEmpty = false }: SiteOptions): Promise<string> {
 async function writeSite(isEmpty: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-http-api-"));
   const { options: settings, urls } = builtSite(ORIGIN, { ...OPTIONS, follow: [] });
-  const files = [...feedFiles(TWTS, settings, urls), ...(await discoveryFiles(inboxesOf(settings, urls)))];
+  const files = [...feedFiles(TWTS, settings, urls), ...(await discoveryFiles(urls.inboxes()))];
   for (const { path, content } of isEmpty ? [] : files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);

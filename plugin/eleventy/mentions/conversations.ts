@@ -1,7 +1,6 @@
 // plugin/eleventy/mentions/conversations.ts: what is said about each page, with the author's own replies.
 import { subjectOf } from "../../feed/subject.js";
 import { comparableUrl } from "../../http/same-url.js";
-import type { Settings } from "../../options.js";
 import {
   asMention,
   Conversations,
@@ -17,9 +16,7 @@ import { type MentionType, oncePerSource, type PublicMention } from "../../site/
 import type { PartName, Said } from "../../site/mention-markup.js";
 import { type PlainTwt, saidOf } from "../../site/timeline.js";
 import type { CollectionItem } from "../eleventy.js";
-import { permalinkOf } from "../posts/post-date.js";
-import type { PostTwt, TwtsFromPosts } from "../posts/twts-from-posts.js";
-import type { SiteUrls } from "../site-urls.js";
+import type { PublishedPost, TwtsFromPosts } from "../posts/twts-from-posts.js";
 
 /** What is said about a page. */
 export interface Conversation extends Record<Exclude<PartName, "replies">, readonly PublicMention[]> {
@@ -121,47 +118,32 @@ export class SiteConversations {
   }
 }
 
-type TwtsOfBuild = Pick<TwtsFromPosts, "schedule" | "twtOf" | "hashesOf">;
-
-/** A build, as far as its own twts depend on it. */
-interface TwtSite {
-  settings: Pick<Settings, "nick" | "url">;
-  urls: Pick<SiteUrls, "feedUrl" | "absolute">;
-}
-
 /**
  * The twts of a build. The bodies of all posts must have been rendered.
  *
  * @param toHtml - converts the text of a twt
  */
-export function ownTwtsOf(twts: TwtsOfBuild, site: TwtSite, toHtml: (text: string) => string): OwnTwt[] {
-  return twts.schedule.dated.flatMap(({ post }) => {
-    const twt = twts.twtOf(permalinkOf(post));
-    if (!twt) return [];
+export function ownTwtsOf(twts: TwtsFromPosts, toHtml: (text: string) => string): OwnTwt[] {
+  return twts.all().map((published) => {
+    const { post, twt } = published;
     const { v1, v2 } = twts.hashesOf(twt);
     const reply = () => {
-      const plain = plainTwtOf(post, twt, { twts, site });
+      const plain = plainTwtOf(published, twts);
       return saidOf({ ...plain, html: toHtml(plain.text) });
     };
-    const page = post.url ? site.urls.absolute(post.url) : null;
-    return [{ timestamp: twt.timestamp, hashes: [v1, v2], page, replyTo: answeredHash(post, twt), reply }];
+    const page = post.url ? twts.site.urls.absolute(post.url) : null;
+    return { timestamp: twt.timestamp, hashes: [v1, v2], page, replyTo: answeredHash(published), reply };
   });
 }
 
 /** The newest own twts, for the timeline. The bodies of their posts must have been rendered. */
-export function newestOwnTwts(twts: TwtsOfBuild, site: TwtSite): PlainTwt[] {
-  return twts.schedule.dated.slice(-MAX_OWN_TWTS).flatMap(({ post }) => {
-    const twt = twts.twtOf(permalinkOf(post));
-    return twt ? [plainTwtOf(post, twt, { twts, site })] : [];
-  });
+export function newestOwnTwts(twts: TwtsFromPosts): PlainTwt[] {
+  return twts.newest(MAX_OWN_TWTS).map((published) => plainTwtOf(published, twts));
 }
 
-function plainTwtOf(
-  post: CollectionItem,
-  twt: PostTwt,
-  { twts, site }: { twts: TwtsOfBuild; site: TwtSite },
-): PlainTwt {
-  const { settings, urls } = site;
+function plainTwtOf(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
+  const { post, twt } = published;
+  const { settings, urls } = twts.site;
   const { timestamp, text, hash } = twt;
   return {
     source: post.url ? urls.absolute(post.url) : `${urls.feedUrl()}#:~:text=${timestamp}`,
@@ -170,13 +152,13 @@ function plainTwtOf(
     text: text.replaceAll("\u2028", "\n"),
     hash,
     hashV1: twts.hashesOf(twt).v1,
-    replyTo: answeredHash(post, twt),
+    replyTo: answeredHash(published),
     published: timestamp,
   };
 }
 
 /** The hash of the twt that a post replies to, by its front matter; `null` for none. */
-export function answeredHash(post: CollectionItem, twt: PostTwt): string | null {
+export function answeredHash({ post, twt }: PublishedPost): string | null {
   return isReply(post) ? subjectOf(twt.text) : null;
 }
 

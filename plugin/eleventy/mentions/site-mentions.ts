@@ -8,6 +8,7 @@ import type { Settings } from "../../options.js";
 import { oncePerTwt, type PublicMention } from "../../site/mention-list.js";
 import { dateFormat } from "../../site/mention-markup.js";
 import { PATHS } from "../../site/routes.js";
+import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
 import type { SiteUrls } from "../site-urls.js";
@@ -23,19 +24,9 @@ const CACHE = ".eleventy-twtxt/mentions.json";
 /** Timeout of all network requests of a build. */
 const TOTAL_MS = 10_000;
 
-/** What the mentions need from the machine. */
-export interface MentionsEnvironment {
-  /** The project's root, for the caches. */
-  root: string;
-}
-
 /** The mentions of a site; none if it does not receive them itself. */
 export class SiteMentions {
-  readonly #settings: Settings;
   readonly #options: MentionsOptions;
-  readonly #urls: SiteUrls;
-  readonly #environment: MentionsEnvironment;
-  readonly #assets: PageAssets;
   /** The folder of the list: that of the pages, even if they are off. */
   readonly #folder: string;
   readonly words: Words;
@@ -58,26 +49,27 @@ export class SiteMentions {
   /** Paths of pictures on this site, by their original URL. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, environment: MentionsEnvironment) {
-    this.#settings = settings;
-    this.#assets = assets;
+  constructor(
+    readonly settings: Settings,
+    readonly urls: SiteUrls,
+    readonly assets: PageAssets,
+    readonly environment: Pick<BuildEnvironment, "root">,
+  ) {
     this.#options = mentionsOptions(settings);
     this.words = wordsOf(settings.lang, this.#options.words);
-    this.#urls = urls;
-    this.#environment = environment;
     this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
   }
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
   async read(): Promise<void> {
-    if (this.#known || !this.#urls.hasReceiver()) return;
+    if (this.#known || !this.urls.hasReceiver()) return;
     const signal = AbortSignal.timeout(TOTAL_MS);
     this.#known = await readMentions({
-      live: this.#urls.absolute(PATHS.mentionsJson),
-      file: this.#urls.absolute(this.#folder + LIST),
-      cache: join(this.#environment.root, CACHE),
-      userAgent: this.#urls.userAgent(),
-      isHostChosen: this.#settings.host !== undefined,
+      live: this.urls.absolute(PATHS.mentionsJson),
+      file: this.urls.absolute(this.#folder + LIST),
+      cache: join(this.environment.root, CACHE),
+      userAgent: this.urls.userAgent(),
+      isHostChosen: this.settings.host !== undefined,
       signal,
     });
     const all = this.#known.all ?? [];
@@ -105,7 +97,7 @@ export class SiteMentions {
 
   /** The mentions of a page. @param permalink - its path; `null` for a post without a page */
   of(permalink: string | null): readonly PublicMention[] {
-    return permalink === null ? [] : this.#withoutOwnTwts().mentionsOf(this.#urls.absolute(permalink));
+    return permalink === null ? [] : this.#withoutOwnTwts().mentionsOf(this.urls.absolute(permalink));
   }
 
   /**
@@ -115,7 +107,7 @@ export class SiteMentions {
    */
   conversationOf(permalink: string | null): Conversation {
     const conversations = this.#allConversations() ?? this.#withoutOwnTwts();
-    return conversations.of(permalink === null ? "" : this.#urls.absolute(permalink));
+    return conversations.of(permalink === null ? "" : this.urls.absolute(permalink));
   }
 
   #withoutOwnTwts(): SiteConversations {
@@ -138,9 +130,9 @@ export class SiteMentions {
   /** The HTML list of a page's mentions, with the component; empty for a site that receives none. */
   listOf(permalink: string | null): string {
     this.#isInTemplates = true;
-    if (permalink === null || !this.#urls.hasReceiver()) return "";
+    if (permalink === null || !this.urls.hasReceiver()) return "";
     const conversation = this.all() && this.conversationOf(permalink);
-    return conversationHtml(conversation, this.#listOptions(this.#urls.absolute(permalink)));
+    return conversationHtml(conversation, this.listOptions(this.urls.absolute(permalink)));
   }
 
   /** The number of pages of the list of all mentions. */
@@ -152,17 +144,17 @@ export class SiteMentions {
   listOfPage(page: number): string {
     const { perPage } = this.#options;
     const shown = this.#listed?.slice((page - 1) * perPage, page * perPage) ?? null;
-    return mentionListHtml(shown, { ...this.#listOptions(null), page });
+    return mentionListHtml(shown, { ...this.listOptions(null), page });
   }
 
   /** The path of the list of all mentions for templates; `null` if there is none. */
   pageHref(): string | null {
-    return this.#urls.hasReceiver() && this.#options.pages ? this.#urls.hrefInTemplates(this.#folder) : null;
+    return this.urls.hasReceiver() && this.#options.pages ? this.urls.hrefInTemplates(this.#folder) : null;
   }
 
   /** The features with which the author shows mentions; empty if the option is `false`. */
   featuresInUse(): string[] {
-    if (this.#settings.mentions === false) return [];
+    if (this.settings.mentions === false) return [];
     // Aliases are also used for sending.
     const isConfigured = !isDeepStrictEqual({ ...this.#options, aliases: [] }, mentionsOptions({ mentions: false }));
     return [
@@ -178,7 +170,7 @@ export class SiteMentions {
 
   /** The pictures, and the list for the next build if it is known. */
   files(): { path: string; content: string | Uint8Array }[] {
-    if (!this.#urls.hasReceiver()) return [];
+    if (!this.urls.hasReceiver()) return [];
     const mentions = this.all();
     return [
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
@@ -190,8 +182,8 @@ export class SiteMentions {
   async saveCache(): Promise<void> {
     const mentions = this.all();
     if (mentions === null || this.#isCached) return;
-    const content = cacheOf(this.#urls.absolute(PATHS.mentionsJson), this.#jsonOf(mentions));
-    await replaceFile(join(this.#environment.root, CACHE), content);
+    const content = cacheOf(this.urls.absolute(PATHS.mentionsJson), this.#jsonOf(mentions));
+    await replaceFile(join(this.environment.root, CACHE), content);
     this.#isCached = true;
   }
 
@@ -201,16 +193,17 @@ export class SiteMentions {
     return this.#json;
   }
 
-  #listOptions(target: string | null): MentionListOptions {
-    const { lang = "en", timeZone } = this.#settings;
+  /** @param target - the URL of the page that the mentions are about; `null` for several pages */
+  listOptions(target: string | null): MentionListOptions {
+    const { lang = "en", timeZone } = this.settings;
     this.#dates ??= formatOnce(dateFormat(lang, timeZone));
     return {
-      json: this.#urls.href(PATHS.mentionsJson),
-      script: this.#assets.script(),
-      style: this.#assets.style(),
-      endpoint: this.#options.form ? this.#urls.endpoint() : null,
+      json: this.urls.href(PATHS.mentionsJson),
+      script: this.assets.script(),
+      style: this.assets.style(),
+      endpoint: this.#options.form ? this.urls.endpoint() : null,
       target,
-      feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
+      feed: { url: this.urls.feedUrl(), nick: this.settings.nick },
       pictures: this.#pictures,
       words: this.words,
       lang,
@@ -225,9 +218,9 @@ export class SiteMentions {
   async #readAvatars(mentions: readonly PublicMention[], signal: AbortSignal): Promise<void> {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
     const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../../http/guard.js")]);
-    const ask = createGuard({ userAgent: this.#urls.userAgent() });
-    this.#avatars = await avatarsOf(urls, { folder: join(this.#environment.root, AVATARS), ask, signal });
-    const pathOf = ({ name }: Avatar) => this.#urls.hrefInTemplates(this.#avatarPath(name));
+    const ask = createGuard({ userAgent: this.urls.userAgent() });
+    this.#avatars = await avatarsOf(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
+    const pathOf = ({ name }: Avatar) => this.urls.hrefInTemplates(this.#avatarPath(name));
     this.#pictures = new Map([...this.#avatars].map(([url, avatar]) => [url, pathOf(avatar)]));
   }
 

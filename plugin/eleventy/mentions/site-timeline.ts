@@ -2,35 +2,25 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { Followed, FollowedFeed } from "../../http/followed-feeds.js";
-import { mentionsOptions } from "../../options/mentions.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { wordsOf } from "../../options/translations.js";
-import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
-import { dateFormat } from "../../site/mention-markup.js";
 import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
 import { isLoopback, loopbackHostOf } from "../../url.js";
+import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
-import type { PageAssets } from "../pages/page-assets.js";
 import type { SiteUrls } from "../site-urls.js";
 import { type MentionListOptions, timelineHtml, writeOnce } from "./mention-html.js";
+import type { SiteMentions } from "./site-mentions.js";
 
 type HtmlReader = MentionListOptions["readHtml"];
 
 /** In the folder in which Eleventy's own plugins keep what they have fetched. */
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
-
-/** What the timeline needs from the machine. */
-export interface TimelineEnvironment {
-  now: Clock;
-  /** The project's root, for the cache. */
-  root: string;
-}
 
 /** What one build leaves for the next. Damaged parts are left out. */
 const CACHED = v.object({
@@ -54,11 +44,6 @@ interface ReadFeeds {
 /** The timeline of a site; empty if it has none. */
 export class SiteTimeline {
   readonly options: TimelineOptions | null;
-  readonly words: Words;
-  readonly #settings: Settings;
-  readonly #urls: SiteUrls;
-  readonly #assets: PageAssets;
-  readonly #environment: TimelineEnvironment;
   #read: ReadFeeds | null = null;
   #own: () => readonly PlainTwt[] = () => [];
   #isCached = false;
@@ -66,29 +51,29 @@ export class SiteTimeline {
   #knownHtml: ReadonlyMap<string, string> = new Map();
   readonly #html = new Map<string, string>();
 
-  constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, environment: TimelineEnvironment) {
+  constructor(
+    readonly settings: Settings,
+    readonly urls: SiteUrls,
+    readonly mentions: SiteMentions,
+    readonly environment: Pick<BuildEnvironment, "root" | "now">,
+  ) {
     this.options = timelineOptions(settings);
-    this.words = wordsOf(settings.lang, mentionsOptions(settings).words);
-    this.#settings = settings;
-    this.#urls = urls;
-    this.#assets = assets;
-    this.#environment = environment;
   }
 
   /** Reads the followed feeds, once per process. */
   async read(): Promise<void> {
     if (this.#read || !this.options) return;
-    const { root, now } = this.#environment;
+    const { root, now } = this.environment;
     const [reader, json] = await Promise.all([
       import("../../http/read-timeline.js"),
       readFile(join(root, CACHE), "utf8").catch(() => ""),
     ]);
     const cached = v.safeParse(CACHED, parsed(json));
     const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
-    const userAgent = this.#urls.userAgent();
+    const userAgent = this.urls.userAgent();
     this.#knownHtml = new Map(agent === userAgent ? html : []);
-    const { url } = this.#settings;
-    const follow = this.#urls.feedsOfTimeline();
+    const { url } = this.settings;
+    const follow = this.urls.feedsOfTimeline();
     const feeds = await reader.readForBuild(follow, known, {
       userAgent,
       allowPrivateHosts: privateHosts(url, follow),
@@ -120,7 +105,7 @@ export class SiteTimeline {
 
   /** The path of the page for templates; `null` for a site without a timeline. */
   pageHref(): string | null {
-    return this.options && this.#urls.hrefInTemplates(this.options.path);
+    return this.options && this.urls.hrefInTemplates(this.options.path);
   }
 
   /** A note about feeds that could not be read; `null` for none. */
@@ -136,8 +121,8 @@ export class SiteTimeline {
   async saveCache(): Promise<void> {
     if (!this.#read || this.#isCached) return;
     const feeds = this.#read.feeds.flatMap((feed) => feed.kept ?? []);
-    const cache: v.InferInput<typeof CACHED> = { feeds, agent: this.#urls.userAgent(), html: [...this.#html] };
-    await replaceFile(join(this.#environment.root, CACHE), JSON.stringify(cache));
+    const cache: v.InferInput<typeof CACHED> = { feeds, agent: this.urls.userAgent(), html: [...this.#html] };
+    await replaceFile(join(this.environment.root, CACHE), JSON.stringify(cache));
     this.#isCached = true;
   }
 
@@ -153,22 +138,12 @@ export class SiteTimeline {
   }
 
   #listOptions(readHtml: HtmlReader): MentionListOptions {
-    const { lang = "en", nick, timeZone } = this.#settings;
     return {
-      json: this.#urls.hasLiveTimeline() ? this.#urls.href(PATHS.timelineJson) : null,
-      script: this.#assets.script(),
-      style: this.#assets.style(),
-      endpoint: null,
-      target: null,
-      feed: { url: this.#urls.feedUrl(), nick },
+      ...this.mentions.listOptions(null),
+      json: this.urls.hasLiveTimeline() ? this.urls.href(PATHS.timelineJson) : null,
       pictures: new Map(),
-      words: this.words,
-      lang,
-      timeZone,
-      headingLevel: mentionsOptions(this.#settings).headingLevel,
       readHtml,
       once: writeOnce(),
-      dates: dateFormat(lang, timeZone),
     };
   }
 }

@@ -3,13 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
-import type { Settings } from "../../options.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
 import { MAX_LINKS } from "../../text/post-links.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
-import { permalinkOf } from "../posts/post-date.js";
 import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
-import type { SiteUrls } from "../site-urls.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
 
 /** URLs of HTML pages. A path without an extension is one, too. */
@@ -29,23 +26,20 @@ interface BuiltPages {
 }
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
-export function sitePages(
-  { settings, urls }: { settings: Settings; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
-  { twts, paths, deleted, needsHashes, needsLinks }: BuiltPages,
-): SitePages {
+export function sitePages({ twts, paths, deleted, needsHashes, needsLinks }: BuiltPages): SitePages {
+  const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const hasTimeline = needsHashes && timelineOptions(settings) !== null;
   return {
-    ...(hasTimeline && { own: newestOwnTwts(twts, { settings, urls }) }),
+    ...(hasTimeline && { own: newestOwnTwts(twts) }),
     feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
     pages: paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path)),
-    twts: twts.schedule.dated.flatMap(({ post }) => {
-      const twt = twts.twtOf(permalinkOf(post));
-      if (!twt) return [];
+    twts: twts.all().map((published) => {
+      const { post, twt } = published;
       const hashes = needsHashes ? Object.values(twts.hashesOf(twt)) : [];
       const page = post.url ? urls.absolute(post.url) : null;
       const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
-      return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt), ...links }];
+      return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
     }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };

@@ -8,14 +8,10 @@ import type { FieldName } from "../../feed/header.js";
 import { splitIntoParts } from "../../feed/split.js";
 import type { Twt } from "../../feed/twt.js";
 import type { Settings } from "../../options.js";
-import type { SiteSettings } from "../../site/site.js";
-import type { SiteUrls } from "../site-urls.js";
+import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
-
-/** An author with an address. */
-export type Inbox = SiteSettings["authors"][number];
 
 /**
  * The feed and its archives.
@@ -52,15 +48,6 @@ export async function removeStaleArchives(
     const { header } = parseFeed(await readFile(join(output, path)));
     if (header.url?.[0] === feed.url) await rm(join(output, path));
   }
-}
-
-/** The authors with their addresses and inboxes. */
-export function inboxesOf({ authors, url }: Settings, urls: Pick<SiteUrls, "inboxOf">): Inbox[] {
-  const { host } = new URL(url);
-  return authors.map((author) => {
-    const { user, key } = author;
-    return { user, address: `${user}@${host}`, key, endpoint: urls.inboxOf(author) };
-  });
 }
 
 /**

@@ -12,7 +12,6 @@ import type { BuildEnvironment } from "../build-environment.js";
 import type { CollectionItem } from "../eleventy.js";
 import type { Schedule } from "../posts/posts.js";
 import { authorsHere, type SiteUrls } from "../site-urls.js";
-import { inboxesOf } from "./site-files.js";
 
 /** A build, as far as the settings depend on it. */
 type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
@@ -37,7 +36,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     follow: settings.follow,
     followed: { file: followed.file, option: [...followed.option] },
     address: settings.address,
-    authors: inboxesOf(settings, urls),
+    authors: [...urls.inboxes()],
     isReceiver: settings.mentions !== false && settings.webmention === undefined,
     hasEndpoints: urls.hasFunctions(),
     urls: {

@@ -2,7 +2,6 @@
 import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
-import type { Inbox } from "../output/site-files.js";
 import type { SiteUrls } from "../site-urls.js";
 
 /** Matches comments, scripts and tags as a whole, so that a `</head>` inside them is skipped. */
@@ -21,7 +20,6 @@ export class HeadLinks {
   constructor(
     readonly settings: Settings,
     readonly urls: SiteUrls,
-    readonly inboxes: () => readonly Inbox[],
   ) {}
 
   /** The links, one per line. */
@@ -68,7 +66,7 @@ export class HeadLinks {
 
   /** Links to the discovery documents of the authors. Absolute, because these are at the root of the domain. */
   #inboxLinks(): string[] {
-    return this.inboxes().flatMap(({ user, address, endpoint }) => {
+    return this.urls.inboxes().flatMap(({ user, address, endpoint }) => {
       if (endpoint === null) return [];
       const href = new URL(`/.well-known/msg/${user}.json`, this.settings.url);
       const title = escapeHtml(`Private messages to ${address}`);

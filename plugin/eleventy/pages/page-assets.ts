@@ -12,50 +12,46 @@ const STYLE = "twtxt.css";
 
 /** The scripts and the stylesheet of a site, in the folder of its pages of mentions, or else of its timeline or contact page. */
 export class PageAssets {
-  readonly #settings: Settings;
-  readonly #urls: SiteUrls;
-  readonly #readAsset: (file: string) => Promise<string>;
-
   /** @param readAsset - reads a bundled script or stylesheet */
-  constructor(settings: Settings, urls: SiteUrls, readAsset: (file: string) => Promise<string>) {
-    this.#settings = settings;
-    this.#urls = urls;
-    this.#readAsset = readAsset;
-  }
+  constructor(
+    readonly settings: Settings,
+    readonly urls: SiteUrls,
+    readonly readAsset: (file: string) => Promise<string>,
+  ) {}
 
   /** The path of the script that updates mentions, for templates. */
   script(): string {
-    return this.#urls.hrefInTemplates(this.#folder() + SCRIPT);
+    return this.urls.hrefInTemplates(this.#folder() + SCRIPT);
   }
 
   /** The path of the script that starts the contact form, for templates. */
   contactScript(): string {
-    return this.#urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
+    return this.urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
   }
 
   /** The path of the stylesheet, for templates; `null` for none. */
   style(): string | null {
-    return this.#settings.styles ? this.#urls.hrefInTemplates(this.#folder() + STYLE) : null;
+    return this.settings.styles ? this.urls.hrefInTemplates(this.#folder() + STYLE) : null;
   }
 
   async files(): Promise<{ path: string; content: string }[]> {
-    const hasMentions = this.#urls.hasReceiver();
-    const hasTimeline = timelineOptions(this.#settings) !== null;
-    const hasForm = this.#urls.hasGuests();
+    const hasMentions = this.urls.hasReceiver();
+    const hasTimeline = timelineOptions(this.settings) !== null;
+    const hasForm = this.urls.hasGuests();
     const names = [
-      ...(hasMentions || this.#urls.hasLiveTimeline() ? [SCRIPT] : []),
+      ...(hasMentions || this.urls.hasLiveTimeline() ? [SCRIPT] : []),
       ...(hasForm ? CONTACT_SCRIPTS : []),
-      ...((hasMentions || hasTimeline || hasForm) && this.#settings.styles ? [STYLE] : []),
+      ...((hasMentions || hasTimeline || hasForm) && this.settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();
-    return Promise.all(names.map(async (name) => ({ path: folder + name, content: await this.#readAsset(name) })));
+    return Promise.all(names.map(async (name) => ({ path: folder + name, content: await this.readAsset(name) })));
   }
 
   #folder(): string {
-    const mentions = mentionsOptions(this.#settings).pages || "/mentions/";
-    const timeline = timelineOptions(this.#settings)?.path;
-    const contact = inboxOptions(this.#settings).page || "/contact/";
-    const path = this.#urls.hasReceiver() ? mentions : (timeline ?? (this.#urls.hasGuests() ? contact : mentions));
+    const mentions = mentionsOptions(this.settings).pages || "/mentions/";
+    const timeline = timelineOptions(this.settings)?.path;
+    const contact = inboxOptions(this.settings).page || "/contact/";
+    const path = this.urls.hasReceiver() ? mentions : (timeline ?? (this.urls.hasGuests() ? contact : mentions));
     return path.replace(/\/?$/, "/");
   }
 }

@@ -100,10 +100,10 @@ function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteB
 }
 
 /** The page of the newest twts of the followed feeds. */
-function timelinePage({ timeline }: SiteBuild): PluginPages[] {
+function timelinePage({ timeline, mentions }: SiteBuild): PluginPages[] {
   if (timeline.options === null) return [];
   const { path, layout } = timeline.options;
-  const title = timeline.words.timeline;
+  const title = mentions.words.timeline;
   const content = async () => `${await timeline.html()}\n`;
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
   return [{ ...named, title, path, option: "timeline.path", layout, count: () => 1, content }];

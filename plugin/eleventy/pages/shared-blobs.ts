@@ -16,8 +16,6 @@ const CONCURRENCY = 8;
 
 /** Replaces blob links in pages and posts, serves the filter `sharedBlob`, and checks the links. */
 export class SharedBlobs {
-  readonly #settings: Settings;
-  readonly #urls: Pick<SiteUrls, "absolute">;
   /** The URLs of linked blobs. */
   readonly #links = new Findings();
   /** Links without a valid key, such as `blob:a b`. */
@@ -25,10 +23,10 @@ export class SharedBlobs {
   /** URLs that an earlier build of this process has found. */
   readonly #found = new Set<string>();
 
-  constructor(settings: Settings, urls: Pick<SiteUrls, "absolute">) {
-    this.#settings = settings;
-    this.#urls = urls;
-  }
+  constructor(
+    readonly settings: Settings,
+    readonly urls: Pick<SiteUrls, "absolute" | "hasBlobs" | "userAgent">,
+  ) {}
 
   /**
    * The absolute URL of a public blob, whether it exists or not. Local builds have no blobs, so they link to the live site.
@@ -38,7 +36,7 @@ export class SharedBlobs {
    * @throws TwtxtError `bad-blob-key`; `bad-option` for an unknown owner, or if the option `blobs` is off
    */
   urlOf(key: unknown, owner: unknown, page: string | undefined): string {
-    const { blobs } = this.#settings;
+    const { blobs } = this.settings;
     const where = `${page === undefined ? "" : `${page}: `}the filter "sharedBlob"`;
     if (blobs === false) {
       throw authorError(
@@ -57,7 +55,7 @@ export class SharedBlobs {
 
   /** Adds a rule for `blob:KEY` to the Markdown library, if the option is on. */
   extendMarkdown(markdown: MarkdownIt): void {
-    if (this.#settings.blobs !== false) addBlobRule(markdown, (file) => this.#targetsIn(file));
+    if (this.settings.blobs !== false) addBlobRule(markdown, (file) => this.#targetsIn(file));
   }
 
   /** Replaces blob links in a page or part of one. @param file - its source */
@@ -76,7 +74,7 @@ export class SharedBlobs {
    *
    * @returns warnings about broken links, and a note if the check is incomplete
    */
-  async check(urls: Pick<SiteUrls, "hasBlobs" | "userAgent">): Promise<{ warnings: string[]; notes: string[] }> {
+  async check(): Promise<{ warnings: string[]; notes: string[] }> {
     const links = this.#links.take();
     const invalid = this.#withoutKey
       .take()
@@ -84,9 +82,9 @@ export class SharedBlobs {
         ({ text, files: [file] }) =>
           `${file}: broken link "${text}". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
       );
-    if (!urls.hasBlobs()) return { warnings: [...firstOf(invalid), ...this.#withoutBlobs(links)], notes: [] };
+    if (!this.urls.hasBlobs()) return { warnings: [...firstOf(invalid), ...this.#withoutBlobs(links)], notes: [] };
 
-    const { missing, fault } = await this.#findMissing(links, urls.userAgent());
+    const { missing, fault } = await this.#findMissing(links);
     const broken = missing.map(({ text, files: [file] }) => {
       const key = text.slice(text.lastIndexOf("/") + 1);
       return `${file}: broken link blob:${key}, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share ${key}. If it is missing: npx eleventy-twtxt blob put FILE --public --key ${key}`;
@@ -97,7 +95,7 @@ export class SharedBlobs {
 
   #withoutBlobs(links: readonly { files: string[] }[]): string[] {
     const pages = links.flatMap(({ files }) => files).map((inputPath) => ({ inputPath }));
-    const isOff = this.#settings.blobs === false;
+    const isOff = this.settings.blobs === false;
     const [where, advice] = isOff ? ["site", " Set the option blobs: true, or change the link."] : ["host", ""];
     return sentenceAbout(
       pages,
@@ -107,14 +105,13 @@ export class SharedBlobs {
 
   async #findMissing<Link extends { text: string }>(
     links: readonly Link[],
-    userAgent: string,
   ): Promise<{ missing: Link[]; fault: string | null }> {
     const unknown = links.filter(({ text }) => !this.#found.has(text));
     const result: { missing: Link[]; fault: string | null } = { missing: [], fault: null };
     const [first] = unknown;
     if (!first) return result;
     const { createGuard } = await import("../../http/guard.js");
-    const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(first.text) });
+    const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts: loopbackHostOf(first.text) });
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
     const work = async () => {
@@ -135,18 +132,18 @@ export class SharedBlobs {
       urlOf: (key) => {
         const url = this.#url(key);
         this.#links.note(url, file);
-        return this.#settings.blobs === false ? null : url;
+        return this.settings.blobs === false ? null : url;
       },
       onNoKey: (link) => this.#withoutKey.note(link, file),
     };
   }
 
-  #url(key: string, owner = this.#settings.authors[0]?.key ?? ""): string {
-    return sharedUrlOf(this.#urls.absolute(PATHS.shared), { owner, key });
+  #url(key: string, owner = this.settings.authors[0]?.key ?? ""): string {
+    return sharedUrlOf(this.urls.absolute(PATHS.shared), { owner, key });
   }
 
   #ownerOf(owner: unknown, others: readonly string[], where: string): string | undefined {
-    const { authors } = this.#settings;
+    const { authors } = this.settings;
     if (owner === undefined || owner === null) return authors[0]?.key;
     const found = authors.find(({ user, key }) => owner === user || owner === key)?.key;
     const key = found ?? others.find((other) => owner === other);

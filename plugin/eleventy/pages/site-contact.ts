@@ -5,8 +5,7 @@ import { inboxOptions } from "../../options/inbox.js";
 import type { Settings } from "../../options.js";
 import { element, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { KEEP } from "../mentions/mention-html.js";
-import type { Inbox } from "../output/site-files.js";
-import type { SiteUrls } from "../site-urls.js";
+import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { PageAssets } from "./page-assets.js";
 
 /** Longer names are cut. PROTOCOL 3.5 */
@@ -18,18 +17,13 @@ type Recipient = Inbox & { endpoint: string };
 /** The contact form of a site's authors. */
 export class SiteContact {
   readonly words: ContactWords;
-  readonly #settings: Settings;
-  readonly #urls: SiteUrls;
-  readonly #assets: PageAssets;
-  readonly #inboxes: () => readonly Inbox[];
 
-  /** @param inboxes - the authors of the current build */
-  constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, inboxes: () => readonly Inbox[]) {
+  constructor(
+    readonly settings: Settings,
+    readonly urls: SiteUrls,
+    readonly assets: PageAssets,
+  ) {
     this.words = contactWordsOf(settings.lang, inboxOptions(settings).words);
-    this.#settings = settings;
-    this.#urls = urls;
-    this.#assets = assets;
-    this.#inboxes = inboxes;
   }
 
   /** The form or the instructions for writing to each author with an inbox; empty if there is none. */
@@ -38,21 +32,21 @@ export class SiteContact {
     if (recipients.length === 0) return "";
     const cards = recipients.map((recipient) => this.#card(recipient));
     if (!recipients.some((recipient) => this.#hasForm(recipient))) return cards.map(toHtml).join("\n");
-    const href = this.#assets.style();
+    const href = this.assets.style();
     const style = href === null ? [] : [element("link", { rel: "stylesheet", href, [KEEP]: "" })];
-    const script = element("script", { type: "module", src: this.#assets.contactScript(), [KEEP]: "" });
+    const script = element("script", { type: "module", src: this.assets.contactScript(), [KEEP]: "" });
     return [...style, ...cards, script].map(toHtml).join("\n");
   }
 
   #recipients(): Recipient[] {
-    return this.#inboxes().flatMap((inbox) =>
-      inbox.endpoint === null ? [] : [{ ...inbox, endpoint: inbox.endpoint }],
-    );
+    return this.urls
+      .inboxes()
+      .flatMap((inbox) => (inbox.endpoint === null ? [] : [{ ...inbox, endpoint: inbox.endpoint }]));
   }
 
   /** Answers to a reader go to an inbox at this site, so the author's own inbox must be here. */
   #hasForm({ user, endpoint }: Recipient): boolean {
-    return this.#urls.hasGuests() && endpoint === this.#urls.absolute(`${this.#urls.bases.inbox}/${user}`);
+    return this.urls.hasGuests() && endpoint === this.urls.absolute(`${this.urls.bases.inbox}/${user}`);
   }
 
   #card(recipient: Recipient): MarkupElement {
@@ -108,16 +102,16 @@ export class SiteContact {
 
   /** What the script needs. It knows the English words. */
   #dataOf({ user, address, key }: Recipient): Record<string, string> {
-    const { lang } = this.#settings;
-    const { inbox } = this.#urls.bases;
+    const { lang } = this.settings;
+    const { inbox } = this.urls.bases;
     const words = Object.keys(CONTACT_STATUS) as (keyof typeof CONTACT_STATUS)[];
     const own = words.filter((word) => this.words[word] !== CONTACT_STATUS[word]);
     return {
       "data-address": address,
       "data-key": key,
       "data-document": `/.well-known/msg/${user}.json`,
-      "data-inbox": this.#urls.href(`${inbox}/${user}`),
-      "data-guests": this.#urls.href(`${inbox}/`),
+      "data-inbox": this.urls.href(`${inbox}/${user}`),
+      "data-guests": this.urls.href(`${inbox}/`),
       ...(lang !== undefined && { lang }),
       ...(own.length > 0 && {
         "data-words": JSON.stringify(Object.fromEntries(own.map((word) => [word, this.words[word]]))),

@@ -17,7 +17,6 @@ const NO_CONTENT = "\n";
 export class DeletedPosts {
   /** The hash that each of them replied to, by file; `null` for none. */
   readonly #replies = new Map<string, string | null>();
-  #urls: Record<string, readonly (string | false)[]> = {};
 
   /**
    * Takes a deleted post out of the collections, and its text and layout out of its page.
@@ -38,20 +37,19 @@ export class DeletedPosts {
     return NO_CONTENT;
   }
 
-  /** @param urls - the URLs of each template, as in Eleventy's `eleventy.contentMap`; `false` for none */
-  notePages(urls: Record<string, readonly (string | false)[]>): void {
-    this.#urls = urls;
-  }
-
   /** @param file - a template */
   has(file: string | undefined): boolean {
     return file !== undefined && this.#replies.has(file);
   }
 
-  /** Their pages, by path. */
-  pages(): DeletedPage[] {
+  /**
+   * Their pages, by path.
+   *
+   * @param urls - the URLs of each template, as in Eleventy's `eleventy.contentMap`; `false` for none
+   */
+  pagesAmong(urls: Record<string, readonly (string | false)[]>): DeletedPage[] {
     return [...this.#replies].flatMap(([file, replyTo]) =>
-      (this.#urls[file] ?? []).filter((page) => page !== false).map((page) => ({ page, replyTo })),
+      (urls[file] ?? []).filter((page) => page !== false).map((page) => ({ page, replyTo })),
     );
   }
 }

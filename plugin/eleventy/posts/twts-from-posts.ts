@@ -20,6 +20,12 @@ export interface PostTwt extends Twt {
   readonly mentions: Mention[];
 }
 
+/** A post and its twt. */
+export interface PublishedPost {
+  post: CollectionItem;
+  twt: PostTwt;
+}
+
 /** What a post gives the feed and the sender. */
 export interface PostContents extends PostText {
   /** The links to other sites in its body; empty if the site does not send them. */
@@ -41,7 +47,6 @@ export interface SiteContext {
 
 /** The twts of a build: dated when the collections are complete, with texts as soon as the posts are rendered. */
 export class TwtsFromPosts {
-  readonly #site: SiteContext;
   readonly #posts: readonly CollectionItem[];
   readonly schedule: Schedule;
   /** Collections in the options that are missing or empty. */
@@ -59,9 +64,13 @@ export class TwtsFromPosts {
    * @param now - milliseconds since 1970
    * @param contents - by permalink, from earlier builds, for posts that an incremental build does not render again
    */
-  constructor(collections: Collections, site: SiteContext, now: number, contents: Map<string, PostContents | null>) {
+  constructor(
+    collections: Collections,
+    readonly site: SiteContext,
+    now: number,
+    contents: Map<string, PostContents | null>,
+  ) {
     const { posts, empty } = choosePosts(collections, site.settings.collection);
-    this.#site = site;
     this.#posts = posts;
     this.empty = empty;
     this.schedule = schedulePosts(posts, site.settings, now);
@@ -103,9 +112,21 @@ export class TwtsFromPosts {
     }
   }
 
-  /** All twts of the feed, oldest first. Call it after the posts are rendered. */
-  all(): PostTwt[] {
-    return [...this.#entries.keys()].map((permalink) => this.twtOf(permalink)).filter((twt) => twt !== null);
+  /** The twts of the feed with their posts, oldest first. Call it after the posts are rendered. */
+  all(): PublishedPost[] {
+    return this.#publishedIn(this.schedule.dated);
+  }
+
+  /** The newest twts of the feed, oldest first. Their posts must be rendered. */
+  newest(count: number): PublishedPost[] {
+    return this.#publishedIn(this.schedule.dated.slice(-count));
+  }
+
+  #publishedIn(posts: readonly DatedPost[]): PublishedPost[] {
+    return posts.flatMap(({ post }) => {
+      const twt = this.twtOf(permalinkOf(post));
+      return twt ? [{ post, twt }] : [];
+    });
   }
 
   /** The posts of the feed with such contents. Call it after `all`. */
@@ -123,7 +144,7 @@ export class TwtsFromPosts {
 
   /** Both hashes of a twt, computed once. */
   hashesOf(twt: PostTwt): TwtHashes {
-    const hashes = this.#hashes.get(twt) ?? twtHashes(this.#site.urls.feedUrl(), twt);
+    const hashes = this.#hashes.get(twt) ?? twtHashes(this.site.urls.feedUrl(), twt);
     this.#hashes.set(twt, hashes);
     return hashes;
   }
@@ -153,7 +174,7 @@ export class TwtsFromPosts {
   }
 
   #makeText(post: CollectionItem, asker: string | undefined): PostText | null {
-    const { settings, urls, blobs, unknownMentions, htmlReader } = this.#site;
+    const { settings, urls, blobs, unknownMentions, htmlReader } = this.site;
     try {
       return textOfPost(post, {
         settings,
@@ -178,7 +199,7 @@ export class TwtsFromPosts {
 
   #bodyOf(post: CollectionItem, asker: string | undefined): string {
     try {
-      return this.#site.linkHtml(String(post.templateContent ?? ""), post.inputPath);
+      return this.site.linkHtml(String(post.templateContent ?? ""), post.inputPath);
     } catch (cause) {
       // Eleventy renders any other page again when the post is ready.
       if (asker !== permalinkOf(post)) throw cause;
