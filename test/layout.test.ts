@@ -105,7 +105,7 @@ describe("the house", () => {
     };
     const scripts = sources.filter(({ room }) => room === "browser").map(({ file }) => file);
     expect(scripts.flatMap(reachedFrom).filter((name) => NODE.test(name))).toEqual([]);
-    const isHeavy = (name: string) => name.startsWith("messages/") || name.startsWith("@noble/");
+    const isHeavy = (name: string) => /^(?:messages\/|@noble\/|valibot$)/.test(name);
     expect(reachedFrom("browser/twtxt-contact-conversation.ts").some(isHeavy)).toBe(true);
     for (const small of ["browser/twtxt-mentions.ts", "browser/twtxt-contact.ts"]) {
       expect(reachedFrom(small).filter(isHeavy)).toEqual([]);

@@ -1,5 +1,7 @@
 // plugin/browser/newest-mentions.ts: the newest mentions from the JSON list of the site.
-import { mentionKey, PARTS, type PublicMention } from "../site/mention-markup.js";
+import { mentionKey } from "../site/conversation.js";
+import type { PublicMention } from "../site/mention-list.js";
+import { PARTS } from "../site/mention-markup.js";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;

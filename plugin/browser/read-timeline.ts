@@ -1,5 +1,6 @@
 // plugin/browser/read-timeline.ts: the timeline from the JSON of the site.
-import { type Timeline, type TimelineTwt, UNREAD_REASONS, type UnreadFeed } from "../site/timeline-markup.js";
+import { UNREAD_REASONS } from "../options/words.js";
+import type { Timeline, TimelineTwt, UnreadFeed } from "../site/timeline.js";
 import { fieldsOf, parseSaid, readJson, textOf, textOrNull } from "./newest-mentions.js";
 
 const MAX_TWTS = 400;

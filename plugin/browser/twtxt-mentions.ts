@@ -1,25 +1,19 @@
 // plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions, or a timeline, in a page.
+import { ENGLISH, type Words } from "../options/words.js";
+import { type Entry, mentionEntry, mentionKey, newestThreads, type Thread, threadsOf } from "../site/conversation.js";
+import type { MentionType, PublicMention } from "../site/mention-list.js";
 import {
   dateFormat,
-  ENGLISH,
-  type Entry,
   type MentionContext,
-  type MentionType,
-  mentionEntry,
   mentionItem,
-  mentionKey,
   mentionList,
-  oncePerSource,
-  oncePerTwt,
   PARTS,
   type PartName,
-  type PublicMention,
   partMarkup,
-  type Thread,
-  threadsOf,
-  type Words,
 } from "../site/mention-markup.js";
-import { newestThreads, saidOf, type Timeline, unreadList } from "../site/timeline-markup.js";
+import { oncePerSource, oncePerTwt } from "../site/repeated-mentions.js";
+import type { Timeline } from "../site/timeline.js";
+import { saidOf, unreadList } from "../site/timeline-markup.js";
 import { type NewestMentions, readNewest } from "./newest-mentions.js";
 import { pageParsed } from "./page-parsed.js";
 import { readTimeline } from "./read-timeline.js";

@@ -1,5 +1,6 @@
 // plugin/browser/update-list.ts: updates the mentions in a page.
-import { mentionKey, replyList } from "../site/mention-markup.js";
+import { mentionKey } from "../site/conversation.js";
+import { replyList } from "../site/mention-markup.js";
 import { toDom } from "./to-dom.js";
 
 /** An item that a list should have. */

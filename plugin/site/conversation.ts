@@ -96,7 +96,7 @@ export function asMention<M extends { type: string }>(mention: M): M {
 }
 
 /** What a mention is called, and what it replies to. */
-export function mentionEntry(mention: MentionLike): Entry {
+export function mentionEntry(mention: Omit<MentionLike, "type">): Entry {
   const { source, target, under, hash, hashV1, replyTo, published, received } = mention;
   const known = (names: readonly (string | null)[]) => [...new Set(names.filter((name) => name !== null))];
   return {

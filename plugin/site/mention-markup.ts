@@ -1,12 +1,9 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
-import { ENGLISH, TIMELINE_WORDS, type Words } from "../options/words.js";
-import { type Entry, mentionEntry, mentionKey, type Thread, threadsOf } from "./conversation.js";
+import type { Words } from "../options/words.js";
+import { mentionEntry } from "./conversation.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
-import { type Author, type MentionType, oncePerSource, oncePerTwt, type PublicMention } from "./mention-list.js";
-import { boundedMarks, isWeb, STRANGERS_REL, safeElement } from "./safe-markup.js";
-
-export type { Entry, Markup, MarkupElement, MentionType, PublicMention, Thread, Words };
-export { ENGLISH, mentionEntry, mentionKey, oncePerSource, oncePerTwt, safeElement, TIMELINE_WORDS, threadsOf };
+import type { Author, MentionType, PublicMention } from "./mention-list.js";
+import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
 
 /** A mention, the author's own reply, or a twt of the timeline. */
 export interface Said extends Omit<PublicMention, "received" | "type"> {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { toInstant } from "../feed/timestamp.js";
 import { MENTIONS } from "../options/mentions.js";
 import { isTimeZone } from "../options.js";
+import { PLAIN_TWT } from "./timeline.js";
 
 /** File with the {@link SiteSettings} of the last build, from the project's root. */
 export const SETTINGS_FILE = ".eleventy-twtxt/settings.json";
@@ -158,20 +159,7 @@ const SITE_PAGES = v.object({
   /** The pages of deleted posts, which are answered with 410. */
   deleted: v.optional(v.array(DELETED_PAGE)),
   /** The newest twts of the feed with their texts; absent for a site without a timeline. */
-  own: v.optional(
-    v.array(
-      v.object({
-        source: v.string(),
-        author: v.object({ name: v.string(), url: v.string(), photo: v.nullable(v.string()) }),
-        isOwn: v.boolean(),
-        text: v.string(),
-        hash: v.string(),
-        hashV1: v.string(),
-        replyTo: v.nullable(v.string()),
-        published: v.string(),
-      }),
-    ),
-  ),
+  own: v.optional(v.array(PLAIN_TWT)),
 });
 
 const PUBLISHED_SITE = v.object({ settings: HOST_SETTINGS, pages: SITE_PAGES });

@@ -1,13 +1,8 @@
 // plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
-import { UNREAD_REASONS } from "../options/words.js";
-import { newestThreads } from "./conversation.js";
 import { element, type MarkupElement } from "./html.js";
-import type { MentionContext } from "./mention-markup.js";
+import type { MentionContext, Said } from "./mention-markup.js";
 import { isWeb, STRANGERS_REL } from "./safe-markup.js";
-import { saidOf, type Timeline, type TimelineTwt, type UnreadFeed } from "./timeline.js";
-
-export type { Timeline, TimelineTwt, UnreadFeed };
-export { newestThreads, saidOf, UNREAD_REASONS };
+import type { PlainTwt, Timeline } from "./timeline.js";
 
 /** Lengths of time in seconds. */
 const UNITS = [
@@ -15,6 +10,18 @@ const UNITS = [
   ["hour", 3600],
   ["minute", 60],
 ] as const;
+
+/** A twt in the form of a mention, for its markup. */
+export function saidOf(twt: PlainTwt & { html?: string }): Said {
+  const { source, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
+  return {
+    ...{ source, author, text, html, hash, hashV1, replyTo, published },
+    target: "",
+    under: null,
+    type: replyTo === null ? "twt" : "reply",
+    received: isOwn ? null : published,
+  };
+}
 
 /** The list of feeds that could not be read. */
 export function unreadList(

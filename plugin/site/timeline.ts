@@ -1,32 +1,35 @@
 // plugin/site/timeline.ts: the newest twts of the followed feeds, with the site's own twts of the same conversations.
+import * as v from "valibot";
 import type { UnreadReason } from "../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "./conversation.js";
-import type { Author } from "./mention-list.js";
-import type { Said } from "./mention-markup.js";
+import { AUTHOR } from "./mention-list.js";
 
 /** Maximum number of twts of followed feeds. */
 const MAX_TWTS = 200;
 
-/** A twt of a followed feed or of the site's own. */
-export interface TimelineTwt {
+/** A twt of a followed feed or of the site's own, before its text is converted. */
+export const PLAIN_TWT = v.object({
   /** A reference to the twt; for an own twt, the URL of its page if it has one. */
-  source: string;
-  author: Author;
-  isOwn: boolean;
+  source: v.string(),
+  author: AUTHOR,
+  isOwn: v.boolean(),
   /** At most 1,000 characters; lines are separated by LF. */
-  text: string;
+  text: v.string(),
+  /** Its hash, and the short form that most clients know. */
+  hash: v.string(),
+  hashV1: v.string(),
+  /** The hash of the twt that it replies to; `null` for none. */
+  replyTo: v.nullable(v.string()),
+  /** `YYYY-MM-DDThh:mm:ssZ` */
+  published: v.string(),
+});
+
+export type PlainTwt = v.InferOutput<typeof PLAIN_TWT>;
+
+export interface TimelineTwt extends PlainTwt {
   /** The text as HTML of `p`, `a`, `code`, `em`, `strong` and `br`. */
   html: string;
-  /** Its hash, and the short form that most clients know. */
-  hash: string;
-  hashV1: string;
-  /** The hash of the twt that it replies to; `null` for none. */
-  replyTo: string | null;
-  /** `YYYY-MM-DDThh:mm:ssZ` */
-  published: string;
 }
-
-export type PlainTwt = Omit<TimelineTwt, "html">;
 
 /** A followed feed that could not be read. Its twts are those of the last time. */
 export interface UnreadFeed {
@@ -54,7 +57,10 @@ export interface Timeline {
 export function selectTwts(followed: readonly PlainTwt[], own: readonly PlainTwt[], now: string): PlainTwt[] {
   const due = followed.filter(({ published }) => published <= now);
   const newest = due.toSorted(byTime).slice(0, MAX_TWTS);
-  const entries = [...newest, ...own].map((twt) => ({ ...mentionEntry(saidOf(twt)), twt }));
+  const entries = [...newest, ...own].map((twt) => ({
+    ...mentionEntry({ ...twt, target: "", under: null, received: null }),
+    twt,
+  }));
   return newestThreads(entries)
     .map(twtsIn)
     .filter((twts) => twts.some(({ isOwn }) => !isOwn))
@@ -68,16 +74,4 @@ function twtsIn({ entry, replies }: Thread<Entry & { twt: PlainTwt }>): PlainTwt
 
 function byTime(a: PlainTwt, b: PlainTwt): number {
   return a.published < b.published ? 1 : Number(a.published > b.published) * -1;
-}
-
-/** A twt in the form of a mention, for its markup. */
-export function saidOf(twt: PlainTwt & { html?: string }): Said {
-  const { source, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
-  return {
-    ...{ source, author, text, html, hash, hashV1, replyTo, published },
-    target: "",
-    under: null,
-    type: replyTo === null ? "twt" : "reply",
-    received: isOwn ? null : published,
-  };
 }

@@ -1,7 +1,8 @@
 // test/site/timeline.test.ts: which twts a timeline shows, and in which order.
 import { describe, expect, it } from "vitest";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "../../plugin/site/conversation.js";
-import { type PlainTwt, saidOf, selectTwts } from "../../plugin/site/timeline.js";
+import { type PlainTwt, selectTwts } from "../../plugin/site/timeline.js";
+import { saidOf } from "../../plugin/site/timeline-markup.js";
 
 const NOW = "2026-03-01T00:00:00Z";
 

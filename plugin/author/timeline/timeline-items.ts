@@ -2,7 +2,8 @@
 import { type FollowedFeed, twtsOfFeeds } from "../../http/followed-feeds.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { type Entry, mentionEntry, type Thread } from "../../site/conversation.js";
-import { type Author, oncePerTwt, type PublicMention } from "../../site/mention-list.js";
+import type { Author, PublicMention } from "../../site/mention-list.js";
+import { oncePerTwt } from "../../site/repeated-mentions.js";
 import type { PlainTwt } from "../../site/timeline.js";
 
 /** A twt of a feed, or a received mention that no feed has. */

@@ -12,9 +12,11 @@ import {
   threadsOf,
   twtKey,
 } from "../../site/conversation.js";
-import { type MentionType, oncePerSource, type PublicMention } from "../../site/mention-list.js";
+import type { MentionType, PublicMention } from "../../site/mention-list.js";
 import type { PartName, Said } from "../../site/mention-markup.js";
-import { type PlainTwt, saidOf } from "../../site/timeline.js";
+import { oncePerSource } from "../../site/repeated-mentions.js";
+import type { PlainTwt } from "../../site/timeline.js";
+import { saidOf } from "../../site/timeline-markup.js";
 import type { CollectionItem } from "../eleventy.js";
 import type { PublishedPost, TwtsFromPosts } from "../posts/twts-from-posts.js";
 

@@ -1,10 +1,10 @@
 // plugin/eleventy/mentions/mention-html.ts: mentions and the timeline as HTML, with the component that updates them.
+import { ENGLISH, TIMELINE_WORDS, type Words } from "../../options/words.js";
 import { mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
 import { element, type Markup, type MarkupElement, writtenHtml } from "../../site/html.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import {
   type Dates,
-  ENGLISH,
   type MentionContext,
   mentionItem,
   mentionList,
@@ -12,11 +12,9 @@ import {
   partMarkup,
   replyList,
   type Said,
-  TIMELINE_WORDS,
-  type Words,
 } from "../../site/mention-markup.js";
-import { saidOf, type Timeline } from "../../site/timeline.js";
-import { unreadList } from "../../site/timeline-markup.js";
+import type { Timeline } from "../../site/timeline.js";
+import { saidOf, unreadList } from "../../site/timeline-markup.js";
 import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */

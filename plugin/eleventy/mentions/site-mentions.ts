@@ -5,8 +5,9 @@ import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js
 import { wordsOf } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
-import { oncePerTwt, type PublicMention } from "../../site/mention-list.js";
+import type { PublicMention } from "../../site/mention-list.js";
 import { dateFormat } from "../../site/mention-markup.js";
+import { oncePerTwt } from "../../site/repeated-mentions.js";
 import { PATHS } from "../../site/routes.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
