@@ -122,7 +122,7 @@ function source({ factory, paths, config, event }: NetlifyFunction, settings: Ho
   const routes = paths.length > 0 ? { path: paths } : {};
   return `// Written by ${PACKAGE} at each build.
 import { ${factory} } from ${JSON.stringify(bundle)};
-import pages from "../${PAGES}" with { type: "json" };
+import pages from "./${PAGES}" with { type: "json" };
 
 export default ${event ? `{ ${event}: ${handler} }` : handler};
 
