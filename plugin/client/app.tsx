@@ -1,17 +1,16 @@
 // plugin/client/app.tsx: the pages of the client: checks of each request, assets, rooms and errors.
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { etag } from "hono/etag";
 import { html, raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine } from "../author/machine.js";
 import { statusOf, TwtxtError, type TwtxtErrorCode } from "../errors.js";
-import type { ClientEnv } from "./client-env.js";
-import { Fault, faultText } from "./fault.js";
+import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { BarePage, Page, type Place } from "./layout.js";
 import type { Notices } from "./notices.js";
 import type { Room } from "./room.js";
-import { Sentence } from "./sentence.js";
+import { Fault, faultText, Sentence } from "./sentence.js";
 import { OPEN_PATH, type Session } from "./session.js";
 
 const FAILED = "This did not work";
@@ -39,7 +38,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   const [home] = rooms;
   const app = new Hono<ClientEnv>();
 
-  const placeOf = (c: Context<ClientEnv>): Place => ({ site, rooms, room: roomOf(c.req.path) });
+  const placeOf = (c: ClientRequest): Place => ({ site, rooms, room: roomOf(c.req.path) });
   app.use(session.withHeaders, session.checkConnection);
   app.get(OPEN_PATH, (c) => {
     // A HEAD request must not use up the token.
@@ -54,7 +53,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
 
   app.use(
     jsxRenderer(({ children, title }, c) => (
-      <Page title={title} place={placeOf(c)}>
+      <Page title={title} place={placeOf(c)} notice={notices.of(c)}>
         {children}
       </Page>
     )),
@@ -62,10 +61,6 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   app.use(
     session.check((path) => roomOf(path)?.maxBodyBytes),
     etag(),
-    async (c, next) => {
-      c.set("notice", notices.of(c));
-      await next();
-    },
   );
   app.get("/", (c) => c.redirect(home?.path ?? "/"));
   for (const { path, routes } of rooms) app.route(path, routes);
@@ -78,7 +73,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
 }
 
 /** A page without the frame of the rooms. */
-function bare(c: Context<ClientEnv>, page: Child): Response | Promise<Response> {
+function bare(c: ClientRequest, page: Child): Response | Promise<Response> {
   return c.html(html`${raw("<!DOCTYPE html>")}${page}`);
 }
 
@@ -95,7 +90,7 @@ function Opened({ goesTo }: { goesTo: string }) {
 /** A page with the sentence of an error. Once the browser has gone, nothing is logged. */
 async function errorPage(
   error: unknown,
-  c: Context<ClientEnv>,
+  c: ClientRequest,
   { machine, room }: Pick<AppParts, "machine"> & Pick<Place, "room">,
 ): Promise<Response> {
   const text = faultText(error, c.env.incoming.readableAborted ? { say: () => {} } : machine);

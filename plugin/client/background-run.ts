@@ -1,10 +1,18 @@
 // plugin/client/background-run.ts: work in the background whose results a page shows as they arrive.
-import { faultText } from "./fault.js";
 import type { ClientContext } from "./room.js";
+import { faultText } from "./sentence.js";
+
+interface BackgroundWork<Result, Subject> {
+  subject: Subject | null;
+  /** Ends early when the client ends. */
+  results: AsyncIterable<Result> | ((add: (result: Result) => void) => Promise<void>);
+}
 
 /** The last run, which may be under way. One at a time. */
-export class BackgroundRun<Result> {
+export class BackgroundRun<Result, Subject = null> {
   readonly #context: Pick<ClientContext, "machine" | "ending">;
+  /** What the last run is about; `null` before the first one, or if that is always the same. */
+  subject: Subject | null = null;
   results: Result[] = [];
   /** Milliseconds since 1970; `null` before the first run. */
   startedAt: number | null = null;
@@ -19,39 +27,30 @@ export class BackgroundRun<Result> {
   }
 
   /** Resolves when it has begun, or at once while it is under way. @throws the error of `open` */
-  start(open: () => Promise<AsyncIterable<Result>>): Promise<void> {
-    return this.run(async () => {
-      const results = await open();
-      return () => this.#collect(results);
-    });
-  }
-
-  /** The same for work that adds its results itself. */
-  protected async run(open: () => Promise<() => Promise<void>>): Promise<void> {
+  async start(open: () => Promise<BackgroundWork<Result, Subject>>): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
     try {
-      const work = await open();
-      Object.assign(this, { results: [], startedAt: this.#context.machine.now(), fault: null });
-      this.done = this.#finish(work);
+      const { subject, results } = await open();
+      Object.assign(this, { subject, results: [], startedAt: this.#context.machine.now(), fault: null });
+      this.done = this.#collect(results);
     } catch (error) {
       this.isRunning = false;
       throw error;
     }
   }
 
-  async #collect(results: AsyncIterable<Result>): Promise<void> {
-    for await (const result of results) {
-      this.results.push(result);
-      if (this.#context.ending.aborted) return;
-    }
-  }
-
-  async #finish(work: () => Promise<void>): Promise<void> {
+  async #collect(results: BackgroundWork<Result, Subject>["results"]): Promise<void> {
+    const { machine, ending } = this.#context;
+    const add = (result: Result) => void this.results.push(result);
     try {
-      await work();
+      if (typeof results === "function") return await results(add);
+      for await (const result of results) {
+        add(result);
+        if (ending.aborted) return;
+      }
     } catch (error) {
-      this.fault = faultText(error, this.#context.machine);
+      this.fault = faultText(error, machine);
     } finally {
       this.isRunning = false;
     }

@@ -1,12 +1,13 @@
 // plugin/client/draft-state.tsx: when a draft was saved, on its page and for the script that saves it while it is typed.
 import { randomUUID } from "node:crypto";
-import type { Context } from "hono";
 import type { FC } from "hono/jsx";
+import { DATES } from "../author/amounts.js";
 import type { DraftSave } from "../author/draft-version.js";
-import type { ClientEnv } from "./client-env.js";
-import { DATES, TIMES } from "./dates.js";
-import type { FormFields } from "./form-fields.js";
+import type { ClientRequest, FormFields } from "./client-request.js";
 import { Fields } from "./layout.js";
+
+/** Such as "20:45". */
+const TIMES = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 
 interface SavedDraft {
   id: string;
@@ -40,11 +41,11 @@ export const DraftState: FC<{ saved: string | null }> = ({ saved }) => (
 );
 
 /** Whether a script saves the draft, which gets {@link draftSaved}. */
-export function isForScript(c: Context<ClientEnv>): boolean {
+export function isForScript(c: ClientRequest): boolean {
   return c.req.header("accept") === "application/json";
 }
 
-export function draftSaved(c: Context<ClientEnv>, { saved, warning = null, ...draft }: SavedDraft): Response {
+export function draftSaved(c: ClientRequest, { saved, warning = null, ...draft }: SavedDraft): Response {
   const text = saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`;
   return c.json({ ...draft, text, warning });
 }

@@ -1,7 +1,7 @@
 // plugin/client/room.ts: the interface of the client's rooms.
 import type { Hono } from "hono";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
-import type { ClientEnv } from "./client-env.js";
+import type { ClientEnv } from "./client-request.js";
 import type { Notices } from "./notices.js";
 
 /** What all rooms share. */
@@ -13,8 +13,6 @@ export interface ClientContext {
   notices: Notices;
   /** Is aborted when the client ends. Streams and long work end then. */
   ending: AbortSignal;
-  /** Whether a room of this path exists, such as `/write`. */
-  hasRoom(path: string): boolean;
 }
 
 /** A key and what it does, for the help of a room. */

@@ -7,7 +7,7 @@ import type { Machine, OwnSiteChoice } from "../author/machine.js";
 import { closeServer } from "../host/connections.js";
 import { clientApp } from "./app.js";
 import { Notices } from "./notices.js";
-import type { ClientContext, CreateRoom, Room } from "./room.js";
+import type { ClientContext, CreateRoom } from "./room.js";
 import { CLIENT_HOST, Session } from "./session.js";
 
 interface ClientOptions {
@@ -51,10 +51,8 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
 
   const session = new Session(port, options.announce);
   const notices = new Notices();
-  const rooms: Room[] = [];
-  const hasRoom = (path: string) => rooms.some((room) => room.path === path);
-  const context: ClientContext = { machine, choice, notices, ending: ending.signal, hasRoom };
-  rooms.push(...options.rooms.map((create) => create(context)));
+  const context: ClientContext = { machine, choice, notices, ending: ending.signal };
+  const rooms = options.rooms.map((create) => create(context));
   app = clientApp({ session, notices, rooms, site, machine, readAsset });
   // If it fails, the page of the room says why.
   for (const room of rooms) void room.prepare?.().catch(() => {});

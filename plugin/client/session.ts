@@ -1,11 +1,11 @@
 // plugin/client/session.ts: the safety of the client: links with a token, the session, and the checks of each request.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { sizeText } from "../author/amounts.js";
 import { TwtxtError } from "../errors.js";
 import { essenceOf } from "../http/respond.js";
-import type { ClientEnv } from "./client-env.js";
+import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { mayConnect } from "./peer.js";
 
 export const CLIENT_HOST = "127.0.0.1";
@@ -92,7 +92,7 @@ export class Session {
    *
    * @throws TwtxtError `not-allowed` for a wrong or used token
    */
-  open(c: Context<ClientEnv>): void {
+  open(c: ClientRequest): void {
     const token = c.req.query("token") ?? "";
     if (this.#token === null || !isSame(token, this.#token)) {
       throw this.#locked(
@@ -121,7 +121,7 @@ export class Session {
     };
   }
 
-  async #checkChange(c: Context<ClientEnv>, maxBytes: number): Promise<void> {
+  async #checkChange(c: ClientRequest, maxBytes: number): Promise<void> {
     if (c.req.method !== "POST") throw new TwtxtError("method-not-allowed", "Use GET or POST.");
     if (c.req.header("origin") !== this.origin) throw foreignPage();
     // In the query for forms that are streamed: their fields are not read here.
@@ -154,7 +154,7 @@ function checkSize(length: string | undefined, maxBytes: number): void {
   }
 }
 
-async function formToken(c: Context<ClientEnv>): Promise<string> {
+async function formToken(c: ClientRequest): Promise<string> {
   if (!FORMS.includes(essenceOf(c.req.header("content-type")))) {
     throw new TwtxtError("bad-content-type", `Send a form, or the header ${CSRF_HEADER}.`);
   }

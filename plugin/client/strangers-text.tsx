@@ -1,8 +1,10 @@
-// plugin/client/strangers-text.tsx: texts and links of strangers, as public pages show them.
+// plugin/client/strangers-text.tsx: texts and links of others.
 import { raw } from "hono/html";
-import type { PropsWithChildren } from "hono/jsx";
+import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
-import { isWeb, STRANGERS_REL } from "../site/safe-markup.js";
+import { linkedText } from "../site/linked-text.js";
+import { plainLines } from "../site/plain-lines.js";
+import { boundedMarks, isWeb, STRANGERS_REL } from "../site/safe-markup.js";
 
 /** How many texts are kept as HTML, because open pages show them every minute. */
 const MAX_KEPT = 1000;
@@ -33,7 +35,7 @@ export async function textWriter(): Promise<WriteText> {
   };
 }
 
-/** The text of a twt or a page. @param source - where it stands */
+/** The text of a twt or a page, as public pages show it. @param source - where it stands */
 export function StrangersText({ text, source, write }: { text: string; source: string; write: WriteText }) {
   return (
     <div class="p-content" dir="auto">
@@ -41,6 +43,17 @@ export function StrangersText({ text, source, write }: { text: string; source: s
     </div>
   );
 }
+
+/** The text of a message, without control characters and changes of direction. Its URLs are links. */
+export const MessageText: FC<{ text: string }> = ({ text }) => (
+  <p class="text" dir="auto">
+    {raw(
+      linkedText(plainLines(boundedMarks(text)).join("\n"))
+        .map(toHtml)
+        .join(""),
+    )}
+  </p>
+);
 
 /** A link that a stranger gave; only its content if it does not lead to the web. */
 export function StrangersLink({ href, children }: PropsWithChildren<{ href: string }>) {

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import type { BrowserContext } from "playwright-core";
 import { expect, it } from "vitest";
 import { linkFile } from "../../plugin/client/browser.js";
-import type { ClientEnv } from "../../plugin/client/client-env.js";
+import type { ClientEnv } from "../../plugin/client/client-request.js";
 import { Form } from "../../plugin/client/layout.js";
 import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
@@ -87,13 +87,9 @@ describeInChromium("the client in a browser", () => {
     const room: CreateRoom = () => {
       const routes = new Hono<ClientEnv>();
       routes.get("/", (c) =>
-        c.render(
-          <ListPage
-            {...{ state: "held", mentions, held: mentions.length, pending: 0, older: null }}
-            item={{ write, canReply: true }}
-          />,
-          { title: "Mentions" },
-        ),
+        c.render(<ListPage {...{ state: "held", mentions, write, held: mentions.length, pending: 0, older: null }} />, {
+          title: "Mentions",
+        }),
       );
       return { title: "Mentions", path: "/mentions", keys: [], routes };
     };

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { raw } from "hono/html";
 import { describe, expect, it } from "vitest";
 import { BackgroundCount } from "../../plugin/client/background-count.js";
-import type { ClientEnv } from "../../plugin/client/client-env.js";
+import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";

@@ -8,7 +8,7 @@ import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { describe, expect, it } from "vitest";
 import { linkFile } from "../../plugin/client/browser.js";
-import type { ClientEnv } from "../../plugin/client/client-env.js";
+import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
 

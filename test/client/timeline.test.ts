@@ -87,7 +87,7 @@ describe("the room of the timeline", () => {
     const { feeds, url, started } = await reader();
     const visitor = await whenRead(await started());
     const { text } = await visitor.get("/timeline");
-    expect(shownText(text)).toMatch(/bob .*first frost\. You .*Here, too\./);
+    expect(shownText(text)).toMatch(/bob .*first frost\. Reply to bob You .*Here, too\./);
     expect(text).toContain("The <strong>first</strong> frost.");
     expect(text).not.toContain("<script>document");
 
@@ -116,7 +116,7 @@ describe("the room of the timeline", () => {
     const { text } = await visitor.get("/timeline");
     expect(text.match(/first<\/strong> frost/g)).toHaveLength(1);
     expect(shownText(text)).toMatch(
-      /first frost\. You .*Here, too\. Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Carol likes \/notes\/frost\//,
+      /first frost\. Reply to bob You .*Here, too\. Reply to your twt Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Reply to Carol Carol likes \/notes\/frost\//,
     );
   });
 

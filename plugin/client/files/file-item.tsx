@@ -8,9 +8,9 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { essenceOf } from "../../http/respond.js";
 import { sharedUrlOf } from "../../site/routes.js";
-import { DATES } from "../dates.js";
 import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
+import { Time } from "../time.js";
 import { pathOf } from "./paths.js";
 import type { OpenedName } from "./stored-files.js";
 
@@ -32,7 +32,8 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
         <bdi>{nameOf(blob, opened)}</bdi>
       </p>
       <p class="muted">
-        {sizeText(blob.size)} · {oneLine(essenceOf(opened?.type ?? blob.type), 60)} · <Modified at={blob.modified} />
+        {sizeText(blob.size)} · {oneLine(essenceOf(opened?.type ?? blob.type), 60)} ·{" "}
+        {Number.isNaN(Date.parse(blob.modified)) ? "date unknown" : <Time at={blob.modified} />}
       </p>
       <p class="readers">
         <Readers blob={blob} />
@@ -67,9 +68,6 @@ const Picture: FC<{ file: ShownFile }> = ({ file: { blob, opened, mayBePicture }
     </div>
   );
 };
-
-const Modified: FC<{ at: string }> = ({ at }) =>
-  Number.isNaN(Date.parse(at)) ? <>date unknown</> : <time datetime={at}>{DATES.format(new Date(at))}</time>;
 
 const Readers: FC<{ blob: BlobInfo }> = ({ blob: { isPublic, type } }) => {
   const sealed = isSealedType(type);

@@ -1,21 +1,28 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
-import { counted, listed, sizeText } from "../../author/amounts.js";
+import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
 import type { BlobList, Verification } from "../../author/blobs/blob-list.js";
 import type { BlobSite } from "../../author/blobs/blob-site.js";
 import { shortKey } from "../../blobs/blob.js";
-import { DATES } from "../dates.js";
-import { Fault } from "../fault.js";
+import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../layout.js";
-import { Sentence } from "../sentence.js";
+import { Fault, Sentence } from "../sentence.js";
 import { FileItem, nameOf } from "./file-item.js";
 import { PATH, pageAt } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import type { Upload } from "./upload.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
-import type { VerificationRun } from "./verification-run.js";
 
 const PER_PAGE = 60;
+
+/** The last verification of all blobs. */
+export type VerificationRun = BackgroundRun<Verification, VerifiedBlobs>;
+
+interface VerifiedBlobs {
+  count: number;
+  /** Records of this machine that cannot be read, and what to do, in sentences. */
+  damaged: readonly string[];
+}
 
 interface FilesPageProps {
   site: BlobSite;
@@ -153,8 +160,9 @@ const ADVICE: Record<(typeof FAILURES)[number], string> = {
 };
 
 const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = ({ run, list }) => {
-  const { results: verifications, damaged, count, startedAt, isRunning, fault } = run;
-  if (startedAt === null) return <p class="muted">Not verified since the client was started.</p>;
+  const { results: verifications, subject, startedAt, isRunning, fault } = run;
+  if (startedAt === null || subject === null) return <p class="muted">Not verified since the client was started.</p>;
+  const { count, damaged } = subject;
   return (
     <>
       {isRunning && <progress max={Math.max(1, count)} value={verifications.length} aria-label="Verified files" />}

@@ -1,23 +1,24 @@
 // plugin/client/files/files-room.tsx: the room of files: the author's blobs, uploads, and verification.
-import { type Context, Hono } from "hono";
-import { deleteBlob, visibility } from "../../author/blobs/blob-site.js";
+import { Hono } from "hono";
+import { verifyBlobs } from "../../author/blobs/blob-list.js";
+import { type BlobSite, deleteBlob, knownFolder, visibility } from "../../author/blobs/blob-site.js";
 import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
-import type { ClientEnv, Notice } from "../client-env.js";
+import { BackgroundRun } from "../background-run.js";
+import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
-import { formOf } from "../form-fields.js";
+import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
 import { nameOf } from "./file-item.js";
-import { FilesPage } from "./files-page.js";
+import { FilesPage, type VerificationRun } from "./files-page.js";
 import { PATH, pathOf } from "./paths.js";
 import { DeleteQuestion, EditForm, PublicQuestion } from "./questions.js";
 import { LIST_MS, StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
 import { MAX_PAUSE_MS, Uploads } from "./uploads.js";
-import { VerificationRun } from "./verification-run.js";
 
 /** The largest blob that a site can be configured to accept is 10,000 MiB. */
 const MAX_BODY_BYTES = 10_001 * 2 ** 20;
@@ -50,7 +51,8 @@ export const filesRoom: CreateRoom = (context) => {
   folder.clearOthers().catch((error: Error) => context.machine.say(error.message));
   const files = new StoredFiles(context, folder);
   const uploads = new Uploads({ ...context, folder, maxPauseMs: MAX_PAUSE_MS, onStored: () => files.changed() });
-  const parts = { context, files, uploads, run: new VerificationRun(context) };
+  const run: VerificationRun = new BackgroundRun(context);
+  const parts = { context, files, uploads, run };
   const routes = new Hono<ClientEnv>();
   addPages(routes, parts);
   addActions(routes, parts);
@@ -67,7 +69,7 @@ function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void
     const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
     return c.render(<FilesPage {...{ site, listing, page, files, run }} uploads={uploads.all} />, { title: "Files" });
   });
-  const find = async (c: Context<ClientEnv>) => (await (await files.site()).blobs.find(keyIn(c))).blob;
+  const find = async (c: ClientRequest) => (await (await files.site()).blobs.find(keyIn(c))).blob;
   routes.get("/public/:key", async (c) =>
     c.render(<PublicQuestion blob={await find(c)} />, { title: "Make this file public?" }),
   );
@@ -80,7 +82,7 @@ function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void
 
 function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): void {
   const { notices } = context;
-  const act = (c: Context<ClientEnv>, action: () => Promise<Notice>) =>
+  const act = (c: ClientRequest, action: () => Promise<Notice>) =>
     notices.act(c, PATH, () => action().finally(() => files.changed()));
   const change = async (key: string, changes: MetadataChange): Promise<Notice> => {
     const { blob, note } = await (await files.site()).blobs.change(key, changes);
@@ -109,10 +111,18 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
   );
   routes.post("/verify", (c) =>
     act(c, async () => {
-      await run.verify(await files.site());
+      const site = await files.site();
+      await run.start(() => verificationOf(site, context));
       return { text: "Verifying your files." };
     }),
   );
+}
+
+/** @throws TwtxtError as the client of the site */
+async function verificationOf(site: BlobSite, { machine }: ClientContext) {
+  const { count, verifications, damaged } = await verifyBlobs(site, null);
+  const advice = `It is in ${knownFolder(machine)}: if you delete it, the site's version of the blob counts as the newest.`;
+  return { subject: { count, damaged: damaged.map((line) => `${line} ${advice}`) }, results: verifications };
 }
 
 function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
@@ -124,7 +134,7 @@ function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
 }
 
 /** @throws TwtxtError `not-found` */
-function keyIn(c: Context<ClientEnv>): string {
+function keyIn(c: ClientRequest): string {
   const key = c.req.param("key") ?? "";
   if (!isBlobKey(key)) throw new TwtxtError("not-found", "There is no such file.");
   return key;

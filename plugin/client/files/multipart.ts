@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
-import type { FormFields } from "../form-fields.js";
+import type { FormFields } from "../client-request.js";
 
 /** A file of a form. */
 export interface FormFile {

@@ -4,7 +4,7 @@ import { useRequestContext } from "hono/jsx-renderer";
 import { counted, listed, sizeText } from "../../author/amounts.js";
 import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
-import type { ClientEnv } from "../client-env.js";
+import type { ClientEnv } from "../client-request.js";
 import { Form } from "../layout.js";
 import { Sentence } from "../sentence.js";
 import { CSRF_FIELD } from "../session.js";

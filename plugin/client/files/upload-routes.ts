@@ -1,10 +1,9 @@
 // plugin/client/files/upload-routes.ts: receives files from the browser, and pauses, resumes and cancels their uploads.
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { counted } from "../../author/amounts.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import type { ClientEnv } from "../client-env.js";
-import type { FormFields } from "../form-fields.js";
+import type { ClientEnv, ClientRequest, FormFields } from "../client-request.js";
 import type { Notices } from "../notices.js";
 import { readForm } from "./multipart.js";
 import { PATH } from "./paths.js";
@@ -61,7 +60,7 @@ const DONE: Record<"pause" | "resume" | "cancel" | "retry", (name: string) => st
 };
 
 /** @returns how many files it had @throws TwtxtError `bad-request` */
-async function addForm(c: Context<ClientEnv>, uploads: Uploads): Promise<number> {
+async function addForm(c: ClientRequest, uploads: Uploads): Promise<number> {
   let count = 0;
   await readForm(c.req.header("content-type") ?? "", bodyOf(c), async ({ filename, fields, chunks }) => {
     await uploads.add({ ...choiceOf(fields), filename: filenameFrom(filename), size: null }, chunks);
@@ -77,7 +76,7 @@ function choiceOf({ visibility, clean }: FormFields): Pick<UploadChoice, "visibi
 }
 
 /** @throws TwtxtError `bad-request` if the body was read for the CSRF token in it */
-function bodyOf({ req: { raw } }: Context<ClientEnv>): AsyncIterable<Uint8Array> {
+function bodyOf({ req: { raw } }: ClientRequest): AsyncIterable<Uint8Array> {
   if (raw.bodyUsed)
     throw new TwtxtError("bad-request", "Send the CSRF token in the query: files are read as they arrive.");
   return raw.body ?? noBytes();

@@ -1,13 +1,21 @@
 // plugin/client/health/health-room.tsx: the room of the site's health: what `doctor` finds, the last sends, data and versions.
 import { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
 import type { Finding } from "../../author/doctor/check.js";
 import { checksOf } from "../../author/doctor/examine.js";
-import { siteHealth } from "../../author/doctor/site-health.js";
+import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
+import { typed } from "../../author/invocation.js";
+import { outcomeOf, type ReportedMention } from "../../author/mentions/sent-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import { BackgroundRun } from "../background-run.js";
-import type { ClientEnv } from "../client-env.js";
+import type { ClientEnv } from "../client-request.js";
+import { Form } from "../layout.js";
 import type { ClientContext, CreateRoom } from "../room.js";
-import { HEALTH, HealthPage } from "./health-pages.js";
+import { Fault, Sentence } from "../sentence.js";
+
+const HEALTH = "/health";
+const MAX_SENT = 20;
 
 export const healthRoom: CreateRoom = (context) => {
   const checkup = new BackgroundRun<Finding>(context);
@@ -26,8 +34,166 @@ export const healthRoom: CreateRoom = (context) => {
 };
 
 /** @throws TwtxtError `no-settings` */
-async function checksOfSite({ choice, machine }: ClientContext): Promise<AsyncGenerator<Finding>> {
+async function checksOfSite({ choice, machine }: ClientContext) {
   const checks = await checksOf(null, { ...choice, address: undefined, flood: false }, machine);
   if (checks === null) throw new TwtxtError("no-settings", "There is no built site in this folder.");
-  return checks;
+  return { subject: null, results: checks };
 }
+
+const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => (
+  <>
+    <Form action={HEALTH} class="inline">
+      <button type="submit" class="primary" data-key="c">
+        Check {new URL(health.url).host} now
+      </button>
+      <span class="muted">
+        Reads your site as a stranger does, and sends it up to 70 invalid mentions to see whether it stops a flood.
+      </span>
+    </Form>
+    <div id="findings" data-live>
+      <Findings checkup={checkup} />
+    </div>
+    <h2>Sent since the last build on this machine</h2>
+    <div id="sent" data-live>
+      <Sent health={health} />
+    </div>
+    <h2>Data and versions</h2>
+    <dl class="facts">
+      <Fact name="Last build on this machine" value={DATES.format(health.built)} />
+      <Fact name="Data" value={dataText(health)} />
+      <Fact name="eleventy-plugin-twtxt" value={health.versions.plugin} />
+      {health.versions.eleventy !== null && <Fact name="Eleventy" value={health.versions.eleventy} />}
+      <Fact name="Node.js" value={health.versions.node} />
+      {health.versions.site !== null && <Fact name="Your site, in package.json" value={health.versions.site} />}
+    </dl>
+    <div id="passed" data-live>
+      <Passed findings={checkup.results.filter(({ level }) => level === "ok")} />
+    </div>
+  </>
+);
+
+const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+);
+
+function dataText({ data }: SiteHealth): string {
+  if (data === null) return "in Netlify Blobs, which only the site itself can access";
+  return data.bytes === null ? `in ${data.place}` : `${sizeText(data.bytes)} in ${data.place}`;
+}
+
+const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
+  const { results: findings, startedAt, isRunning, fault } = checkup;
+  if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
+  const faults = findings.filter(({ level }) => level === "fix").length;
+  const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
+  const of = (level: Finding["level"]) => findings.filter((one) => one.level === level);
+  return (
+    <>
+      {isRunning ? (
+        <p data-busy="">
+          Checking… (up to half a minute) <span class="unscripted">Reload this page to see what was found.</span>
+        </p>
+      ) : (
+        <p>{`${sum}, checked ${DATES.format(startedAt)}.`}</p>
+      )}
+      <Fault text={fault} />
+      <Advice title="To fix" findings={of("fix")} />
+      <Advice title="To know" findings={of("note")} />
+    </>
+  );
+};
+
+const Advice: FC<{ title: string; findings: readonly Finding[] }> = ({ title, findings }) =>
+  findings.length === 0 ? null : (
+    <section>
+      <h2>{title}</h2>
+      <FindingList findings={findings} />
+    </section>
+  );
+
+/** The checks without a fault, folded. */
+const Passed: FC<{ findings: readonly Finding[] }> = ({ findings }) =>
+  findings.length === 0 ? null : (
+    <details id="passed-checks">
+      <summary>{counted(findings.length, "check")} passed</summary>
+      <FindingList findings={findings} />
+    </details>
+  );
+
+const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
+  <ul class="items findings">
+    {findings.map(({ what, todo }) => (
+      <li data-item tabindex={-1}>
+        <p>
+          <Sentence text={what} />
+        </p>
+        {todo !== undefined && (
+          <p class="muted">
+            What to do: <Sentence text={todo} />
+          </p>
+        )}
+      </li>
+    ))}
+  </ul>
+);
+
+/** Why nothing is known, or nothing was sent, by the host. */
+const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
+  netlify:
+    "Your site sends on Netlify, after each deploy. At app.netlify.com, the logs of its functions `twtxt-deploy-succeeded` and `twtxt-scheduled` show what was sent.",
+  node: `Nothing was sent. While \`${typed("serve")}\` is running, it sends the mentions of each new build.`,
+  static: `Nothing was sent. After each deploy, type \`${typed("send")}\`.`,
+};
+
+const Sent: FC<{ health: SiteHealth }> = ({ health: { data, built, host } }) => {
+  const all = data?.sent ?? [];
+  const isNew = ({ at }: ReportedMention) => at == null || Date.parse(at) >= built.getTime();
+  const recent = all.filter(isNew);
+  const earlier = all.filter((mention) => !isNew(mention));
+  return (
+    <>
+      <p class="muted">{recent.length === 0 ? <Sentence text={UNSENT[host]} /> : `${sumOf(recent)}.`}</p>
+      <SentList mentions={recent} />
+      {earlier.length > 0 && (
+        <details id="sent-earlier">
+          <summary>Before: {sumOf(earlier)}</summary>
+          <SentList mentions={earlier} />
+        </details>
+      )}
+    </>
+  );
+};
+
+function sumOf(mentions: readonly ReportedMention[]): string {
+  const done = mentions.filter(isSent).length;
+  const waiting = mentions.filter(({ outcome }) => outcome === "waiting").length;
+  return listed([
+    [done, "sent"],
+    [waiting, "waiting"],
+    [mentions.length - done - waiting, "not sent"],
+  ]);
+}
+
+function isSent({ outcome }: ReportedMention): boolean {
+  return outcome === "sent";
+}
+
+/** The newest ones, those that wait or failed first. */
+const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) => (
+  <ul class="items findings">
+    {mentions
+      .toSorted((a, b) => Number(isSent(a)) - Number(isSent(b)) || (a.timestamp < b.timestamp ? 1 : -1))
+      .slice(0, MAX_SENT)
+      .map((mention) => (
+        <li data-item tabindex={-1}>
+          <p class="by">
+            {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
+          </p>
+          <p class="muted">{outcomeOf(mention, (time) => DATES.format(new Date(time)))}</p>
+        </li>
+      ))}
+  </ul>
+);

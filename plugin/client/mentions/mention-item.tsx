@@ -3,26 +3,20 @@
 import type { Child } from "hono/jsx";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { isWeb } from "../../site/safe-markup.js";
-import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { Time } from "../time.js";
 
-export interface ItemContext {
-  write: WriteText;
-  /** Whether there is a room to answer in. */
-  canReply: boolean;
-}
-
-export function MentionItem({ mention, context }: { mention: ManagedMention; context: ItemContext }) {
+export function MentionItem({ mention, write }: { mention: ManagedMention; write: WriteText }) {
   const { id, text, source } = mention;
   return (
     <li id={`mention-${id}`} data-item tabindex={-1}>
       <p class="mention-by">
         <Byline mention={mention} />
       </p>
-      {text !== null && text !== "" && <StrangersText text={text} source={source} write={context.write} />}
-      <Decisions mention={mention} canReply={context.canReply} />
+      {text !== null && text !== "" && <StrangersText text={text} source={source} write={write} />}
+      <Decisions mention={mention} />
     </li>
   );
 }
@@ -31,7 +25,6 @@ export function MentionItem({ mention, context }: { mention: ManagedMention; con
 export function Byline({ mention }: { mention: ManagedMention }) {
   const { author, type, source, target, under, published, received } = mention;
   const name = author?.name || hostOf(source);
-  const at = published ?? received;
   return (
     <>
       <strong>
@@ -39,13 +32,13 @@ export function Byline({ mention }: { mention: ManagedMention }) {
       </strong>{" "}
       <MentionAbout type={type} target={target} under={under} />,{" "}
       <StrangersLink href={source}>
-        <time datetime={at}>{DATES.format(new Date(at))}</time>
+        <Time at={published ?? received} />
       </StrangersLink>
     </>
   );
 }
 
-function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: boolean }) {
+function Decisions({ mention }: { mention: ManagedMention }) {
   const { id, state, source, version } = mention;
   const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
     <Form action="/mentions/decide">
@@ -59,11 +52,9 @@ function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: b
     <div class="actions">
       {state !== "shown" && decide("shown", "a", "Approve")}
       {state !== "rejected" && decide("rejected", "x", "Reject")}
-      {canReply && (
-        <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
-          Reply
-        </a>
-      )}
+      <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
+        Reply
+      </a>
       <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(hostOf(source))}`}>
         Block<span class="visually-hidden"> {hostOf(source)}</span>
       </a>

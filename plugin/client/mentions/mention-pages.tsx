@@ -3,12 +3,13 @@ import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { Fields, Form } from "../layout.js";
-import { Byline, type ItemContext, MentionItem } from "./mention-item.js";
+import type { WriteText } from "../strangers-text.js";
+import { Byline, MentionItem } from "./mention-item.js";
 
 interface List {
   state: MentionState;
   mentions: readonly ManagedMention[];
-  item: ItemContext;
+  write: WriteText;
   /** How many wait for the author. */
   held: number;
   /** How many wait for their verification. */
@@ -30,7 +31,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export function ListPage({ state, mentions, item, held, pending, older }: List) {
+export function ListPage({ state, mentions, write, held, pending, older }: List) {
   return (
     <>
       <Tabs current={state} held={held} />
@@ -39,7 +40,7 @@ export function ListPage({ state, mentions, item, held, pending, older }: List) 
       </div>
       <ul id="mentions" class="items" data-live>
         {mentions.map((mention) => (
-          <MentionItem mention={mention} context={item} />
+          <MentionItem mention={mention} write={write} />
         ))}
       </ul>
       <div id="rest" data-live>

@@ -1,12 +1,12 @@
 // plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { BackgroundCount } from "../background-count.js";
-import type { ClientEnv, Notice } from "../client-env.js";
-import { formOf } from "../form-fields.js";
+import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
+import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
@@ -66,7 +66,7 @@ const KEYS = [
   { key: "d", does: "deletes the mention, after a question" },
 ];
 
-async function listPage(c: Context<ClientEnv>, context: ClientContext, waiting: BackgroundCount) {
+async function listPage(c: ClientRequest, context: ClientContext, waiting: BackgroundCount) {
   const site = await open(context);
   const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
   waiting.set(held.length);
@@ -74,17 +74,17 @@ async function listPage(c: Context<ClientEnv>, context: ClientContext, waiting: 
   const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
   const { mentions, next } =
     state === "held" ? { mentions: held, next: null } : await site.page(state, c.req.query("after") ?? null);
-  const item = { write: await textWriter(), canReply: context.hasRoom("/write") };
+  const write = await textWriter();
   return c.render(
     <ListPage
-      {...{ state, mentions, item, held: held.length, pending: pending.length }}
+      {...{ state, mentions, write, held: held.length, pending: pending.length }}
       older={next && `${PATH}?state=${state}&after=${encodeURIComponent(next)}`}
     />,
     { title: "Mentions" },
   );
 }
 
-async function yearPage(c: Context<ClientEnv>, context: ClientContext) {
+async function yearPage(c: ClientRequest, context: ClientContext) {
   const now = context.machine.now();
   const mentions = await (await open(context)).since("shown", yearStart(now));
   return c.render(<YearPage weeks={weeksOf(mentions, now)} writers={writersOf(mentions)} />, {

@@ -4,10 +4,11 @@ import PQueue from "p-queue";
 import { receiveAttachment, splitAttachments } from "../../author/messages/attachments.js";
 import { pictureToShow } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
+import type { ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
-import type { RoomContext, RoomParts } from "./message-requests.js";
+import { MessageText } from "../strangers-text.js";
+import type { RoomParts } from "./message-requests.js";
 import { conversationPath, filePath } from "./paths.js";
-import { Text } from "./text-and-time.js";
 
 /** Forms are parsed in memory. */
 export const MAX_FILE_BYTES = 31 * 2 ** 20;
@@ -18,7 +19,7 @@ export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean 
   const { text: words, attachments } = splitAttachments(text);
   return (
     <>
-      {words !== "" && <Text text={words} />}
+      {words !== "" && <MessageText text={words} />}
       {attachments.length > 0 && (
         <ul class="attachments">
           {attachments.map(({ label }, number) => (
@@ -40,16 +41,15 @@ export const TextWithFiles: FC<{ id: string; text: string; hasPictures: boolean 
   );
 };
 
-export function addAttachments({ routes, open, context, notices }: RoomParts): void {
+export function addAttachments({ routes, open, choice, machine, ending, notices }: RoomParts): void {
   // Opening needs the whole file in memory.
   const queue = new PQueue({ concurrency: 1 });
 
-  const received = async (c: RoomContext) => {
+  const received = async (c: ClientRequest) => {
     const { address, text, signers } = await (await open()).written(c.req.param("id") ?? "");
     const attachment = splitAttachments(text).attachments[Number(c.req.param("number"))];
     if (!attachment) throw new TwtxtError("not-found", "The message has no such file.");
-    const signal = AbortSignal.any([c.req.raw.signal, context.ending]);
-    const { choice, machine } = context;
+    const signal = AbortSignal.any([c.req.raw.signal, ending]);
     const receive = () =>
       queue.add(() => receiveAttachment(attachment, signers, { choice, machine, signal }), { signal });
     return { address, receive };
@@ -57,13 +57,10 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
 
   routes.get("/file/:id/:number", async (c) => {
     const { address, receive } = await received(c);
-    try {
+    return notices.orRedirect(c, conversationPath(address), async () => {
       const { filename, bytes: body } = await receive();
       return downloadResponse({ filename, size: body.length, body, etag: etagOf(c) });
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      return notices.redirect(c, conversationPath(address), { text: error.message, isFailure: true });
-    }
+    });
   });
 
   routes.get("/file/:id/:number/picture", async (c) => {
@@ -73,6 +70,6 @@ export function addAttachments({ routes, open, context, notices }: RoomParts): v
   });
 }
 
-function etagOf(c: RoomContext): string {
+function etagOf(c: ClientRequest): string {
   return `${c.req.param("id")}-${c.req.param("number")}`;
 }

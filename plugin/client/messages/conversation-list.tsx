@@ -10,12 +10,20 @@ import { byTime, momentOf, type OpenedCopy, ownMoment, shownText } from "../../a
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
-import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { Fault } from "../sentence.js";
+import { Time } from "../time.js";
 import { doubtAbout } from "./message-items.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
-import { Time } from "./text-and-time.js";
 
 const PREVIEW_LENGTH = 120;
+
+/** Why messages may be missing. */
+export interface InboxState {
+  /** A sentence about an inbox that does not answer; `null` if it does. */
+  fault: string | null;
+  /** How many messages are still to be opened. */
+  opening: number;
+}
 
 interface ListProps extends InboxState {
   conversations: readonly Conversation[];
@@ -66,6 +74,17 @@ export const ConversationList: FC<ListProps> = ({ conversations, changed, drafts
   </>
 );
 
+export const InboxStatus: FC<InboxState> = ({ fault, opening }) => (
+  <>
+    <Fault text={fault && `${fault} New messages appear when it answers again; nothing is lost meanwhile.`} />
+    {opening > 0 && (
+      <p class="muted" data-busy>
+        Opening {counted(opening, "message")}.
+      </p>
+    )}
+  </>
+);
+
 const NewConversation: FC<Pick<ListProps, "to">> = ({ to }) => (
   <Form action="/messages" class="inline">
     <label for="address">New message to</label>
@@ -94,7 +113,7 @@ const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> =
         </a>{" "}
         {state !== "" && <span class="state">{state}</span>}
         {unread > 0 && <span class="count">{unread} unread</span>}
-        {last && <Time time={last.time} />}
+        {last && <Time at={last.time} />}
       </p>
       {last && (
         <p dir="auto">

@@ -8,7 +8,7 @@ import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Composer, type ComposerProps } from "./composer.js";
-import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { type InboxState, InboxStatus } from "./conversation-list.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
 import { conversationPath, keyPath, MESSAGES } from "./paths.js";

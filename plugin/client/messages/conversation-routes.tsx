@@ -8,12 +8,12 @@ import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { formOf } from "../form-fields.js";
+import { type ClientRequest, formOf, shownCount } from "../client-request.js";
 import { MAX_FILE_BYTES } from "./attachment-list.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
-import { addressIn, notAnAddress, type RoomContext, type RoomParts } from "./message-requests.js";
+import { addressIn, notAnAddress, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 export function addConversations(room: RoomParts): void {
@@ -71,8 +71,8 @@ function restartAdvice(host: string): string {
 
 /** @param unsent - what could not be sent from this page; `null` for nothing */
 export async function showConversation(
-  c: RoomContext,
-  { open, unread, context }: RoomParts,
+  c: ClientRequest,
+  { open, unread, choice, machine }: RoomParts,
   unsent: UnsentMessage | null,
 ) {
   const correspondence = await open();
@@ -85,9 +85,9 @@ export async function showConversation(
   const draft = await correspondence.mailbox.drafts.with(address);
   const undelivered = await undeliveredTo(address, correspondence.mailbox);
   await correspondence.markRead(conversation);
-  const maxBytes = await attachmentLimit(context.choice, context.machine);
+  const maxBytes = await attachmentLimit(choice, machine);
   const maxFileBytes = maxBytes === null ? null : Math.min(maxBytes, MAX_FILE_BYTES);
-  const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
+  const limit = shownCount(c, PAGE);
   const { fault, opening, mailbox } = correspondence;
   const page = (
     <ConversationPage

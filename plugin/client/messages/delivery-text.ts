@@ -1,8 +1,9 @@
 // plugin/client/messages/delivery-text.ts: the state of a delivery in words, and what the author can do.
+
+import { DATES } from "../../author/amounts.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { Recipient } from "../../messages/send/outbox-entry.js";
-import { DATES } from "../dates.js";
 
 const UNDER_WAY = "delivery is in progress";
 

@@ -3,7 +3,7 @@ import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import type { KeyChange } from "../../author/messages/threads.js";
-import { formOf } from "../form-fields.js";
+import { formOf } from "../client-request.js";
 import { Fields, Form } from "../layout.js";
 import { addressIn, type RoomParts } from "./message-requests.js";
 import { keyPath, UNVERIFIED } from "./paths.js";

@@ -15,10 +15,11 @@ import { isReceipt } from "../../messages/line.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Sentence } from "../sentence.js";
+import { MessageText } from "../strangers-text.js";
+import { Time } from "../time.js";
 import { TextWithFiles } from "./attachment-list.js";
 import { deliveryState } from "./delivery-text.js";
 import { MESSAGES, OUTBOX } from "./paths.js";
-import { Text, Time } from "./text-and-time.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
@@ -27,7 +28,7 @@ export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "cre
 }) => (
   <li class="own" id={`m-${copy.id}`} data-item tabindex={-1}>
     <p class="by">
-      You <Time time={copy.created} />
+      You <Time at={copy.created} />
     </p>
     <TextWithFiles id={copy.id} text={shownText(copy)} hasPictures />
     {children}
@@ -58,7 +59,7 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
     <p class="by">
       <bdi>{shownSender(entry)}</bdi>
       {withSender && <span class="state">{stateOf(entry)} </span>}
-      <Time time={timeOf(entry)} />
+      <Time at={timeOf(entry)} />
     </p>
     <Reason entry={entry} />
     <Content entry={entry} withSender={withSender} />
@@ -76,7 +77,7 @@ const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSe
   if (isReceipt(entry.message)) return <Receipt entry={entry} />;
   const text = textOf(entry);
   return withSender || entry.trust.trust !== "verified" ? (
-    <Text text={text} />
+    <MessageText text={text} />
   ) : (
     <TextWithFiles id={entry.id} text={text} hasPictures={!isFromGuest(entry)} />
   );

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { Correspondence, unreadIn } from "../../author/messages/correspondence.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { BackgroundCount } from "../background-count.js";
-import type { ClientEnv } from "../client-env.js";
+import type { ClientEnv } from "../client-request.js";
 import { openOnce } from "../open-once.js";
 import type { CreateRoom } from "../room.js";
 import { addAttachments, MAX_FILE_BYTES } from "./attachment-list.js";
@@ -29,11 +29,11 @@ const MAX_BODY_BYTES = MAX_FILE_BYTES + 2 ** 20;
 const PARTS = [addConversations, addUnverified, addRemoval, addSending, addDrafts, addAttachments, addKeys, addOutbox];
 
 export const messagesRoom: CreateRoom = (context) => {
-  const { machine, choice, ending, notices } = context;
+  const { machine, choice, ending } = context;
   const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
   const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), context);
-  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, context, notices };
+  const room: RoomParts = { ...context, routes: new Hono<ClientEnv>(), open, unread };
   for (const add of PARTS) add(room);
   const news = () => ({ count: unread.current, what: "unread" });
   return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news, maxBodyBytes: MAX_BODY_BYTES };

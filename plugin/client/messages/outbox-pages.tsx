@@ -4,11 +4,13 @@ import { shownAddress } from "../../author/messages/message-facts.js";
 import { ownText } from "../../author/messages/threads.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { formOf } from "../client-request.js";
 import { Fields, Form } from "../layout.js";
+import { MessageText } from "../strangers-text.js";
+import { Time } from "../time.js";
 import { deliveryOutcome, deliveryState } from "./delivery-text.js";
-import { actionsOf, type RoomParts } from "./message-requests.js";
+import type { RoomParts } from "./message-requests.js";
 import { OUTBOX } from "./paths.js";
-import { Text, Time } from "./text-and-time.js";
 
 const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ entries, keys }) => (
   <>
@@ -23,9 +25,9 @@ const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ en
       {entries.map((entry) => (
         <li id={`m-${entry.id}`} data-item tabindex={-1}>
           <p class="by">
-            <Time time={entry.created} />
+            <Time at={entry.created} />
           </p>
-          <Text text={ownText(entry.sealed, keys) || "(read receipt)"} />
+          <MessageText text={ownText(entry.sealed, keys) || "(read receipt)"} />
           <ul>
             {entry.recipients.map((recipient) => (
               <li>
@@ -45,28 +47,24 @@ const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ en
   </>
 );
 
-export function addOutbox(room: RoomParts): void {
-  const act = actionsOf(room);
-  room.routes.get("/outbox", async (c) => {
-    const { mailbox } = await room.open();
+export function addOutbox({ routes, open, notices }: RoomParts): void {
+  routes.get("/outbox", async (c) => {
+    const { mailbox } = await open();
     return c.render(<OutboxPage entries={await mailbox.outbox().list()} keys={mailbox.keys} />, { title: "Outbox" });
   });
 
-  act(
-    "/outbox/retry",
-    () => OUTBOX,
-    async (_, { mailbox }) => {
-      const reports = await mailbox.outbox().retry({ all: true });
+  routes.post("/outbox/retry", (c) =>
+    notices.act(c, OUTBOX, async () => {
+      const reports = await (await open()).mailbox.outbox().retry({ all: true });
       return { text: reports.length === 0 ? "The outbox has nothing to retry." : deliveryOutcome(reports) };
-    },
+    }),
   );
 
-  act(
-    "/outbox/discard",
-    () => OUTBOX,
-    async ({ id = "" }, { mailbox }) => {
-      const wasThere = await mailbox.outbox().discard(id);
+  routes.post("/outbox/discard", async (c) => {
+    const { id = "" } = await formOf(c);
+    return notices.act(c, OUTBOX, async () => {
+      const wasThere = await (await open()).mailbox.outbox().discard(id);
       return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
-    },
-  );
+    });
+  });
 }

@@ -4,15 +4,16 @@ import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import { shownAddress, shownSender, textOf } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
+import { formOf } from "../client-request.js";
 import { Fields, Form } from "../layout.js";
-import { actionsOf, addressOf, type RoomParts } from "./message-requests.js";
+import { MessageText } from "../strangers-text.js";
+import { addressOf, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
-import { Text } from "./text-and-time.js";
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
   <>
     <p>This message by {shownSender(entry)} is deleted from your inbox for good:</p>
-    {isOpened(entry) && <Text text={textOf(entry)} />}
+    {isOpened(entry) && <MessageText text={textOf(entry)} />}
     <Form action={`${MESSAGES}/delete`} class="actions">
       <Fields fields={{ id: entry.id, address: address ?? "" }} />
       <button type="submit" class="primary">
@@ -49,49 +50,46 @@ export function addRemoval(room: RoomParts): void {
   addBlocking(room);
 }
 
-function addDeletion(room: RoomParts): void {
-  room.routes.get("/delete", async (c) => {
-    const { entry, address } = await (await room.open()).entry(c.req.query("id") ?? "");
+function addDeletion({ routes, open, notices }: RoomParts): void {
+  routes.get("/delete", async (c) => {
+    const { entry, address } = await (await open()).entry(c.req.query("id") ?? "");
     return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
   });
 
-  actionsOf(room)(
-    "/delete",
-    ({ address = "" }) => pathOf(parseAddress(address)),
-    async ({ id = "" }, correspondence) => {
-      await correspondence.delete(id);
+  routes.post("/delete", async (c) => {
+    const { id = "", address = "" } = await formOf(c);
+    return notices.act(c, pathOf(parseAddress(address)), async () => {
+      await (await open()).delete(id);
       return { text: "The message was deleted from your inbox." };
-    },
-  );
+    });
+  });
 }
 
-function addBlocking(room: RoomParts): void {
-  const act = actionsOf(room);
-  room.routes.get("/block", async (c) => {
+function addBlocking({ routes, open, notices }: RoomParts): void {
+  routes.get("/block", async (c) => {
     const address = addressOf(c.req.query("address") ?? "");
-    const count = (await (await room.open()).with(address))?.received.length ?? 0;
+    const count = (await (await open()).with(address))?.received.length ?? 0;
     return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
   });
 
-  act(
-    "/block",
-    () => MESSAGES,
-    async (fields, correspondence) => {
-      const address = addressOf(fields.address ?? "");
+  routes.post("/block", async (c) => {
+    const form = await formOf(c);
+    return notices.act(c, MESSAGES, async () => {
+      const address = addressOf(form.address ?? "");
+      const correspondence = await open();
       await correspondence.mailbox.block(address);
       await correspondence.removeBlocked();
       const text = `${shownAddress(address)} is blocked. What this sender writes is deleted when it is opened.`;
       return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
-    },
-  );
+    });
+  });
 
-  act(
-    "/unblock",
-    () => MESSAGES,
-    async (fields, { mailbox }) => {
-      const address = addressOf(fields.address ?? "");
-      await mailbox.blocked.unblock(address);
+  routes.post("/unblock", async (c) => {
+    const form = await formOf(c);
+    return notices.act(c, MESSAGES, async () => {
+      const address = addressOf(form.address ?? "");
+      await (await open()).mailbox.blocked.unblock(address);
       return { text: `${shownAddress(address)} is no longer blocked. Deleted messages do not come back.` };
-    },
-  );
+    });
+  });
 }

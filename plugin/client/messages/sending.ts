@@ -4,11 +4,11 @@ import { versionOf } from "../../author/draft-version.js";
 import { sendWithFile } from "../../author/messages/attachments.js";
 import type { Mailbox } from "../../author/messages/mailbox.js";
 import { TwtxtError } from "../../errors.js";
+import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
-import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import { showConversation } from "./conversation-routes.js";
 import { deliveryOutcome, hasFailed } from "./delivery-text.js";
-import { addressIn, fileIn, type RoomParts } from "./message-requests.js";
+import { addressIn, type RoomParts } from "./message-requests.js";
 import { conversationPath } from "./paths.js";
 
 const BOTH =
@@ -20,7 +20,7 @@ export function addSending(room: RoomParts): void {
   routes.post("/with/:address", async (c) => {
     const form = await formOf(c);
     const text = textOf(form);
-    const file = await fileIn(c, "file");
+    const file = await fileIn(c);
     const { mailbox } = await open();
     const address = addressIn(c);
     // Nothing that was typed is lost, whatever happens while it is sent.
@@ -38,9 +38,14 @@ export function addSending(room: RoomParts): void {
   });
 }
 
+/** @returns `null` if no file was chosen */
+async function fileIn(c: ClientRequest): Promise<File | null> {
+  const { file } = await c.req.parseBody();
+  return file instanceof File && file.name !== "" ? file : null;
+}
+
 /** @returns a function that sends a message */
-function sender({ context }: RoomParts) {
-  const work = { ...context, signal: context.ending };
+function sender({ choice, machine, ending: signal }: RoomParts) {
   // Sealing needs the whole file in memory.
   const queue = new PQueue({ concurrency: 1 });
   return async (message: { address: string; text: string; file: File | null }, mailbox: Mailbox) => {
@@ -50,7 +55,11 @@ function sender({ context }: RoomParts) {
     if (file === null) return mailbox.send({ recipients, text }, () => {});
     return queue.add(async () => {
       const bytes = new Uint8Array(await file.arrayBuffer());
-      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, work);
+      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, {
+        choice,
+        machine,
+        signal,
+      });
     });
   };
 }

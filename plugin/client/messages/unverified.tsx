@@ -5,7 +5,7 @@ import { type KeyChange, keyChangesIn } from "../../author/messages/threads.js";
 import { Form } from "../layout.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem } from "./message-items.js";
-import { actionsOf, type RoomParts } from "./message-requests.js";
+import type { RoomParts } from "./message-requests.js";
 import { UNVERIFIED } from "./paths.js";
 
 const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly KeyChange[] }> = ({
@@ -31,22 +31,21 @@ const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly Key
   </>
 );
 
-export function addUnverified(room: RoomParts): void {
-  room.routes.get("/unverified", async (c) => {
-    const correspondence = await room.open();
+export function addUnverified({ routes, open, notices }: RoomParts): void {
+  routes.get("/unverified", async (c) => {
+    const correspondence = await open();
     const conversation = await correspondence.with(null);
     if (conversation) await correspondence.markRead(conversation);
     const entries = conversation?.received ?? [];
     return c.render(<UnverifiedPage entries={entries} changes={keyChangesIn(entries)} />, { title: "Not verified" });
   });
 
-  actionsOf(room)(
-    "/unverified",
-    () => UNVERIFIED,
-    async (_, correspondence) => {
+  routes.post("/unverified", (c) =>
+    notices.act(c, UNVERIFIED, async () => {
+      const correspondence = await open();
       await correspondence.verifyAgain();
       const left = (await correspondence.with(null))?.received.length ?? 0;
       return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
-    },
+    }),
   );
 }

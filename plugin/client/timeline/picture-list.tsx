@@ -7,7 +7,7 @@ import { siteAt } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { namedPictures, readPicture } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
-import type { ClientEnv } from "../client-env.js";
+import type { ClientEnv } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 

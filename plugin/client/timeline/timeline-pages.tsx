@@ -1,26 +1,24 @@
 // plugin/client/timeline/timeline-pages.tsx: conversations of twts, and the list of followed feeds.
 
 import type { FC } from "hono/jsx";
-import { counted } from "../../author/amounts.js";
+import { counted, DATES } from "../../author/amounts.js";
 import type { Following } from "../../author/timeline/followed-feeds.js";
 import type { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import type { TimelineItem, TimelineThread } from "../../author/timeline/timeline-items.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
-import { DATES } from "../dates.js";
-import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
+import { Fault } from "../sentence.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { Time } from "../time.js";
 import { type PictureLinks, PictureList } from "./picture-list.js";
 
 const WORDS = wordsOf("en");
 
 interface ItemContext {
   write: WriteText;
-  /** Whether there is a room to answer in. */
-  canReply: boolean;
   pictures: PictureLinks;
   /** Items after this time are new; `null` for none. */
   seen: string | null;
@@ -113,12 +111,12 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
         )}
         {isNew && <span class="count">new</span>}
         <StrangersLink href={source}>
-          <time datetime={published}>{DATES.format(new Date(published))}</time>
+          <Time at={published} />
         </StrangersLink>
       </p>
       {text !== "" && <StrangersText text={text} source={source} write={context.write} />}
       <PictureList text={text} links={context.pictures} />
-      {context.canReply && !isReaction(mention) && (
+      {!isReaction(mention) && (
         <div class="actions">
           <a class="button quiet" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
             Reply<span class="visually-hidden"> to {isOwn ? "your twt" : author.name}</span>

@@ -1,6 +1,6 @@
 // plugin/client/timeline/timeline-room.tsx: the room of the timeline, and the list of followed feeds.
 import { join } from "node:path";
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
 import { hostsFor, networkOf } from "../../author/network.js";
 import { siteAt } from "../../author/site.js";
@@ -9,11 +9,10 @@ import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { itemsIn } from "../../author/timeline/timeline-items.js";
 import { FileStore } from "../../store/file.js";
-import type { ClientEnv } from "../client-env.js";
-import { faultText } from "../fault.js";
-import { formOf } from "../form-fields.js";
+import { type ClientEnv, type ClientRequest, formOf, shownCount } from "../client-request.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
+import { faultText } from "../sentence.js";
 import { textWriter } from "../strangers-text.js";
 import { addPictures, PictureLinks } from "./picture-list.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
@@ -31,11 +30,11 @@ export const timelineRoom: CreateRoom = (context) => {
 
   routes.get("/", async (c) => {
     const timeline = await open();
-    const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
+    const limit = shownCount(c, PER_PAGE);
     if (!isRefresh(c)) await timeline.markSeen();
     timeline.refreshIfDue();
     const { threads, seenBefore: seen } = timeline;
-    const item = { write: await textWriter(), canReply: context.hasRoom("/write"), pictures, seen };
+    const item = { write: await textWriter(), pictures, seen };
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
     const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
     return c.render(page, { title: "Timeline" });
@@ -55,9 +54,10 @@ export const timelineRoom: CreateRoom = (context) => {
     { key: "u", does: "undoes the last change of the list" },
   ];
   const news = () => {
-    // Pages of other rooms keep the number current.
-    opened()?.refreshIfDue();
-    return { count: opened()?.newCount ?? 0, what: "new" };
+    const timeline = opened();
+    // Once the author has visited the timeline, pages of other rooms keep it current.
+    if (timeline?.updated) timeline.refreshIfDue();
+    return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
     const write = await textWriter();
@@ -103,7 +103,7 @@ function addFollowing(
 }
 
 /** Whether the script of an open page asks for news, which the author has not seen then. */
-function isRefresh(c: Context<ClientEnv>): boolean {
+function isRefresh(c: ClientRequest): boolean {
   return c.req.header("sec-fetch-dest") === "empty";
 }
 

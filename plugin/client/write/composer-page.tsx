@@ -5,10 +5,10 @@ import { endpointText } from "../../author/mentions/sent-mentions.js";
 import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
-import { DATES } from "../dates.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { Time } from "../time.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
 
 const PREVIEW_LENGTH = 80;
@@ -199,7 +199,7 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
         <li data-item tabindex={-1} id={`draft-${id}`}>
           <p class="by">
             <a href={`/write?draft=${id}`}>{body.split("\n")[0]?.slice(0, PREVIEW_LENGTH) || "An empty draft"}</a>
-            <time datetime={saved}>{DATES.format(new Date(saved))}</time>
+            <Time at={saved} />
           </p>
           <Form action="/write/delete">
             <Fields fields={{ id }} />

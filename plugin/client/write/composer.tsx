@@ -1,7 +1,6 @@
 // plugin/client/write/composer.tsx: writes drafts, shows the twt of a draft, and saves it as a post.
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import type { Context } from "hono";
 import * as v from "valibot";
 import { versionOf } from "../../author/draft-version.js";
 import { hostsFor, networkOf } from "../../author/network.js";
@@ -16,10 +15,9 @@ import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/no
 import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { parseReplyTo } from "../../feed/subject.js";
-import type { ClientEnv } from "../client-env.js";
+import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
-import { type FormFields, formOf, withLineFeeds } from "../form-fields.js";
 import type { ClientContext } from "../room.js";
 import { textWriter } from "../strangers-text.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
@@ -34,7 +32,7 @@ const MOVED =
   "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
 
 /** Saves a draft, adds or removes pictures, and saves the post if the form asks for it. A script gets the result as JSON. */
-export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
+export async function saveDraft(c: ClientRequest, context: ClientContext) {
   const form = await formOf(c);
   const { drafts, place } = await openDrafts(context);
   const saved = await drafts.save(textOf(form));
@@ -72,7 +70,7 @@ function answeredIn({ answered = "" }: FormFields): AnsweredTwt | null {
   return result.success ? result.output : null;
 }
 
-export async function deleteDraft(c: Context<ClientEnv>, context: ClientContext) {
+export async function deleteDraft(c: ClientRequest, context: ClientContext) {
   const { id = "" } = await formOf(c);
   return context.notices.act(c, WRITE_PATH, async () => {
     await (await openDrafts(context)).drafts.delete(id);
@@ -80,7 +78,7 @@ export async function deleteDraft(c: Context<ClientEnv>, context: ClientContext)
   });
 }
 
-export async function writePage(c: Context<ClientEnv>, context: ClientContext, mentionable: MentionableFeeds) {
+export async function writePage(c: ClientRequest, context: ClientContext, mentionable: MentionableFeeds) {
   const { machine, choice } = context;
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
@@ -112,7 +110,7 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext, m
 }
 
 /** A picture of a draft, for the pages of the room. */
-export async function pictureFile(c: Context<ClientEnv>, context: ClientContext) {
+export async function pictureFile(c: ClientRequest, context: ClientContext) {
   const { draft = "", name = "" } = c.req.param();
   const { drafts } = await openDrafts(context);
   const { picture, stream } = await drafts.pictures.read(draft, name);
@@ -120,7 +118,7 @@ export async function pictureFile(c: Context<ClientEnv>, context: ClientContext)
 }
 
 /** A draft that is not saved yet, perhaps a reply. */
-async function newDraft(c: Context<ClientEnv>, site: Site, { choice }: ClientContext): Promise<OpenDraft> {
+async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext): Promise<OpenDraft> {
   const empty = { id: randomUUID(), body: "", replyTo: null, answered: null, seen: "", saved: null };
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;

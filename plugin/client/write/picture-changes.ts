@@ -1,14 +1,13 @@
 // plugin/client/write/picture-changes.ts: what the form of the composer does with the pictures of a draft.
 import { randomUUID } from "node:crypto";
-import type { Context } from "hono";
 import { counted } from "../../author/amounts.js";
 import { versionOf } from "../../author/draft-version.js";
 import { describePicture, imageOf, insertImage, withoutPicture } from "../../author/notes/note-pictures.js";
 import type { PostDraft, PostDrafts } from "../../author/notes/post-drafts.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
-import type { ClientEnv, ShownNotice } from "../client-env.js";
-import { withLineFeeds } from "../form-fields.js";
+import { type ClientRequest, withLineFeeds } from "../client-request.js";
+import type { Notice } from "../notices.js";
 import { DESCRIPTION_OF } from "./picture-fields.js";
 
 const MAX_SHOWN_NAME = 80;
@@ -17,7 +16,7 @@ interface PictureChanges {
   /** With its new text. */
   draft: PostDraft;
   /** `null` if nothing was asked for. */
-  notice: ShownNotice | null;
+  notice: Notice | null;
   /** The position after the last picture in the text; `null` if none was added. */
   cursor: number | null;
 }
@@ -26,11 +25,7 @@ interface PictureChanges {
  * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one. Each one
  * that is refused is named.
  */
-export async function changePictures(
-  c: Context<ClientEnv>,
-  saved: PostDraft,
-  drafts: PostDrafts,
-): Promise<PictureChanges> {
+export async function changePictures(c: ClientRequest, saved: PostDraft, drafts: PostDrafts): Promise<PictureChanges> {
   const form = await c.req.formData();
   const body = described(saved.body, form);
   const draft = body === saved.body ? saved : await withText(saved, body, drafts);
@@ -83,7 +78,7 @@ async function addPictures(
 async function removePicture(name: string, draft: PostDraft, drafts: PostDrafts): Promise<PictureChanges> {
   const without = await withText(draft, withoutPicture(draft.body, name), drafts);
   await drafts.pictures.remove(draft.id, name);
-  return { draft: without, notice: { text: `${oneLine(name)} is removed.`, isFailure: false }, cursor: null };
+  return { draft: without, notice: { text: `${oneLine(name)} is removed.` }, cursor: null };
 }
 
 /** Saves another text as if another page did, so that the page that sent the form, if it is shown again, does not replace it. */

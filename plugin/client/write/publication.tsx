@@ -1,19 +1,30 @@
 // plugin/client/write/publication.tsx: publishes a post by git, after a confirmation.
-import type { Context } from "hono";
 import { pageOf } from "../../author/notes/compose.js";
-import { afterPush, type Publication, planPublication, publishableNote } from "../../author/notes/publish.js";
-import { isBelow, siteAt } from "../../author/site.js";
+import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
+import { isBelow, type Site, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
-import type { ClientEnv } from "../client-env.js";
-import { formOf } from "../form-fields.js";
+import type { BackgroundRun } from "../background-run.js";
+import { type ClientRequest, formOf } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
-import type { PublicationRun } from "./publication-run.js";
 import { PublicationPage, PublishPage, shownOf } from "./publish-pages.js";
+
+/** A post, and the commands that publish it. */
+interface PlannedPost {
+  /** From the root of the site. */
+  file: string;
+  /** Whether the file of followed feeds is published, too. */
+  hasFollow: boolean;
+  plan: Publication;
+  site: Site;
+}
+
+/** The last publication. Its results are the commands and the lines of their output. */
+export type PublicationRun = BackgroundRun<string, PlannedPost>;
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";
 
-export async function publishPage(c: Context<ClientEnv>, context: ClientContext) {
+export async function publishPage(c: ClientRequest, context: ClientContext) {
   const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };
   const plan = await planOf(post, context).catch(faultOf);
   const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
@@ -21,42 +32,49 @@ export async function publishPage(c: Context<ClientEnv>, context: ClientContext)
 }
 
 /** Starts the commands that the page has shown, and no others. Leads to the publication, which goes on if its page is left. */
-export async function runPublication(c: Context<ClientEnv>, publication: PublicationRun, context: ClientContext) {
+export async function runPublication(c: ClientRequest, publication: PublicationRun, context: ClientContext) {
   const { file = "", follow, shown } = await formOf(c);
-  const post = { file, hasFollow: follow !== "no" };
-  try {
-    await publication.publish(async () => {
+  const hasFollow = follow !== "no";
+  return context.notices.orRedirect(c, publishPath(file, hasFollow), async () => {
+    await publication.start(async () => {
       const site = await siteAt(context.machine, context.choice.settings);
-      const plan = await planOf(post, context).catch(faultOf);
+      const plan = await planOf({ file, hasFollow }, context).catch(faultOf);
       if (typeof plan === "string" || shownOf(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
-      return { ...post, plan, site };
+      const post = { file, hasFollow, plan, site };
+      return { subject: post, results: (add) => publishPost(post, context, add) };
     });
-  } catch (error) {
-    const text = faultOf(error);
-    return context.notices.redirect(c, publishPath(file, post.hasFollow), { text, isFailure: true });
-  }
-  if (publication.isRunning && publication.post?.file !== file) {
-    const text = `${file} is not published yet: another post is. Publish it after that.`;
-    return context.notices.redirect(c, publishPath(file, post.hasFollow), { text, isFailure: true });
-  }
-  return c.redirect(PUBLICATION_PATH, 303);
+    if (publication.isRunning && publication.subject?.file !== file) {
+      throw new TwtxtError("bad-usage", `${file} is not published yet: another post is. Publish it after that.`);
+    }
+    return c.redirect(PUBLICATION_PATH, 303);
+  });
+}
+
+function publishPost({ plan, site }: PlannedPost, { machine }: ClientContext, add: (line: string) => void) {
+  return publish(plan, { site, machine, onCommand: ({ shown }) => add(`$ ${shown}`), onOutput: add });
 }
 
 /** The last publication, or the one that is under way. */
-export function publicationPage(
-  c: Context<ClientEnv>,
-  { post, results, isRunning, fault }: PublicationRun,
-  { hasRoom }: ClientContext,
-) {
-  if (post === null) return c.redirect(WRITE_PATH, 303);
-  const { file, hasFollow, plan, site } = post;
+export function publicationPage(c: ClientRequest, { subject, results, isRunning, fault }: PublicationRun) {
+  if (subject === null) return c.redirect(WRITE_PATH, 303);
+  const { file, hasFollow, plan, site } = subject;
   const page = {
-    ...{ file, remote: plan.remote, output: results, isRunning, fault, hasRoom },
+    ...{ file, remote: plan.remote, output: results, isRunning, fault },
     again: publishPath(file, hasFollow),
     url: pageOf(site.file(file), site),
     next: afterPush(site),
   };
   return c.render(<PublicationPage {...page} />, { title: "Publish" });
+}
+
+/** Waits for the publication that is under way, and says how it ended, because its page cannot be read then. */
+export async function endPublication(publication: PublicationRun, { machine }: ClientContext): Promise<void> {
+  const { isRunning, subject: post } = publication;
+  if (!isRunning || post === null) return;
+  const { file, plan } = post;
+  machine.say(`Waiting for git, which is publishing ${file} to ${plan.remote}.`);
+  await publication.done;
+  machine.say(publication.fault ?? `${file} is published to ${plan.remote}.`);
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */

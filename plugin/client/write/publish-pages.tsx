@@ -2,8 +2,8 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Publication } from "../../author/notes/publish.js";
-import { Fault } from "../fault.js";
 import { Fields, Form } from "../layout.js";
+import { Fault } from "../sentence.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
 
 interface PublishProps {
@@ -79,7 +79,6 @@ interface PublicationProps {
   url: string;
   /** How it gets online. */
   next: string;
-  hasRoom(path: string): boolean;
 }
 
 /** A publication that is under way or has ended. Its parts change while the page is shown. */
@@ -127,7 +126,7 @@ const PublicationState: FC<Omit<PublicationProps, "output">> = ({ isRunning, fau
   );
 };
 
-const Published: FC<Pick<PublicationProps, "file" | "remote" | "url" | "next" | "hasRoom">> = (published) => (
+const Published: FC<Pick<PublicationProps, "file" | "remote" | "url" | "next">> = (published) => (
   <>
     <h2>Published</h2>
     <p class="notice">
@@ -138,16 +137,12 @@ const Published: FC<Pick<PublicationProps, "file" | "remote" | "url" | "next" | 
     </p>
     <p>{published.next}</p>
     <ul>
-      {published.hasRoom("/health") && (
-        <li>
-          <a href="/health">Health</a> shows what was sent, and what failed.
-        </li>
-      )}
-      {published.hasRoom("/mentions") && (
-        <li>
-          <a href="/mentions">Mentions</a> shows the answers that come back.
-        </li>
-      )}
+      <li>
+        <a href="/health">Health</a> shows what was sent, and what failed.
+      </li>
+      <li>
+        <a href="/mentions">Mentions</a> shows the answers that come back.
+      </li>
     </ul>
   </>
 );

@@ -1,6 +1,5 @@
 // plugin/client/write/save-post.tsx: saves a draft as a post, after a question if that makes pictures public.
 import { relative } from "node:path";
-import type { Context } from "hono";
 import { composeDraft, type NoteChoice, sharePictures, shownPictures } from "../../author/notes/draft-note.js";
 import { writeNote } from "../../author/notes/notes.js";
 import { checkNotesFolder, rememberNotesFolder } from "../../author/notes/notes-folder.js";
@@ -8,8 +7,7 @@ import type { PostDraft } from "../../author/notes/post-drafts.js";
 import type { Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
-import type { ClientEnv } from "../client-env.js";
-import { formOf } from "../form-fields.js";
+import { type ClientRequest, formOf } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, publishPath, sharePath } from "./paths.js";
@@ -22,10 +20,10 @@ interface PostToSave {
 }
 
 /** Saves a draft as a post. If its pictures become public, leads to the question instead. */
-export async function savePost(c: Context<ClientEnv>, post: PostToSave, context: ClientContext): Promise<Response> {
+export async function savePost(c: ClientRequest, post: PostToSave, context: ClientContext): Promise<Response> {
   const { draft, folder } = post;
   const { site, drafts, place } = await openDrafts(context);
-  return orBackToDraft(c, draft, context, async () => {
+  return context.notices.orRedirect(c, draftPath(draft.id), async () => {
     const checked = checkedFolder(post, site, context);
     const isAsked = place === "blob" && (await shownPictures(draft, drafts)).length > 0;
     if (isAsked) return c.redirect(sharePath(draft.id, folder), 303);
@@ -34,7 +32,7 @@ export async function savePost(c: Context<ClientEnv>, post: PostToSave, context:
 }
 
 /** Asks before pictures become public. */
-export async function sharePage(c: Context<ClientEnv>, context: ClientContext) {
+export async function sharePage(c: ClientRequest, context: ClientContext) {
   const { site, drafts } = await openDrafts(context);
   const draft = await drafts.find(c.req.query("draft") ?? "");
   const { host } = new URL(site.settings.urls.shared);
@@ -43,12 +41,12 @@ export async function sharePage(c: Context<ClientEnv>, context: ClientContext) {
 }
 
 /** Makes the pictures public that the page has shown, and no others; then saves the post. */
-export async function shareAndSave(c: Context<ClientEnv>, context: ClientContext) {
+export async function shareAndSave(c: ClientRequest, context: ClientContext) {
   const { id = "", folder = "", shown = "" } = await formOf(c);
   const { machine, choice } = context;
   const { site, drafts } = await openDrafts(context);
   const draft = await drafts.find(id);
-  return orBackToDraft(c, draft, context, async () => {
+  return context.notices.orRedirect(c, draftPath(draft.id), async () => {
     const checked = checkedFolder({ draft, folder }, site, context);
     const pictures = await shownPictures(draft, drafts);
     if (hashesOf(pictures) !== shown) {
@@ -57,21 +55,6 @@ export async function shareAndSave(c: Context<ClientEnv>, context: ClientContext
     await sharePictures({ draft: id, pictures }, { stored: drafts.pictures, choice, machine });
     return writePost(c, draft, { folder: checked, place: "blob" }, context);
   });
-}
-
-/** Runs the work, or leads back to the draft with the reason. */
-async function orBackToDraft(
-  c: Context<ClientEnv>,
-  { id }: PostDraft,
-  { notices }: ClientContext,
-  work: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return notices.redirect(c, draftPath(id), { text: error.message, isFailure: true });
-  }
 }
 
 /** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
@@ -89,7 +72,7 @@ function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: C
 
 /** Writes the post, deletes its draft, and leads to its publication. */
 async function writePost(
-  c: Context<ClientEnv>,
+  c: ClientRequest,
   draft: PostDraft,
   choice: NoteChoice,
   context: ClientContext,
@@ -100,5 +83,5 @@ async function writePost(
   const file = await writeNote(await composeDraft(draft, choice, { drafts, site, machine }), machine.now());
   await drafts.delete(draft.id);
   const name = relative(site.file("."), file);
-  return notices.redirect(c, publishPath(name), { text: `Saved: ${name}`, isFailure: false });
+  return notices.redirect(c, publishPath(name), { text: `Saved: ${name}` });
 }

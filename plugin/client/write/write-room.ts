@@ -1,19 +1,19 @@
 // plugin/client/write/write-room.ts: the room to write in: drafts, the twt of a note, its post file, and publishing by git.
 import { Hono } from "hono";
 import { MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
-import type { ClientEnv } from "../client-env.js";
+import { BackgroundRun } from "../background-run.js";
+import type { ClientEnv } from "../client-request.js";
 import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
 import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
-import { publicationPage, publishPage, runPublication } from "./publication.js";
-import { PublicationRun } from "./publication-run.js";
+import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
 import { shareAndSave, sharePage } from "./save-post.js";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const mentionable = new MentionableFeeds(context.choice, context.machine);
-  const publication = new PublicationRun(context);
+  const publication: PublicationRun = new BackgroundRun(context);
   routes.get("/", (c) => writePage(c, context, mentionable));
   routes.post("/draft", (c) => saveDraft(c, context));
   routes.post("/delete", (c) => deleteDraft(c, context));
@@ -22,10 +22,10 @@ export const writeRoom: CreateRoom = (context) => {
   routes.post("/share", (c) => shareAndSave(c, context));
   routes.get("/publish", (c) => publishPage(c, context));
   routes.post("/publish", (c) => runPublication(c, publication, context));
-  routes.get("/publication", (c) => publicationPage(c, publication, context));
+  routes.get("/publication", (c) => publicationPage(c, publication));
   const keys = [{ key: "n", does: "goes to the text" }];
   return {
     ...{ title: "Write", path: WRITE_PATH, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes },
-    end: () => publication.end(),
+    end: () => endPublication(publication, context),
   };
 };
