@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises";
 import { type Site, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
-import { none } from "./arguments.js";
 import { command } from "./command.js";
 import {
   AUTHOR_OPTIONS,
@@ -49,7 +48,6 @@ The link works once. To open the client in another browser, open its address the
 
 On a machine that you use through ssh, it prints the command that forwards the port to your own machine.`,
   options: OPTIONS,
-  words: none,
   example: `$ eleventy-twtxt client
 http://127.0.0.1:41725/open?token=YMhWXoRCVzRd3IBZgNYoGD2lgAUUfMkF4m0HrtD9_5o
 Opened in your browser. The link works once; for another one, open http://127.0.0.1:41725/

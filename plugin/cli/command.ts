@@ -21,15 +21,6 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** A function, and the arguments that it takes. */
-interface Runnable<O extends Options, W> {
-  /** What follows the name, such as `FILE [options]`. */
-  usage: string | readonly string[];
-  options: O;
-  words: Words<W>;
-  run(values: ValuesOf<O>, words: W, terminal: Terminal): Promise<number>;
-}
-
 /** The help of a command without its options. */
 interface About {
   name: string;
@@ -49,16 +40,9 @@ export interface Action {
   run(where: string, args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** A command without actions. */
-export function command<const O extends Options, W>(spec: About & Runnable<O, W>): Command {
-  const { name, summary } = spec;
-  const { usage, options, run } = actionOf({ ...spec, help: summary });
-  const help = helpOf(spec, [usage.map((line) => `${name} ${line}`.trimEnd())].flat(), options);
-  return { name, summary, help, run: (args, terminal) => run(name, args, terminal) };
-}
-
 /** An action, by default without words and without options of its own. */
 interface ActionSpec<S extends Options, O extends Options, W> {
+  /** What follows the name, such as `FILE [options]`. */
   usage?: string | readonly string[];
   help: string;
   options?: O;
@@ -70,19 +54,25 @@ interface ActionSpec<S extends Options, O extends Options, W> {
 export function actionsWith<const S extends Options>(shared: S) {
   return <const O extends Options = Record<never, never>, W = null>(spec: ActionSpec<S, O, W>): Action => {
     const { usage = "", help, words = none as Words<unknown> as Words<W>, run } = spec;
-    return actionOf({ usage, help, options: { ...spec.options, ...shared } as S & O, words, run });
+    const options = { ...spec.options, ...shared } as S & O;
+    return {
+      ...{ usage: [usage].flat(), help, options },
+      run(where, args, terminal) {
+        const given = readArguments(where, args, options);
+        return run(given.values, words.read(given.words, where), terminal);
+      },
+    };
   };
 }
 
-function actionOf<O extends Options, W>(spec: Runnable<O, W> & { help: string }): Action {
-  const { options, help } = spec;
-  return {
-    ...{ usage: [spec.usage].flat(), help, options },
-    run: (where, args, terminal) => {
-      const { values, words } = readArguments(where, args, options);
-      return spec.run(values, spec.words.read(words, where), terminal);
-    },
-  };
+/** A command without actions. */
+export function command<const O extends Options = Record<never, never>, W = null>(
+  spec: About & Omit<ActionSpec<Record<never, never>, O, W>, "help">,
+): Command {
+  const { name, summary } = spec;
+  const { usage, options, run } = actionsWith({})<O, W>({ ...spec, help: summary });
+  const usages = usage.map((line) => `${name} ${line}`.trimEnd());
+  return { name, summary, help: helpOf(spec, usages, options), run: (args, terminal) => run(name, args, terminal) };
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type Kind,
   type ValuesOf,
 } from "./options.js";
-import { tableOf } from "./output.js";
+import { printData, tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION };
@@ -78,8 +78,7 @@ async function contactsFor(values: Values, terminal: Terminal): Promise<Contacts
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
   const all = await (await contactsFor(values, terminal)).list();
   const rows = all.map(({ address, key, since, byDns }) => [address, key, since.slice(0, 10), byDns ? "by DNS" : ""]);
-  if (values.json) terminal.print(JSON.stringify(all, null, 2));
-  else for (const line of tableOf(rows)) terminal.print(line);
+  printData(all, tableOf(rows), values, terminal);
   terminal.say(`${all.length} known.`);
   return 0;
 }
@@ -90,11 +89,8 @@ async function accept(values: Values, [address, key]: [string, string | null], t
   const found = await networkOf(values).lookup(address);
   const accepted = await acceptFound(contacts, found, key);
   const isNew = old?.key !== found.key;
-  if (!values.json) {
-    if (old && isNew) terminal.print(`old key  ${old.key}  since ${old.since.slice(0, 10)}`);
-    terminal.print(`${isNew ? "new" : "the"} key  ${found.key}`);
-  }
-  if (values.json) terminal.print(JSON.stringify(accepted, null, 2));
+  const before = old && isNew ? [`old key  ${old.key}  since ${old.since.slice(0, 10)}`] : [];
+  printData(accepted, [...before, `${isNew ? "new" : "the"} key  ${found.key}`], values, terminal);
   terminal.say(isNew ? `Accepted for ${address}.` : `You already know this key of ${address}.`);
   return 0;
 }
@@ -121,8 +117,7 @@ contact  the same key, since 2026-11-20`,
   async run(values, address, terminal) {
     const found = await networkOf(values).lookup(address);
     const contact = await contactFor(address, values, terminal);
-    if (values.json) terminal.print(JSON.stringify(lookupFacts(found, contact), null, 2));
-    else for (const line of lookupLines(found, contact)) terminal.print(line);
+    printData(lookupFacts(found, contact), lookupLines(found, contact), values, terminal);
     return 0;
   },
 });

@@ -7,6 +7,7 @@ import { misuse } from "../author/invocation.js";
 import { optional } from "./arguments.js";
 import { command } from "./command.js";
 import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url } from "./options.js";
+import { printData } from "./output.js";
 
 const OPTIONS = {
   flood: flag("tests the rate limit; only for a site of your own"),
@@ -41,7 +42,7 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
       findings.push(finding);
       if (!values.json) for (const line of linesOf(finding)) terminal.print(line);
     }
-    if (values.json) terminal.print(JSON.stringify(findings, null, 2));
+    printData(findings, [], values, terminal);
     const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
     const faults = count("fix");
     terminal.say(`${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix, ${counted(count("note"), "note")}.`);

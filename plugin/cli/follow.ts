@@ -1,5 +1,6 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
 
+import { counted } from "../author/amounts.js";
 import { hostsFor, networkOf } from "../author/network.js";
 import { type Site, siteAt } from "../author/site.js";
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/timeline/followed-feeds.js";
@@ -7,7 +8,7 @@ import { isMentionUrl } from "../feed/mention.js";
 import { one, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { tableOf } from "./output.js";
+import { printData, tableOf } from "./output.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
 const FEED: Kind<string> = {
@@ -37,8 +38,8 @@ Following @bob, https://bob.example/twtxt.txt. ${NEXT}`,
     if (url === null) return list(site, json, terminal);
     const feed = await followFeed(site, { url, nick }, networkOf(hostsFor(site, hosts, [url])).ask);
     const shown = lineShownSafely(`@${feed.nick}, ${feed.url}`);
-    if (json) terminal.print(JSON.stringify(feed, null, 2));
-    else terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);
+    printData(feed, [], { json }, terminal);
+    if (!json) terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);
     return 0;
   },
 });
@@ -61,11 +62,10 @@ No longer following @bob, https://bob.example/twtxt.txt. Your next build removes
   },
 });
 
-async function list(site: Site, isJson: boolean, terminal: Terminal): Promise<number> {
+async function list(site: Site, json: boolean, terminal: Terminal): Promise<number> {
   const feeds = await followedFeeds(site);
   const rows = feeds.map(({ nick, url, isInOption }) => [`@${nick}`, url, isInOption ? "in the option follow" : ""]);
-  if (isJson) terminal.print(JSON.stringify(feeds, null, 2));
-  else for (const line of tableOf(rows.map((row) => row.map(lineShownSafely)))) terminal.print(line);
-  terminal.say(feeds.length === 1 ? "1 feed." : `${feeds.length} feeds.`);
+  printData(feeds, tableOf(rows.map((row) => row.map(lineShownSafely))), { json }, terminal);
+  terminal.say(`${counted(feeds.length, "feed")}.`);
   return 0;
 }

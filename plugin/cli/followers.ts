@@ -1,8 +1,10 @@
 // plugin/cli/followers.ts: `eleventy-twtxt followers` lists who reads the feed, by the User-Agent of their clients.
+
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { counted } from "../author/amounts.js";
 import { badFile, isMissing } from "../author/files.js";
 import { typed } from "../author/invocation.js";
 import { type Site, siteAt } from "../author/site.js";
@@ -15,7 +17,7 @@ import { isSameUrl } from "../http/same-url.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf } from "./options.js";
-import { tableOf } from "./output.js";
+import { printData, tableOf } from "./output.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
 const COMMAND = "followers";
@@ -47,9 +49,8 @@ async function list(values: Values, files: string[], terminal: Terminal): Promis
   const seen = files.length === 0 ? await notedByServe(site, values, terminal) : await inLogs(files, site, terminal);
   // A site reads its own feed, too.
   const all = seen.filter(({ url }) => !isSameUrl(url, site.settings.feedUrl));
-  if (values.json) terminal.print(JSON.stringify(all, null, 2));
-  else for (const line of tableOf(all.map(rowOf))) terminal.print(line);
-  terminal.say(all.length === 1 ? "1 follower." : `${all.length} followers.`);
+  printData(all, tableOf(all.map(rowOf)), values, terminal);
+  terminal.say(`${counted(all.length, "follower")}.`);
   return 0;
 }
 

@@ -1,4 +1,5 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
+
 import { resolve } from "node:path";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
@@ -14,20 +15,19 @@ import {
   FILE,
   flag,
   IDENTITY_OPTION,
-  type IdUse,
   idPrefix,
   JSON_OPTION,
   type Kind,
   oneByPrefix,
   oneOf,
   SETTINGS_OPTION,
-  shortId,
   text,
   URL_OPTION,
   type ValuesOf,
   withDefault,
 } from "./options.js";
-import type { Terminal } from "./terminal.js";
+import { printData } from "./output.js";
+import { canAsk, isConfirmed, type Terminal } from "./terminal.js";
 
 const ID_LENGTH = 32;
 const LEAST = 4;
@@ -63,7 +63,6 @@ const DECISION: Kind<Decision> = {
     return prefix !== null && isVersion && others.length === 0 ? { id: prefix, version } : null;
   },
 };
-const MENTION_ID: IdUse<ManagedMention> = { idOf: ({ id }) => id, what: "mention", short: shortId, least: LEAST };
 
 export const mentions = commandOf({
   name: "mentions",
@@ -119,8 +118,7 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   const site = await SiteMentions.open(values, terminal);
   const { state } = values;
   const listed = await site.in(state);
-  if (values.json) terminal.print(JSON.stringify(listed, null, 2));
-  else for (const mention of listed) terminal.print(lineOf(mention));
+  printData(listed, listed.map(lineOf), values, terminal);
   terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, site)}`);
   return 0;
 }
@@ -166,7 +164,7 @@ async function wholeDecision({ id, version }: Decision, site: SiteMentions): Pro
 async function forget(values: Values, names: string[], terminal: Terminal): Promise<number> {
   const site = await SiteMentions.open(values, terminal);
   const sources = names.filter((name) => DECISION.parse(name) === null);
-  if (sources.length > 0 && !values.yes && !(await isConfirmed(sources, terminal))) {
+  if (sources.length > 0 && !values.yes && !(await isDeletionConfirmed(sources, terminal))) {
     terminal.say("Nothing was deleted.");
     return 1;
   }
@@ -180,14 +178,11 @@ async function forget(values: Values, names: string[], terminal: Terminal): Prom
 }
 
 /** @throws TwtxtError `bad-usage` if there is no terminal to ask on */
-async function isConfirmed(sources: readonly string[], { isTerminal, ask }: Terminal): Promise<boolean> {
+async function isDeletionConfirmed(sources: readonly string[], terminal: Terminal): Promise<boolean> {
   const what = `all mentions from ${sources.join(" and ")}`;
-  if (!isTerminal.stdin || !isTerminal.stderr) {
-    const command = typed(`mentions forget ${sources.join(" ")} --yes`);
-    throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
-  }
-  const answer = await ask(`Delete ${what} for good? [y/N] `);
-  return /^y(es)?$/i.test(answer?.trim() ?? "");
+  if (canAsk(terminal)) return isConfirmed(`Delete ${what} for good?`, terminal);
+  const command = typed(`mentions forget ${sources.join(" ")} --yes`);
+  throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
 }
 
 async function verify(values: Values, _: null, terminal: Terminal): Promise<number> {
@@ -239,7 +234,7 @@ async function wholeId(prefix: string, site: SiteMentions): Promise<string> {
 
 /** @throws TwtxtError `not-found` unless exactly one id has this prefix */
 async function mentionOf(prefix: string, site: SiteMentions): Promise<ManagedMention> {
-  return oneByPrefix(prefix, await site.all(), MENTION_ID);
+  return oneByPrefix(prefix, await site.all(), "mention");
 }
 
 function lineOf({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {

@@ -10,7 +10,7 @@ import {
 } from "../author/notes/notes-folder.js";
 import type { Site } from "../author/site.js";
 import type { TwtxtError } from "../errors.js";
-import type { Terminal } from "./terminal.js";
+import { canAsk, type Terminal } from "./terminal.js";
 
 /** The number of folders in a question or a message. */
 const MAX_SHOWN = 9;
@@ -33,9 +33,8 @@ export async function chooseNotesFolder(
 
   const folders = foldersOfNotes(site);
   const [only] = folders.length === 1 ? folders : [];
-  const canAsk = terminal.isTerminal.stdin && terminal.isTerminal.stderr;
-  if (only !== undefined && (site.settings.notes.hasAny || !canAsk)) return { folder: only, isNew: false };
-  if (!canAsk) throw unclear(folders, site);
+  if (only !== undefined && (site.settings.notes.hasAny || !canAsk(terminal))) return { folder: only, isNew: false };
+  if (!canAsk(terminal)) throw unclear(folders, site);
   return askForFolder(folders, site, terminal);
 }
 

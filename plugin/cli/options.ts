@@ -118,6 +118,9 @@ export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTI
 export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
 export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 
+/** How many more characters than were typed a message shows of ids that start alike. */
+const MORE_CHARACTERS = 4;
+
 /** An id as it is shown; can be typed too. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
@@ -134,32 +137,29 @@ export function idPrefix(least: number, most: number, expected: string): Kind<st
   return { name: "ID", expected, parse: (text) => (pattern.test(text) ? text.toLowerCase() : null) };
 }
 
-/** Things with ids. */
-export interface IdUse<T> {
-  idOf(one: T): string;
-  /** Such as "message in your inbox". */
-  what: string;
-  /** Such as {@link shortId}. */
-  short(id: string): string;
-  /** How many more characters to show of ids that start alike. */
-  least: number;
+/**
+ * The only id that starts with a prefix.
+ *
+ * @param short - shortens an id for the message
+ * @returns `undefined` for none
+ * @throws TwtxtError `not-found` for several
+ */
+export function completeId(prefix: string, ids: readonly string[], short = shortId): string | undefined {
+  const found = ids.filter((id) => id.startsWith(prefix));
+  if (found.length <= 1) return found[0];
+  const shown = found.map((id) => id.slice(0, Math.max(short(id).length, prefix.length + MORE_CHARACTERS)));
+  throw new TwtxtError("not-found", `${prefix} is ambiguous: ${shown.join(", ")}. Type more characters.`);
 }
 
 /**
- * @returns the one whose id starts with the prefix; `undefined` for none
- * @throws TwtxtError `not-found` for several
+ * The only one whose id starts with a prefix.
+ *
+ * @param what - such as "message in your inbox"
+ * @throws TwtxtError `not-found` for none, and for several
  */
-export function findByPrefix<T>(prefix: string, all: readonly T[], use: IdUse<T>): T | undefined {
-  const found = all.filter((one) => use.idOf(one).startsWith(prefix));
-  if (found.length <= 1) return found[0];
-  const more = prefix.length + use.least;
-  const ids = found.map(use.idOf).map((id) => (more > use.short(id).length ? id.slice(0, more) : use.short(id)));
-  throw new TwtxtError("not-found", `${prefix} is ambiguous: ${ids.join(", ")}. Type more characters.`);
-}
-
-/** @throws TwtxtError `not-found` for none, and for several */
-export function oneByPrefix<T>(prefix: string, all: readonly T[], use: IdUse<T>): T {
-  const found = findByPrefix(prefix, all, use);
-  if (found === undefined) throw new TwtxtError("not-found", `No ${use.what} has an id that starts with ${prefix}.`);
+export function oneByPrefix<T extends { id: string }>(prefix: string, all: readonly T[], what: string): T {
+  const ids = all.map(({ id }) => id);
+  const found = all[ids.indexOf(completeId(prefix, ids) ?? "")];
+  if (found === undefined) throw new TwtxtError("not-found", `No ${what} has an id that starts with ${prefix}.`);
   return found;
 }

@@ -41,6 +41,16 @@ export function widthOf(text: string): number {
   return width;
 }
 
+/** Prints data: as JSON with `--json`, else as lines. */
+export function printData(
+  data: unknown,
+  lines: readonly string[],
+  { json }: { json: boolean },
+  { print }: Pick<Terminal, "print">,
+): void {
+  for (const line of json ? [JSON.stringify(data, null, 2)] : lines) print(line);
+}
+
 /** Breaks a text into lines, at its spaces and line breaks. */
 export function linesAt(columns: number, text: string): string[] {
   return text.split("\n").flatMap((paragraph) => {

@@ -22,9 +22,10 @@ import { optional } from "./arguments.js";
 import { command } from "./command.js";
 import { chooseNotesFolder } from "./notes-folder.js";
 import { FOLDER, flag, HOSTS_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { lineShownSafely, type Terminal } from "./terminal.js";
+import { canAsk, isConfirmed, lineShownSafely, type Terminal } from "./terminal.js";
 
 const NAME = "post";
+const NOT_ASKED = "--publish asks before it publishes, so it needs a terminal. Leave it out, and run git yourself.";
 
 const REPLY: Kind<Reply> = {
   name: "TWT",
@@ -55,7 +56,7 @@ export const post = command({
   example: `$ eleventy-twtxt post "Hello from my own site."
 notes/20261120-093000.md`,
   async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
-    if (values.publish) checkCanAsk(terminal);
+    if (values.publish && !canAsk(terminal)) throw misuse(NAME, NOT_ASKED);
     const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values));
     const editor = edit ? editorOf(terminal) : undefined;
     const site = await siteAt(terminal, settings);
@@ -73,12 +74,6 @@ notes/20261120-093000.md`,
     return write(note, { site, choice, editor, isPublished: values.publish, terminal });
   },
 });
-
-/** @throws TwtxtError `bad-usage`; nothing is published without an answer to the question */
-function checkCanAsk({ isTerminal }: Terminal): void {
-  if (isTerminal.stdin && isTerminal.stderr) return;
-  throw misuse(NAME, "--publish asks before it publishes, so it needs a terminal. Leave it out, and run git yourself.");
-}
 
 function preview(note: Note, site: Site, terminal: Terminal): number {
   const { file, content } = previewNote(note, terminal.now());
@@ -146,7 +141,6 @@ function nextStep({ settings: { host } }: Site): string {
   return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;
 }
 
-const YES = /^\s*y(es)?\s*$/i;
 const NO = /^\s*no?\s*$/i;
 
 /**
@@ -163,8 +157,7 @@ export async function publishIfConfirmed(
 ): Promise<number> {
   const plan = await planWithFollow(content, site, terminal);
   for (const line of plan === null ? [] : linesOf(plan)) terminal.say(line);
-  const answer = plan && (await terminal.ask("Run these commands? [y/N] "));
-  if (plan === null || !YES.test(answer ?? "")) {
+  if (plan === null || !(await isConfirmed("Run these commands?", terminal))) {
     terminal.say("Nothing was published. The note is saved.");
     return 1;
   }

@@ -19,7 +19,6 @@ import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
 import { hostAndPort, loopbackHostOf } from "../url.js";
-import { none } from "./arguments.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -32,7 +31,7 @@ import {
   url,
   type ValuesOf,
 } from "./options.js";
-import { tableOf } from "./output.js";
+import { printData, tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "send";
@@ -61,7 +60,6 @@ export const send = command({
   about:
     "Reads your live feed, compares it with what was sent before, and sends what is new, changed or deleted: mentions in twts, and links in posts to pages that receive Webmentions. Run it after each deploy; a later run retries what fails temporarily. On Netlify your site does this itself. The first run skips twts that are older than a week.",
   options: OPTIONS,
-  words: none,
   notes: "Exit code 0 if all was sent or there was nothing to send, 1 if a mention failed permanently.",
   example: `$ eleventy-twtxt send --dry-run
 2026-11-20T09:30:00Z  @bob  https://b.test/t  would be sent to https://b.test/ (named in the page)
@@ -70,8 +68,7 @@ export const send = command({
     const source = await sourceOf(values, terminal);
     if (values.list) return listSent(source, values, terminal);
     const report = await sendMentions({ ...source, ...sendOptions(source, values, terminal) });
-    if (values.json) terminal.print(JSON.stringify(report, null, 2));
-    else for (const line of linesOf(report.mentions)) terminal.print(line);
+    printData(report, linesOf(report.mentions), values, terminal);
     for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
     return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
   },
@@ -170,8 +167,7 @@ async function listSent({ store, feedUrl }: Source, values: Values, terminal: Te
     throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
   }
   const mentions = await sentMentions(store, feedUrl);
-  if (values.json) terminal.print(JSON.stringify({ mentions }, null, 2));
-  else for (const line of linesOf(mentions)) terminal.print(line);
+  printData({ mentions }, linesOf(mentions), values, terminal);
   const sum = sumOf(mentions, [
     ["sent", "sent"],
     [`waiting (to try at once: ${typed("send --now")})`, "waiting"],

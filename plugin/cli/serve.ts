@@ -19,7 +19,6 @@ import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
 import { canParseUrl, loopbackHostOf } from "../url.js";
-import { none } from "./arguments.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -72,7 +71,6 @@ export const serve = command({
 
 Mentions, messages, blobs and the list of what was sent are stored in the data folder of this machine, by the URL of the site: ~/.local/share/eleventy-twtxt/sites/alice.example on Linux. Back it up with: eleventy-twtxt backup FILE`,
   options: OPTIONS,
-  words: none,
   notes: `Environment: ${FEATURES.flatMap(({ variables }) => variables).join(", ")}; for a bucket instead of --store: TWTXT_S3_ENDPOINT, TWTXT_S3_BUCKET, TWTXT_S3_REGION, TWTXT_S3_ACCESS_KEY_ID, TWTXT_S3_SECRET_ACCESS_KEY`,
   example: `$ eleventy-twtxt serve --port 8080
 http://127.0.0.1:8080/

@@ -104,6 +104,16 @@ function ended(): Promise<void> {
   });
 }
 
+/** Whether questions reach the author, and answers the command. */
+export function canAsk({ isTerminal }: Pick<Terminal, "isTerminal">): boolean {
+  return isTerminal.stdin && isTerminal.stderr;
+}
+
+/** Asks a question whose answer is no unless the author types yes. */
+export async function isConfirmed(question: string, { ask }: Pick<Terminal, "ask">): Promise<boolean> {
+  return /^\s*y(es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? "");
+}
+
 /** Control characters except tab and line feed, direction marks and overrides, and other line separators. */
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

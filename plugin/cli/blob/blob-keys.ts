@@ -3,7 +3,7 @@
 import { knownFolder } from "../../author/blobs/blob-site.js";
 import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
 import type { OwnBlobs } from "../../blobs/client/own-blobs.js";
-import { findByPrefix } from "../options.js";
+import { completeId } from "../options.js";
 import type { Terminal } from "../terminal.js";
 
 /** @param damaged - a message for each record of this machine that cannot be read */
@@ -13,7 +13,6 @@ export function sayDamaged(damaged: readonly string[], terminal: Terminal): void
 }
 
 const KEY_PREFIX = new RegExp(`^[0-9a-f]{${MIN_KEY_PREFIX},64}$`, "i");
-const KEY_USE = { idOf: (key: string) => key, what: "blob", short: shortKey, least: MIN_KEY_PREFIX };
 
 /** Whole keys are case-sensitive; a SHA-256 in capitals is completed too. */
 function isPrefix(word: string): boolean {
@@ -32,7 +31,7 @@ export async function completeKeys(words: readonly string[], { client, known }: 
   const all = [...stored, ...states.filter(({ isDeleted }) => !isDeleted)].map(({ key }) => key);
   const addresses = [...new Set(all)].filter(isContentAddress);
   const complete = (word: string) =>
-    isPrefix(word) && !all.includes(word) ? (findByPrefix(word.toLowerCase(), addresses, KEY_USE) ?? word) : word;
+    isPrefix(word) && !all.includes(word) ? (completeId(word.toLowerCase(), addresses, shortKey) ?? word) : word;
   return [...new Set(words.map(complete))];
 }
 

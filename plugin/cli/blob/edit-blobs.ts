@@ -5,6 +5,7 @@ import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import type { OwnSiteValues } from "../options.js";
+import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey, completeKeys } from "./blob-keys.js";
 
@@ -53,8 +54,8 @@ async function changeBlob(
 ): Promise<number> {
   const { blobs, sharedUrl } = await blobSite(values, terminal);
   const { outcome, blob, note, isProven } = await blobs.change(await completeKey(word, blobs), change);
-  if (values.json) terminal.print(JSON.stringify({ outcome, ...factsOf(blob, sharedUrl), note }, null, 2));
-  else terminal.print(values.markdown ? markdownOf(blob) : placeOf(blob, sharedUrl));
+  const place = values.markdown ? markdownOf(blob) : placeOf(blob, sharedUrl);
+  printData({ outcome, ...factsOf(blob, sharedUrl), note }, [place], values, terminal);
   const key = shortKey(blob.key);
   terminal.say(`${key}: ${outcome}, ${visibility(blob)}`);
   if (!isProven) terminal.say(`${key}: It was stored without a proof. To add one, put the file again.`);
@@ -75,6 +76,6 @@ export async function rm(values: OwnSiteValues, words: string[], terminal: Termi
     if (note !== null) terminal.say(`${key}: ${note}`);
     if (!removed && !wasMissing) exitCode = 1;
   }
-  if (values.json) terminal.print(JSON.stringify(removals, null, 2));
+  printData(removals, [], values, terminal);
   return exitCode;
 }

@@ -1,4 +1,5 @@
 // plugin/cli/blob/get.ts: `blob get`: saves a blob, the author's own or one that another owner shares.
+
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sizeText } from "../../author/amounts.js";
@@ -19,6 +20,7 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import type { OwnSiteValues } from "../options.js";
+import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey } from "./blob-keys.js";
 
@@ -110,6 +112,6 @@ async function deliver(received: ReceivedFile, place: Place, values: Values, ter
   const size = file?.bytes.length ?? blob.size;
   const sealed = { sealed: file === null && isSealedType(type), sealedBy: file?.signer ?? null };
   const facts = { file: path, key, owner, size, type, proof: proofFacts(proof), ...sealed };
-  terminal.print(values.json ? JSON.stringify(facts, null, 2) : path);
+  printData(facts, [path], values, terminal);
   terminal.say(`${shortKey(key)}: saved, ${sizeText(size)}`);
 }

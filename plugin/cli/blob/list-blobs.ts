@@ -15,7 +15,7 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
 import { oneLine } from "../../http/one-line.js";
 import type { OwnSiteValues } from "../options.js";
-import { tableOf } from "../output.js";
+import { printData, tableOf } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey, completeKeys, sayDamaged } from "./blob-keys.js";
 
@@ -24,15 +24,12 @@ export async function list(values: OwnSiteValues, _: null, terminal: Terminal): 
   const site = await blobSite(values, terminal);
   const { sharedUrl } = site;
   const { rows, lost, damaged } = await listBlobs(site);
-
-  if (values.json) {
-    const facts = rows.map(({ blob, proof }) => {
-      const { created, modified } = blob;
-      return { ...factsOf(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
-    });
-    const lostFacts = lost.map(({ key, why }) => ({ key, proof: proofFacts({ state: "wrong", why }) }));
-    terminal.print(JSON.stringify([...facts, ...lostFacts], null, 2));
-  } else for (const line of listLines(rows)) terminal.print(line);
+  const facts = rows.map(({ blob, proof }) => {
+    const { created, modified } = blob;
+    return { ...factsOf(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
+  });
+  const lostFacts = lost.map(({ key, why }) => ({ key, proof: proofFacts({ state: "wrong", why }) }));
+  printData([...facts, ...lostFacts], listLines(rows), values, terminal);
   for (const { key, why } of lost) terminal.say(`${shortKey(key)}: ${why}.`);
   sayDamaged(damaged, terminal);
   const wrong = rows.filter(({ proof }) => proof.state === "wrong").length + lost.length;
@@ -62,8 +59,7 @@ export async function info(values: OwnSiteValues, word: string, terminal: Termin
   // A single blob comes without its creation time and without milliseconds.
   const { created = null, modified = null } = (await blobs.client.list()).find(({ key }) => key === blob.key) ?? {};
   const facts = { ...factsOf(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
-  if (values.json) terminal.print(JSON.stringify(facts, null, 2));
-  else for (const line of infoLines(blob, facts)) terminal.print(line);
+  printData(facts, infoLines(blob, facts), values, terminal);
   return 0;
 }
 
@@ -105,8 +101,7 @@ export async function verify(values: OwnSiteValues, words: string[], terminal: T
     results.push(result);
     if (result.why !== null && !values.json) terminal.print(`${shortKey(result.key)}: ${result.why}`);
   }
-  if (values.json) terminal.print(JSON.stringify(results, null, 2));
-
+  printData(results, [], values, terminal);
   const count = (state: Verification["state"]) => results.filter((one) => one.state === state).length;
   const others = listed([
     [count("missing"), "missing"],

@@ -9,7 +9,7 @@ import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import type { OwnSiteValues } from "../options.js";
-import { type Progress, progressOf } from "../output.js";
+import { type Progress, printData, progressOf } from "../output.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";
 import { changeOf, type MetadataValues } from "./edit-blobs.js";
 import { findFiles } from "./put-files.js";
@@ -161,13 +161,11 @@ function show({ file, result, error }: PutResult, values: Values, sharedUrl: str
 
 /** @returns the exit code */
 function conclude(results: readonly PutResult[], values: Values, sharedUrl: string, terminal: Terminal): number {
-  if (values.json) {
-    const facts = results.map(({ file, result, error }) => ({
-      file: file.shown,
-      ...(result ? { outcome: result.outcome, ...factsOf(result.blob, sharedUrl), note: result.note } : { error }),
-    }));
-    terminal.print(JSON.stringify(facts, null, 2));
-  }
+  const facts = results.map(({ file, result, error }) => ({
+    file: file.shown,
+    ...(result ? { outcome: result.outcome, ...factsOf(result.blob, sharedUrl), note: result.note } : { error }),
+  }));
+  printData(facts, [], values, terminal);
   if (values.to.length > 0 || values.markdown) {
     const keys = results.flatMap(({ result }) => (result && !result.blob.isPublic ? shortKey(result.blob.key) : []));
     for (const key of keys) {

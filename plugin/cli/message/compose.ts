@@ -1,4 +1,5 @@
 // plugin/cli/message/compose.ts: `message send` and `reply`: take a text from the command line, standard input or an editor, and send it.
+
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -14,6 +15,7 @@ import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { checkGuests } from "../../messages/send/send-message.js";
 import type { OwnSiteValues } from "../options.js";
+import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
@@ -73,7 +75,7 @@ async function sendTo(
             onResult,
           );
     const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
-    if (values.json) terminal.print(JSON.stringify({ id, recipients: reports.map(factsOf) }, null, 2));
+    printData({ id, recipients: reports.map(factsOf) }, [], values, terminal);
     terminal.say(reportSum(reports));
     return exitCodeOf(reports);
   };

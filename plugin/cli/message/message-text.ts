@@ -1,6 +1,6 @@
 // plugin/cli/message/message-text.ts: messages and threads as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
 import { counted } from "../../author/amounts.js";
-import { type InboxEntry, isOpened, type Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
+import { type InboxEntry, isOpened, type ReadMessage } from "../../author/messages/mailbox.js";
 import {
   factsOf,
   inSeconds,
@@ -19,21 +19,29 @@ import {
   type KeyChange,
   keyChangesIn,
   momentOf,
-  openCopies,
   ownMoment,
   shownText,
   type Thread,
-  threadsOf,
 } from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/line.js";
 import { shortId } from "../options.js";
 import { alignedRows, widthOf } from "../output.js";
-import { shownSafely, type Terminal } from "../terminal.js";
+import { shownSafely } from "../terminal.js";
 
 /** A message may consist of line breaks only. */
 const MAX_LINES = 500;
 /** A longer address does not widen the column: a sender can claim one of 300 characters. */
 const MAX_COLUMN = 40;
+
+/** For `--json`. */
+export function inboxFacts(messages: readonly InboxEntry[], isRead: IsRead) {
+  return messages.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) }));
+}
+
+/** Blocks of lines, with an empty line between them. */
+export function joined(blocks: readonly string[][]): string[] {
+  return blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));
+}
 
 /** A line for each message, and a second one with the reason if it is not verified. */
 export function listLines(messages: readonly InboxEntry[], columns: number | null): string[] {
@@ -165,23 +173,10 @@ function brokenAt(room: number, line: string, byWords = true): string[] {
   return [...parts, part];
 }
 
-/** Prints a thread for each correspondent, the ones with verified addresses first, then guests, then unverified messages. */
-export async function printThreads(
-  messages: readonly InboxEntry[],
-  mailbox: Mailbox,
-  { isJson, isRead, terminal }: { isJson: boolean; isRead: IsRead; terminal: Terminal },
-): Promise<void> {
-  const threads = threadsOf(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
-  if (isJson) {
-    const facts = threads.map(({ received, ...thread }) => ({
-      ...thread,
-      received: received.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) })),
-    }));
-    return terminal.print(JSON.stringify(facts, null, 2));
-  }
-  const changes = keyChangesIn(messages);
-  const blocks = threads.map((thread) => threadLines(thread, changes, terminal.columns()));
-  for (const line of blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]))) terminal.print(line);
+/** Threads one after the other, with an empty line between them. */
+export function threadsText(threads: readonly Thread[], columns: number | null): string[] {
+  const changes = keyChangesIn(threads.flatMap(({ received }) => received));
+  return joined(threads.map((thread) => threadLines(thread, changes, columns)));
 }
 
 function threadLines({ address, received, sent }: Thread, changes: KeyChange[], columns: number | null): string[] {

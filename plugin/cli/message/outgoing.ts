@@ -7,33 +7,25 @@ import { openCopies, ownText, shownText } from "../../author/messages/threads.js
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { padded } from "../output.js";
+import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { padded, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { followedBy, indented } from "./message-text.js";
-
-function idUse<T extends { id: string }>(what: string): IdUse<T> {
-  return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
-}
 
 /** `message sent [ID]` */
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const all = await mailbox.outbox().sent();
-  const wanted = id === null ? all : [oneByPrefix(id, all, idUse("copy of yours"))];
+  const wanted = id === null ? all : [oneByPrefix(id, all, "copy of yours")];
   const copies = openCopies(wanted, mailbox.keys);
-  if (values.json) {
-    terminal.print(JSON.stringify(copies, null, 2));
-    return 0;
-  }
   const columns = terminal.columns();
-  for (const copy of copies) {
+  const lines = copies.flatMap((copy) => {
     const head = `${shortId(copy.id)}  ${inSeconds(copy.created)}  to ${copy.to.map(shownAddress).join(", ")}`;
     const text = shownText(copy);
-    const lines = id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
-    for (const line of lines) terminal.print(line);
-  }
-  if (id === null) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
+    return id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
+  });
+  printData(copies, lines, values, terminal);
+  if (id === null && !values.json) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
   return 0;
 }
 
@@ -41,8 +33,8 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
 export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const entries = await mailbox.outbox().list();
-  if (values.json) terminal.print(JSON.stringify(entries.map(factsOf), null, 2));
-  else for (const line of entries.flatMap((entry) => entryLines(entry, mailbox, terminal))) terminal.print(line);
+  const lines = entries.flatMap((entry) => entryLines(entry, mailbox, terminal));
+  printData(entries.map(factsOf), lines, values, terminal);
   const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
   terminal.say(`${entries.length} in the outbox.${hint}`);
   return 0;
@@ -57,7 +49,7 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
     for (const one of [`${shortId(report.id)}  ${line}`, ...reason]) terminal.print(one);
   });
   const reports = await outbox.retry({ all: true });
-  if (values.json) terminal.print(JSON.stringify(reports, null, 2));
+  printData(reports, [], values, terminal);
   terminal.say(reports.length === 0 ? "The outbox has nothing to retry." : reportSum(reports));
   return exitCodeOf(reports);
 }
@@ -65,11 +57,10 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
 /** `message discard ID` */
 export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
   const outbox = (await Mailbox.open(values, terminal)).outbox();
-  const entry = oneByPrefix(id, await outbox.list(), idUse("message in the outbox"));
+  const entry = oneByPrefix(id, await outbox.list(), "message in the outbox");
   await outbox.discard(entry.id);
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
-  if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));
-  else terminal.print(`${shortId(entry.id)}  ${inSeconds(entry.created)}`);
+  printData(factsOf(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
   terminal.say(`Discarded. Not delivered to ${others.map(shownAddress).join(", ")}.`);
   return 0;
 }

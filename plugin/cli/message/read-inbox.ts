@@ -3,20 +3,19 @@
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
-import { factsOf, inSeconds } from "../../author/messages/message-facts.js";
-import type { IsRead } from "../../author/messages/read-marks.js";
+import { inSeconds } from "../../author/messages/message-facts.js";
+import { openCopies, threadsOf } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
-import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { countsOf, indented, listLines, messageLines, printThreads } from "./message-text.js";
+import { countsOf, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
-
-const INBOX_ID: IdUse<InboxMessage> = { idOf: ({ id }) => id, what: "message in your inbox", short: shortId, least: 4 };
 
 /** `message list` */
 export async function list(
@@ -30,9 +29,12 @@ export async function list(
   const all = await messagesIn(inbox);
   const listed = values.unread ? all.filter(({ id }) => !isRead(id)) : all;
   const messages = await readWanted(listed, { mailbox, inbox, terminal });
-  if (values.threads) await printThreads(messages, mailbox, { isJson: values.json, isRead, terminal });
-  else if (values.json) terminal.print(jsonOf(messages, isRead));
-  else for (const line of listLines(messages, terminal.columns())) terminal.print(line);
+  const columns = terminal.columns();
+  if (values.threads) {
+    const threads = threadsOf(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
+    const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
+    printData(facts, threadsText(threads, columns), values, terminal);
+  } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
   terminal.say(countsOf(messages, isRead));
   return 0;
 }
@@ -48,11 +50,8 @@ export async function read(
   const all = await messagesIn(inbox);
   const isRead = await mailbox.readMarks.current();
   const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), { mailbox, inbox, terminal });
-  if (values.json) terminal.print(jsonOf(messages, isRead));
-  else {
-    const blocks = messages.map((message) => messageLines(message, terminal.columns()));
-    for (const line of blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]))) terminal.print(line);
-  }
+  const blocks = messages.map((message) => messageLines(message, terminal.columns()));
+  printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
   await mailbox.readMarks.add(messages.map(({ id }) => id));
   terminal.say(countsOf(messages));
   const opened = messages.filter((message) => isOpened(message));
@@ -82,18 +81,10 @@ export async function deleteMessages(
     if (!values.json) for (const line of deletedLines(message, terminal.columns())) terminal.print(line);
   }
   await mailbox.readMarks.remove(deleted.map(({ id }) => id));
-  if (values.json) terminal.print(JSON.stringify(deleted, null, 2));
+  printData(deleted, [], values, terminal);
   const rest = kept === 0 ? "" : ` ${kept} kept: unverified, but signed with a key that you know.`;
   terminal.say(`${deleted.length} deleted.${rest}`);
   return 0;
-}
-
-function jsonOf(messages: readonly InboxEntry[], isRead: IsRead): string {
-  return JSON.stringify(
-    messages.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) })),
-    null,
-    2,
-  );
 }
 
 async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {
@@ -139,7 +130,7 @@ export async function verifiedSender(
 
 /** @throws TwtxtError `not-found` */
 function messagesOf(ids: readonly string[], all: readonly InboxMessage[]): InboxMessage[] {
-  return [...new Set(ids.map((id) => oneByPrefix(id, all, INBOX_ID)))];
+  return [...new Set(ids.map((id) => oneByPrefix(id, all, "message in your inbox")))];
 }
 
 /** Keeps messages that a contact signed: the contact's host may be down, or the contact had another key then. */
