@@ -24,8 +24,8 @@ const BUILD = "Build the site first: npx @11ty/eleventy";
 /** A site on this machine. */
 export interface Site {
   settings: SiteSettings;
-  /** Files of builds and of `serve` beside the settings, absolute. */
-  host: Record<"file" | "published" | "serving", string>;
+  /** Files of builds and of `serve` beside the settings, and the folder of processes that follow feeds; absolute. */
+  host: Record<"file" | "published" | "serving" | "following", string>;
   /** The absolute path of a file that the settings name. */
   file(name: string): string;
   /** A path relative to the working directory, for messages. */
@@ -47,7 +47,12 @@ export async function siteAt(machine: Machine, settingsFile?: string): Promise<S
     const beside = (name: string) => join(dirname(place), basename(name));
     return {
       settings: parsed(text, place, parseSiteSettings),
-      host: { file: beside(HOST_FILE), published: beside(PUBLISHED_FOLDER), serving: beside(SERVING_FOLDER) },
+      host: {
+        file: beside(HOST_FILE),
+        published: beside(PUBLISHED_FOLDER),
+        serving: beside(SERVING_FOLDER),
+        following: beside("following"),
+      },
       file: (name) => fileBelow(root, name),
       shown: (file) => relative(machine.folder, file) || ".",
     };

@@ -4,6 +4,8 @@ import { readlinkSync } from "node:fs";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { TwtxtError } from "../errors.js";
 import { ifExists, makeFolder, remove } from "./disk.js";
 
 /** Temporary files of other machines and containers are removed when they have not changed for this long. */
@@ -13,6 +15,10 @@ const FOREIGN_AGE_MS = 3600_000;
 const TEMPORARY = ".tmp";
 /** One empty file for each process that uses the store. */
 const MARKS = ".in-use";
+
+/** The longest pause of {@link workAlone} between two tries, in milliseconds, and the number of tries: some ten seconds. */
+const PAUSE_MS = 50;
+const TRIES = 400;
 
 /** This machine or container, within which process IDs are unique. */
 const MACHINE = createHash("sha256")
@@ -111,4 +117,29 @@ export async function processesUsing(store: string): Promise<number[]> {
   const names = await Promise.all([MARKS, TEMPORARY].map((folder) => ifExists(readdir(join(store, folder)))));
   const ids = names.flatMap((found) => (found ?? []).map(processOfName)).filter((id) => typeof id === "number");
   return [...new Set(ids)];
+}
+
+/**
+ * Does work that no other process on this machine does at the same time.
+ *
+ * @param folder - the same one in all processes that do such work
+ * @throws TwtxtError `store-failed` if another process does not end its work
+ */
+export async function workAlone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const release = await markInUse(folder);
+    try {
+      const [other] = await processesUsing(folder);
+      if (other === undefined) return await work();
+      if (tries === TRIES) throw new TwtxtError("store-failed", stillWorking(other, folder));
+    } finally {
+      await release();
+    }
+    // Of two processes that see each other's mark, both try again.
+    await setTimeout(Math.random() * PAUSE_MS);
+  }
+}
+
+function stillWorking(process: number, folder: string): string {
+  return `Process ${process} is making another change. Try again when it is done. If it is another program, remove the folder ${join(folder, MARKS)}.`;
 }

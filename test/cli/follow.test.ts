@@ -1,8 +1,15 @@
 // test/cli/follow.test.ts: the commands `eleventy-twtxt follow` and `unfollow`.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Machine } from "../../plugin/author/machine.js";
+import { siteAt } from "../../plugin/author/site.js";
+import { follow as followFeed } from "../../plugin/author/timeline/followed-feeds.js";
+import type { Ask } from "../../plugin/http/guard.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { COMPILED } from "../helpers/paths.js";
 import { post, site } from "../helpers/site.js";
 import { blog, command } from "./helpers.js";
 
@@ -19,6 +26,40 @@ function following(files: Record<string, string> = {}) {
 async function feedServer(feed: string) {
   const server = await loopbackServer((_, response) => response.end(feed));
   return { ...server, feed: `${server.url}/twtxt.txt`, allowed: ["--allow-private-host", server.host] };
+}
+
+function feedsOf(host: string) {
+  return Array.from({ length: 20 }, (_, n) => ({ nick: `${host}${n}`, url: `https://${host}.example/${n}.txt` }));
+}
+
+const noRequests: Ask = () => Promise.reject(new Error("A feed with a nick is not requested."));
+
+function machineAt(folder: string): Machine {
+  return { folder, environment: {}, now: Date.now, say: () => {}, ended: () => new Promise(() => {}) };
+}
+
+/** Another process, which follows these feeds, one after the other, once it is told to. */
+async function follower(folder: string, feeds: readonly (typeof BOB)[]) {
+  const script = `
+    import { once } from "node:events";
+    import { siteAt } from ${JSON.stringify(join(COMPILED, "author/site.js"))};
+    import { follow } from ${JSON.stringify(join(COMPILED, "author/timeline/followed-feeds.js"))};
+    const site = await siteAt({ folder: ${JSON.stringify(folder)} });
+    process.stdout.write("ready");
+    await once(process.stdin, "data");
+    for (const feed of ${JSON.stringify(feeds)}) await follow(site, feed, null);
+    process.stdin.destroy();`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit").then(([exitCode]) => exitCode);
+  await once(child.stdout, "data");
+  return {
+    run() {
+      child.stdin.write("go");
+      return ended;
+    },
+  };
 }
 
 describe("eleventy-twtxt follow", () => {
@@ -110,6 +151,18 @@ describe("eleventy-twtxt follow", () => {
     expect(exitCode).toBeGreaterThan(0);
     expect(stderr).toContain(sentence);
     expect(existsSync(join(folder, FILE))).toBe(false);
+  });
+
+  it("loses no change if two processes follow feeds at the same time", async () => {
+    const { folder, read } = following();
+    const there = await follower(folder, feedsOf("there"));
+    const site = await siteAt(machineAt(folder));
+    const ended = there.run();
+    for (const feed of feedsOf("here")) await followFeed(site, feed, noRequests);
+    expect(await ended).toBe(0);
+    expect(JSON.parse(read(FILE)).map(({ nick }: typeof BOB) => nick)).toEqual(
+      expect.arrayContaining([...feedsOf("here"), ...feedsOf("there")].map(({ nick }) => nick)),
+    );
   });
 
   it("changes no file that is not a list of feeds, and names the place", async () => {

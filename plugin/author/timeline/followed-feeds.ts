@@ -6,7 +6,8 @@ import { isMentionUrl, isNick } from "../../feed/mention.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
-import { createText, readText, replaceText } from "../files.js";
+import { workAlone } from "../../store/processes.js";
+import { createText, orBadFile, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { Site } from "../site.js";
 import { findFeed } from "./find-feed.js";
@@ -18,8 +19,13 @@ export interface Following extends FollowedFeed {
   isInOption: boolean;
 }
 
-/** Changes of the file, one after the other: each one reads what the one before has written. */
+/** The changes of this process, one after the other. */
 const changes = new PQueue({ concurrency: 1 });
+
+/** Changes the file. Each change reads what the one before has written, also those of other processes. */
+function changeFile<T>({ host }: Site, change: () => Promise<T>): Promise<T> {
+  return changes.add(() => orBadFile(workAlone(host.following, change)));
+}
 
 /** The feeds that the site follows: those in the option, as of the last build, and those that are in the file now. */
 export async function followedFeeds(site: Site): Promise<Following[]> {
@@ -57,7 +63,7 @@ export async function follow(
   if (known) return { ...known, isNew: false };
   const feed = nick === undefined ? await namedFeed(url, ask) : { nick, url };
   checkUrl(feed.url, site);
-  return changes.add(() => addFeed(site, feed));
+  return changeFile(site, () => addFeed(site, feed));
 }
 
 /** Adds a feed that is not in the list, perhaps since another page has just added it. @throws TwtxtError as {@link follow} */
@@ -84,7 +90,7 @@ async function addFeed(site: Site, feed: FollowedFeed): Promise<Following & { is
  * @throws TwtxtError `bad-usage` for a feed in the option; `bad-file`
  */
 export function unfollow(site: Site, wanted: string): Promise<FollowedFeed | null> {
-  return changes.add(() => removeFeed(site, wanted));
+  return changeFile(site, () => removeFeed(site, wanted));
 }
 
 async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {
@@ -122,7 +128,7 @@ async function addToList(site: Site, { nick, url }: FollowedFeed): Promise<void>
   const { file, isThere, json } = await readList(site);
   const text = addToJsonList(json, { nick, url });
   if (isThere) return replaceText(file, text);
-  // Another process may just have created it.
+  // The author may just have created it.
   if (!(await createText(file, text))) await addToList(site, { nick, url });
 }
 
