@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
-import { essenceOf, type Handler, json, methodNotAllowed, optionsAnswer, readBody } from "../../http/respond.js";
+import { allowing, essenceOf, type Handler, json, type RequestContext, readBody } from "../../http/respond.js";
 import { nonceUsed, verifyHead, verifyRequest } from "../../http/signature.js";
 import { isKeyText } from "../../keys/key.js";
 import { GUEST_DAYS } from "../../options/inbox.js";
@@ -108,10 +108,9 @@ export class Inboxes {
     setMaxListeners(0, this.#newMessages);
   }
 
-  /** A user without an inbox gets 404 for any method. */
   readonly handlers: Record<"inbox" | "message", Handler> = {
-    inbox: async (request, { params, address }) => this.#atInbox(request, this.#inboxOf(params.user), address),
-    message: async (request, { params }) => this.#atMessage(request, this.#inboxOf(params.user), params.id ?? ""),
+    inbox: this.#handler("inbox", (request, inbox, { address }) => this.#atInbox(request, inbox, address)),
+    message: this.#handler("message", (request, inbox, { params }) => this.#delete(request, inbox, params.id ?? "")),
   };
 
   /** Deletes expired messages and records. @param isOver - when true, nothing more is started */
@@ -139,6 +138,17 @@ export class Inboxes {
     );
   }
 
+  /** A user without an inbox gets 404 for any method. */
+  #handler(
+    route: "inbox" | "message",
+    answer: (request: Request, inbox: Inbox, asked: RequestContext) => Promise<Response>,
+  ): Handler {
+    return async (request, asked) => {
+      const inbox = this.#inboxOf(asked.params.user);
+      return allowing(ROUTES[route].methods, () => answer(request, inbox, asked))(request, asked);
+    };
+  }
+
   /** @throws TwtxtError `not-found` */
   #inboxOf(user = ""): Inbox {
     const { users, guests } = this.#options;
@@ -149,26 +159,14 @@ export class Inboxes {
   }
 
   async #atInbox(request: Request, inbox: Inbox, address: string): Promise<Response> {
-    const { methods } = ROUTES.inbox;
-    switch (request.method) {
-      case "POST":
-      case "PUT":
-        return inbox.guests
-          ? this.#deliverToGuest(request, inbox.user, inbox.guests)
-          : this.#deliver(request, inbox.user, address);
-      case "GET":
-      case "HEAD":
-        await this.#checkSigned(request, inbox);
-        return wantsStream(request) ? this.#subscribe(request, inbox) : this.#list(request, inbox);
-      case "OPTIONS":
-        return optionsAnswer(methods);
-      default:
-        return methodNotAllowed(methods);
+    const { user, guests } = inbox;
+    const { limits, inboxUrl } = this.#options;
+    if (request.method === "GET" || request.method === "HEAD") {
+      await this.#checkSigned(request, inbox);
+      if (wantsStream(request)) return this.#subscribe(request, inbox);
+      return listMessages(request, inboxUrl(user), user, this.#messages);
     }
-  }
-
-  async #deliver(request: Request, user: string, address: string): Promise<Response> {
-    const { limits } = this.#options;
+    if (guests) return this.#deliverToGuest(request, user, guests);
     return this.#deliveries.accept(await bodyOfMessage(request), { user, limits, address });
   }
 
@@ -182,10 +180,7 @@ export class Inboxes {
   }
 
   /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
-  async #atMessage(request: Request, inbox: Inbox, id: string): Promise<Response> {
-    const { methods } = ROUTES.message;
-    if (request.method === "OPTIONS") return optionsAnswer(methods);
-    if (request.method !== "DELETE") return methodNotAllowed(methods);
+  async #delete(request: Request, inbox: Inbox, id: string): Promise<Response> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
     const isThere = (await this.#messages.all(user)).some((message) => message.id === id);
@@ -205,10 +200,6 @@ export class Inboxes {
     const { store } = this.#options;
     const isNew = isSpent ? await spendNonce(store, nonce) : !(await isNonceSpent(store, nonce));
     if (!isNew) throw nonceUsed();
-  }
-
-  #list(request: Request, { user }: Inbox): Promise<Response> {
-    return listMessages(request, this.#options.inboxUrl(user), user, this.#messages);
   }
 
   #subscribe(request: Request, { user, guests }: Inbox): Promise<Response> {

@@ -1,10 +1,8 @@
 // plugin/messages/read/inbox-client.ts: reads, follows and clears the author's own inbox.
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readEvents } from "../../http/event-stream.js";
-import type { Signer } from "../../http/sign-request.js";
-import { type AskSite, type SiteAnswer, siteApi } from "../../http/site-api.js";
+import { type AskSite, type SiteAnswer, type SiteApiOptions, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
 
 /** A sealed message in an inbox. */
@@ -23,18 +21,12 @@ interface MessageList {
   etag: string | null;
 }
 
-interface InboxClientOptions {
+/** The signer is the owner of the inbox. */
+interface InboxClientOptions extends Omit<SiteApiOptions, "root"> {
   /** The URL of the inbox, without a slash at its end. */
   endpoint: string;
-  /** The owner of the inbox. */
-  signer: Signer;
-  /** The platform's fetch, since this is the author's own site. */
-  fetch: typeof globalThis.fetch;
-  now: Clock;
   /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** Time limit of an answer, and of silence in a stream, in milliseconds; default 70,000. */
-  timeoutMs?: number;
 }
 
 const Item = v.pipe(
@@ -81,13 +73,10 @@ export class InboxClient {
   readonly #sleep: InboxClientOptions["sleep"];
   readonly #ask: AskSite;
 
-  constructor({ endpoint, signer, fetch, now, sleep, timeoutMs }: InboxClientOptions) {
+  constructor({ endpoint, sleep, ...options }: InboxClientOptions) {
     this.#endpoint = endpoint;
     this.#sleep = sleep;
-    this.#ask = siteApi({
-      ...{ root: endpoint, signer, fetch, now },
-      ...(timeoutMs !== undefined && { idleTimeoutMs: timeoutMs }),
-    });
+    this.#ask = siteApi({ root: endpoint, ...options });
   }
 
   /**
@@ -98,26 +87,25 @@ export class InboxClient {
    * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
    */
   async list({ after, etag }: { after?: string; etag?: string } = {}): Promise<MessageList | null> {
-    let path = pathAfter(after);
     const headers: Record<string, string> = etag === undefined ? {} : { "if-none-match": etag };
-    let answer = await this.#ask({ method: "GET", path, headers, expected: [304] });
-    if (answer.status === 304) {
-      answer.close();
+    const first = await this.#ask({ method: "GET", path: pathAfter(after), headers, expected: [304] });
+    if (first.status === 304) {
+      first.close();
       return null;
     }
-    const pages = new Set([path]);
-    const messages = this.#parse(await answer.text(), ListJson);
-    for (let next = this.#nextPage(answer); next !== null; next = this.#nextPage(answer)) {
-      path = next;
+    const messages = this.#parse(await first.text(), ListJson);
+    const pages = new Set([pathAfter(after)]);
+    for (let path = this.#nextPage(first); path !== null; ) {
       if (pages.has(path) || pages.size >= MAX_PAGES)
         throw refused(this.#endpoint + path, "the pages of this inbox form a loop");
       pages.add(path);
-      answer = await this.#ask({ method: "GET", path });
+      const answer = await this.#ask({ method: "GET", path });
       for (const message of this.#parse(await answer.text(), ListJson)) messages.push(message);
       if (messages.length > MAX_MESSAGES)
         throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
+      path = this.#nextPage(answer);
     }
-    return { messages, etag: pages.size === 1 ? answer.headers.get("etag") : null };
+    return { messages, etag: pages.size === 1 ? first.headers.get("etag") : null };
   }
 
   /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */

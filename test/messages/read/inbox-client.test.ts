@@ -42,11 +42,14 @@ function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
 }
 
 /** A host with a different implementation, on loopback. */
-async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown, timeoutMs = PATIENT_MS) {
+async function hostOf(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+  idleTimeoutMs = PATIENT_MS,
+) {
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
   const { naps, sleep } = insomniac();
   const endpoint = `${host.url}/inbox/alice`;
-  const client = new InboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, timeoutMs });
+  const client = new InboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, idleTimeoutMs });
   return { ...host, endpoint, client, naps };
 }
 
