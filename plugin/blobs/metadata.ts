@@ -6,7 +6,7 @@ import type { Metadata } from "./blob.js";
 import { PROOF_PROPERTIES } from "./proof.js";
 
 /** The metadata in a request. Omitted fields stay as they are. */
-export type Change = Partial<Metadata>;
+type Change = Partial<Metadata>;
 
 /** The default type. */
 export const ANY_TYPE = "application/octet-stream";

@@ -1,20 +1,16 @@
 // plugin/keys/identity-text.ts: format of identity files.
 import { secretKeyOf } from "./ed25519.js";
 import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
-import { formatKey } from "./key.js";
+import { formatKey, type SecretKey } from "./key.js";
 
 /** A key pair with its address. The private key cannot be read, and does not appear in JSON or the console. */
-export interface Identity {
+export interface Identity extends Pick<SecretKey, "sign" | "agree"> {
   /** `user@domain` */
   readonly address: string;
   /** `kex1...` */
   readonly publicKey: string;
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   readonly created: string | null;
-  /** @returns an Ed25519 signature of 64 bytes */
-  sign(bytes: Uint8Array): Uint8Array;
-  /** X25519, see `SecretKey.agree`. */
-  agree(exchangeKey: Uint8Array): Uint8Array;
 }
 
 /**

@@ -32,7 +32,7 @@ export interface NewIdentity extends StoredIdentity {
 }
 
 /** How a new identity is stored. */
-export interface NewIdentityOptions {
+interface NewIdentityOptions {
   /** Whether to fail if the keychain does not work, instead of using a file. */
   isKeychainOnly?: boolean;
 }

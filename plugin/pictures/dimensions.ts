@@ -3,7 +3,7 @@ import { asciiAt, damaged } from "./parts.js";
 import type { CleanPicture } from "./remove-metadata.js";
 
 /** In pixels. */
-export interface Dimensions {
+interface Dimensions {
   width: number;
   height: number;
 }

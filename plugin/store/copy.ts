@@ -120,19 +120,16 @@ export async function copyConsistently(
   };
 
   for (let round = 0; round < ROUNDS && (await copyNew()); round += 1);
-  for (const { prefix, relatedPrefix, referencedKeys } of heads) {
-    const keys = prefix.endsWith("/") ? (await store.keys(prefix)).sort() : [prefix];
-    for (const key of keys) await copyHead(store, { key, relatedPrefix, referencedKeys }, target);
+  for (const head of heads) {
+    const keys = head.prefix.endsWith("/") ? (await store.keys(head.prefix)).sort() : [head.prefix];
+    for (const key of keys) await copyHead(store, key, head, target);
   }
-}
-
-interface Head extends Omit<HeadKeys, "prefix"> {
-  key: string;
 }
 
 async function copyHead(
   store: StreamingStore,
-  { key, relatedPrefix, referencedKeys }: Head,
+  key: string,
+  { relatedPrefix, referencedKeys }: HeadKeys,
   target: CopyTarget,
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -16,7 +16,7 @@ export interface CountedKey {
 }
 
 /** The keys of a group. */
-export interface KeyGroup {
+interface KeyGroup {
   /** By key. */
   sizes: ReadonlyMap<string, number>;
   sum: number;

@@ -38,7 +38,7 @@ export class IdleLimit {
 }
 
 /** A request body that is being sent. */
-export interface Upload {
+interface Upload {
   body: ReadableStream<Uint8Array>;
   /** Whether the whole body has been read by `fetch`. */
   isTaken(): boolean;

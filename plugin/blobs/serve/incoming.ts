@@ -8,7 +8,7 @@ import { digestMismatch } from "../../http/signature.js";
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
 
 /** The contents of an upload. */
-export interface Upload {
+interface Upload {
   /** In bytes, from Content-Length. */
   size: number;
   /**

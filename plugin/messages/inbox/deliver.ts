@@ -18,7 +18,7 @@ export interface InboxLimits {
   bytes: number;
 }
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   messages: StoredMessages;
   shares: Shares;
   now: Clock;
@@ -27,7 +27,7 @@ export interface DeliveryOptions {
 }
 
 /** The inbox that a message is delivered to. */
-export interface Destination {
+interface Destination {
   user: string;
   limits: InboxLimits;
   /** The client's IP address, which has a daily share of the inbox; `null` for no share. */

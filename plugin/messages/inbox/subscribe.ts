@@ -6,7 +6,7 @@ import { formatCursor, itemOf, PRIVATE_HEADERS, parseCursor } from "./list.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 /** Milliseconds by which a message may appear in the store after its `created` time. */
-export const OVERLAP_MS = 60_000;
+const OVERLAP_MS = 60_000;
 const HEARTBEAT_MS = 15_000;
 /** Milliseconds after which a client reconnects. */
 const RETRY_MS = 1000;

@@ -12,7 +12,7 @@ const FOLDER = "blocked/";
 const BlockRecord = v.object({ address: v.string(), key: v.nullable(v.string()), since: v.string() });
 
 /** A blocked sender: `key` is the key `kex1...` that the author knew, `null` for none; `since` is `YYYY-MM-DDThh:mm:ssZ`. */
-export type BlockedSender = v.InferOutput<typeof BlockRecord>;
+type BlockedSender = v.InferOutput<typeof BlockRecord>;
 
 /** The senders that the author has blocked, on this machine. All methods throw TwtxtError `store-failed`. */
 export class BlockedSenders {

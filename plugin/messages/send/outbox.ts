@@ -67,7 +67,7 @@ export class Outbox {
     const { store, now } = this.#options;
     const entry = newEntry(outgoing, now());
     await writeJson(store, keyOf(entry.id), entry, { isNew: true });
-    return attempt(entry, entry.recipients, { ...this.#options, silent: new Set() });
+    return this.#attempt(entry, entry.recipients, new Set());
   }
 
   /**
@@ -88,7 +88,7 @@ export class Outbox {
         taken = claim?.taken ?? [];
         return taken.length > 0 && claim ? claim.entry : null;
       });
-      if (entry) reports.push(...(await attempt(entry, taken, { ...this.#options, silent })));
+      if (entry) reports.push(...(await this.#attempt(entry, taken, silent)));
     }
     return reports;
   }
@@ -120,52 +120,55 @@ export class Outbox {
     const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => copyOf(entry) ?? []);
     return [...copies, ...partly].sort(byAge);
   }
-}
 
-/** `silent` collects the inboxes that do not answer. */
-type AttemptOptions = OutboxOptions & { silent: Set<string> };
+  /**
+   * Delivers once to each inbox, and closes the entry when all recipients have it.
+   *
+   * @param silent - gets the inboxes that do not answer
+   */
+  async #attempt(
+    entry: OutboxEntry,
+    recipients: readonly Recipient[],
+    silent: Set<string>,
+  ): Promise<RecipientReport[]> {
+    const { store } = this.#options;
+    const queue = new PQueue({ concurrency: CONCURRENCY });
+    const inboxes = new Set(recipients.map(({ endpoint }) => endpoint));
+    const reports = await Promise.allSettled(
+      [...inboxes].map((inbox) => {
+        const sharing = recipients.filter(({ endpoint }) => endpoint === inbox);
+        return queue.add(() => this.#attemptInbox(entry, inbox, sharing, silent));
+      }),
+    );
+    const failed = reports.find((report) => report.status === "rejected");
+    if (failed) throw failed.reason;
+    const stored = await readJson(store, keyOf(entry.id), EntryRecord);
+    if (stored && isDone(stored.value)) await close(store, stored.value);
+    return reports.flatMap((report) => (report.status === "fulfilled" ? report.value : []));
+  }
 
-/** Delivers once to each inbox, and closes the entry when all recipients have it. */
-async function attempt(
-  entry: OutboxEntry,
-  recipients: readonly Recipient[],
-  options: AttemptOptions,
-): Promise<RecipientReport[]> {
-  const queue = new PQueue({ concurrency: CONCURRENCY });
-  const inboxes = new Set(recipients.map(({ endpoint }) => endpoint));
-  const reports = await Promise.allSettled(
-    [...inboxes].map((inbox) => {
-      const sharing = recipients.filter(({ endpoint }) => endpoint === inbox);
-      return queue.add(() => attemptInbox(entry, inbox, sharing, options));
-    }),
-  );
-  const failed = reports.find((report) => report.status === "rejected");
-  if (failed) throw failed.reason;
-  const stored = await readJson(options.store, keyOf(entry.id), EntryRecord);
-  if (stored && isDone(stored.value)) await close(options.store, stored.value);
-  return reports.flatMap((report) => (report.status === "fulfilled" ? report.value : []));
-}
-
-async function attemptInbox(
-  { id, sealed }: OutboxEntry,
-  endpoint: string,
-  sharing: readonly Recipient[],
-  { store, ask, now, random, signerFor = () => null, onResult, silent }: AttemptOptions,
-): Promise<RecipientReport[]> {
-  const [signer = null] = sharing.flatMap(({ address }) => signerFor(address) ?? []);
-  const delivery = await deliver(endpoint, sealed, { ask, now, signer });
-  if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
-  const tried = new Set(sharing.map(({ address }) => address));
-  const after = (recipient: Recipient) =>
-    tried.has(recipient.address) ? afterAttempt(recipient, delivery, now(), random) : recipient;
-  const entry = await update(store, keyOf(id), EntryRecord, (old) => {
-    return old && { ...old, recipients: old.recipients.map(after) };
-  });
-  // If another process closed the entry, report this attempt's own result.
-  const known = entry?.recipients.filter(({ address }) => tried.has(address)) ?? sharing.map(after);
-  const reports = known.map((recipient) => ({ id, ...recipient }));
-  for (const report of reports) onResult?.(report);
-  return reports;
+  async #attemptInbox(
+    { id, sealed }: OutboxEntry,
+    endpoint: string,
+    sharing: readonly Recipient[],
+    silent: Set<string>,
+  ): Promise<RecipientReport[]> {
+    const { store, ask, now, random, signerFor = () => null, onResult } = this.#options;
+    const [signer = null] = sharing.flatMap(({ address }) => signerFor(address) ?? []);
+    const delivery = await deliver(endpoint, sealed, { ask, now, signer });
+    if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
+    const tried = new Set(sharing.map(({ address }) => address));
+    const after = (recipient: Recipient) =>
+      tried.has(recipient.address) ? afterAttempt(recipient, delivery, now(), random) : recipient;
+    const entry = await update(store, keyOf(id), EntryRecord, (old) => {
+      return old && { ...old, recipients: old.recipients.map(after) };
+    });
+    // If another process closed the entry, report this attempt's own result.
+    const known = entry?.recipients.filter(({ address }) => tried.has(address)) ?? sharing.map(after);
+    const reports = known.map((recipient) => ({ id, ...recipient }));
+    for (const report of reports) onResult?.(report);
+    return reports;
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ export interface MessageToSend {
   keepCopy?: boolean;
 }
 
-export interface SendOptions extends ResolveOptions {
+interface SendOptions extends ResolveOptions {
   /** The sender. */
   from: { address: string; key: SecretKey };
   outbox: Outbox;
