@@ -432,10 +432,10 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     const none = await alice.blob("list");
     expect(none).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(none.stderr).toContain('Give the plugin the options blobs: true and host: "netlify", or host: "node" for');
+    expect(none.stderr).toContain('set the options blobs: true and host: "netlify" (or host: "node" for');
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "node" }));
     expect((await alice.blob("list")).stderr).toContain(
-      "This site has no blobs. Give the plugin the option blobs: true; build and deploy.",
+      "This site was built without blobs: set the option blobs: true if it is not set yet, then build and deploy.",
     );
 
     const blobs = { owners: [alice.kex], count: 10, bytes: 1000, maxBytes: 100 };

@@ -194,6 +194,21 @@ describe("the room of files", () => {
     await expect.poll(() => workFiles(alice)).toHaveLength(1);
   });
 
+  it("shows no picture that is damaged or has too many pixels, as the rooms of messages and of the timeline do", async () => {
+    const { alice, get } = await openedFiles();
+    const bomb = Buffer.from(PNG);
+    bomb.writeUInt32BE(30_000, 16);
+    bomb.writeUInt32BE(30_000, 20);
+    for (const [name, bytes] of [
+      ["bomb.png", bomb],
+      ["half.png", PNG.subarray(0, PNG.length / 2)],
+    ] as const) {
+      writeFileSync(join(alice.machine.folder, name), bytes);
+      await alice.blob("put", name);
+      expect((await get(`/files/picture/${sha256(bytes)}`)).status).toBe(204);
+    }
+  });
+
   it("shows the kind of a sealed file that turns out to be no picture, and who can read it", async () => {
     const { alice, get, shown } = await openedFiles();
     alice.machine.write("letter.pdf", "%PDF-1.7");
@@ -290,6 +305,28 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toHaveLength(1);
   });
 
+  it("lists an upload until its file is in the grid and its result was shown; one that failed until the list is cleared", async () => {
+    const { alice, get, put, submit } = await openedFiles();
+    const listed = async () => {
+      const { text } = await get("/files");
+      return [...text.matchAll(/<p id="upload-[^"]+-name"[^>]*><bdi>([^<]+)/g)].map(([, name]) => name);
+    };
+    await put([new File(["a list"], "list.txt")]);
+    await expect.poll(async () => (await get("/files")).text).toContain("Stored: new, private.");
+    expect(await listed()).toEqual([]);
+    const { text } = await get("/files");
+    expect(shownText(text)).toMatch(/1 upload: 1 done\..*list\.txt/);
+    expect(text).not.toContain("Clear the list");
+
+    await alice.stop();
+    await put([new File(["a story"], "story.txt")]);
+    await expect.poll(async () => (await get("/files")).text).toContain("Try again");
+    await alice.start();
+    expect(await listed()).toEqual(["story.txt"]);
+    expect((await submit("/files/uploads/clear")).text).not.toContain("Clear the list");
+    expect(await listed()).toEqual([]);
+  });
+
   it("says what to do when the quota, or the size of a file, is exceeded", async () => {
     const { put, uploaded, client, cookie, csrf } = await openedFiles({ count: 1, maxMegabytes: 1 });
     await put([new File(["one"], "one.txt")]);
@@ -362,7 +399,7 @@ describe("the room of files", () => {
       environment: alice.environment,
     });
     const page = await client.ask("/files", { headers: { cookie: await client.open() } });
-    expect(page.text).toContain("Give the plugin the options blobs: true");
+    expect(page.text).toContain("set the options blobs: true and host: ");
   });
 
   it("deletes what a killed client left, and its own files when it ends", async () => {

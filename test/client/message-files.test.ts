@@ -71,6 +71,16 @@ describeWithoutKeychain("files of messages", () => {
     expect(bob.bytes("got.txt")).toEqual(bytes);
   });
 
+  it("have a field that is folded until it is needed, and a page without script sends it, too", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    const field = /<details( open="")?><summary>Attach a file<\/summary>.*?<input id="file" name="file" type="file"/;
+    expect(field.exec((await visitor.get(conversation(bob))).text)).toMatchObject({ 1: undefined });
+    const file = { field: "file", name: "a.png", bytes: PNG };
+    const refused = await visitor.upload(conversation(bob), { text: "x".repeat(60_000) }, [file]);
+    expect(field.exec(refused.text)?.[1]).toBe(' open=""');
+  });
+
   it("may be the whole message, and are named in the list", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
@@ -218,10 +228,10 @@ describeWithoutKeychain("files of messages", () => {
     const visitor = await visitorAt(alice);
     const without = await visitor.get(conversation(bob));
     expect(without.text).not.toContain('type="file"');
-    expect(shownText(without.text)).toContain("give the plugin the option blobs: true");
+    expect(shownText(without.text)).toContain("set the option blobs: true if it is not set yet");
     const file = [{ field: "file", name: "a.png", bytes: PNG }];
     expect(shownText((await visitor.upload(conversation(bob), { text: "" }, file)).text)).toContain(
-      "Not sent: This site has no blobs.",
+      "Not sent: This site was built without blobs: ",
     );
 
     const { carol } = await blobAuthors(["carol"]);

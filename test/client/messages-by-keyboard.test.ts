@@ -84,6 +84,9 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.keyboard.press("r");
     await tab.keyboard.type("And here is the programme.");
     await tab.keyboard.press("Tab");
+    expect(await tab.locator("#file").isVisible()).toBe(false);
+    await tab.keyboard.press("Enter");
+    await tab.keyboard.press("Tab");
     expect(await tab.locator("#file:focus").count()).toBe(1);
     await tab.locator("#file").setInputFiles({ name: "programme.pdf", mimeType: "application/pdf", buffer: PICTURE });
     await tab.keyboard.press("Tab");

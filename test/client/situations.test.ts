@@ -115,7 +115,8 @@ const SITUATIONS: readonly Situation[] = [
     rooms: {
       ...OFFLINE,
       "/mentions": BUILD_AGAIN,
-      "/files": /This site has no blobs\. Give the plugin the option blobs: true; build/,
+      "/files":
+        /This site was built without blobs: set the option blobs: true if it is not set yet, then build and deploy\./,
     },
   },
   {

@@ -33,7 +33,7 @@ async function readerOfPictures() {
     "/photo.jpg": PHOTO,
     "/page.png": `${PNG.toString("latin1", 0, 8)}<html><script>alert(1)</script>`,
     "/drawing.png": '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
-    "/huge.png": Buffer.alloc(6 * 2 ** 20, PNG),
+    "/huge.png": Buffer.alloc(11 * 2 ** 20, PNG),
     "/bomb.png": bomb(),
   };
   const server = await loopbackServer((request, response) => {

@@ -115,14 +115,8 @@ const MENTIONS: readonly Step[] = [
 const FILES: readonly Step[] = [
   { action: "opens the room", strokes: [{ to: "Files" }, ENTER], shows: "No files yet." },
   { action: "chooses a file", strokes: ["a", { choose: PICTURE }], shows: "Upload", stays: true },
-  { action: "uploads it", strokes: [{ to: "Upload" }, ENTER], shows: "Stored: new, private.", stays: true },
-  {
-    action: "clears the list",
-    strokes: [{ to: "Clear the list" }, ENTER],
-    shows: "quinces.png",
-    hides: "Clear the list",
-    stays: true,
-  },
+  { action: "uploads it", strokes: [{ to: "Upload" }, ENTER], shows: "Private: only you can read it", stays: true },
+  { action: "opens the room again", strokes: [{ to: "Files" }, ENTER], shows: "quinces.png", hides: "Stored: new" },
   { action: "asks before it is public", strokes: ["j", "p"], shows: "Make this file public?" },
   { action: "leaves the question", strokes: ["q"], shows: "Private: only you can read it" },
   { action: "asks again", strokes: ["j", "p"], shows: "Make this file public?" },

@@ -60,9 +60,12 @@ export async function blobSite(
 function noBlobs(host: SiteSettings["host"]): TwtxtError {
   const options =
     host === "static"
-      ? `the options blobs: true and host: "netlify", or host: "node" for \`${typed("serve")}\``
-      : "the option blobs: true";
-  return new TwtxtError("no-settings", `This site has no blobs. Give the plugin ${options}; build and deploy.`);
+      ? `the options blobs: true and host: "netlify" (or host: "node" for \`${typed("serve")}\`) if they are`
+      : "the option blobs: true if it is";
+  return new TwtxtError(
+    "no-settings",
+    `This site was built without blobs: set ${options} not set yet, then build and deploy.`,
+  );
 }
 
 /** What this machine knows about an owner's blobs at a site. */

@@ -10,8 +10,8 @@ import { Fault, Sentence } from "../sentence.js";
 import { FileItem, nameOf } from "./file-item.js";
 import { PATH, pageAt } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
-import type { Upload } from "./upload.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
+import type { Uploads } from "./uploads.js";
 
 const PER_PAGE = 60;
 
@@ -30,7 +30,7 @@ interface FilesPageProps {
   /** From 1. */
   page: number;
   files: StoredFiles;
-  uploads: readonly Upload[];
+  uploads: Uploads;
   run: VerificationRun;
 }
 
@@ -46,7 +46,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uplo
       </p>
     </div>
     <div id="uploads" data-live>
-      <UploadList uploads={uploads} />
+      <UploadList uploads={uploads.all} />
     </div>
     <div id="files" data-live>
       <ListState listing={listing} />

@@ -66,8 +66,9 @@ function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void
     const site = await files.site();
     const isBusy = run.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
     const listing = await files.listing(isBusy ? LIST_MS : 0);
+    if (listing.list) uploads.removeStored(new Set(listing.list.rows.map(({ blob }) => blob.key)));
     const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
-    return c.render(<FilesPage {...{ site, listing, page, files, run }} uploads={uploads.all} />, { title: "Files" });
+    return c.render(<FilesPage {...{ site, listing, page, files, uploads, run }} />, { title: "Files" });
   });
   const find = async (c: ClientRequest) => (await (await files.site()).blobs.find(keyIn(c))).blob;
   routes.get("/public/:key", async (c) =>
@@ -128,7 +129,7 @@ async function verificationOf(site: BlobSite, { machine }: ClientContext) {
 function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
   routes.get("/picture/:key", async (c) => {
     const preview = await files.preview(keyIn(c));
-    return preview === null ? c.body(null, 204) : pictureResponse(preview);
+    return preview === null ? c.body(null, 204) : pictureResponse({ type: preview.type, body: preview.bytes });
   });
   routes.get("/get/:key", async (c) => downloadResponse(await files.download(keyIn(c))));
 }

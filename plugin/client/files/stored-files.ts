@@ -1,6 +1,5 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
 import { setTimeout } from "node:timers/promises";
-import { fileTypeFromBuffer } from "file-type";
 import { type BlobList, listBlobs } from "../../author/blobs/blob-list.js";
 import { type BlobSite, blobSite } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
@@ -11,24 +10,17 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/respond.js";
-import type { Download, Picture } from "../contents-response.js";
+import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
+import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
+import type { Download } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 
 /** The age of a list for a page that is requested again all the time, because it shows uploads. */
 export const LIST_MS = 20_000;
 /** A page does not wait longer than this for the list. */
 const LIST_WAIT_MS = 2000;
-/** Larger pictures are not shown. */
-const MAX_PREVIEW_BYTES = 10 * 2 ** 20;
 /** All previews that are kept. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
-/** Raster pictures. SVG can contain scripts. */
-const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
-
-interface Preview extends Picture {
-  body: Uint8Array;
-}
-
 /** The name and type of a sealed file, which only its contents tell. */
 export type OpenedName = Record<"filename" | "type", string>;
 
@@ -46,7 +38,7 @@ export interface Listing {
 export class StoredFiles {
   readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
   readonly #folder: WorkFolder;
-  readonly #previews = new Map<string, Preview | null>();
+  readonly #previews = new Map<string, CleanPicture | null>();
   /** By the SHA-256 of the sealed contents. */
   readonly #opened = new Map<string, OpenedName>();
   #listed: { at: number; isPending: boolean; list: Promise<BlobList> } | null = null;
@@ -158,7 +150,7 @@ export class StoredFiles {
   }
 
   /** A picture to show; `null` for other files. @throws TwtxtError as {@link find} and `receiveFile` */
-  async preview(key: string): Promise<Preview | null> {
+  async preview(key: string): Promise<CleanPicture | null> {
     const blob = await this.find(key, LIST_MS);
     if (!this.mayBePicture(blob)) return null;
     const known = this.#previews.get(blob.sha256);
@@ -170,27 +162,28 @@ export class StoredFiles {
 
   /** Whether a file can have a preview, as far as is known: only its contents tell. */
   mayBePicture({ type, size, sha256 }: Pick<BlobFields, "type" | "size" | "sha256">): boolean {
-    if (size > MAX_PREVIEW_BYTES || this.#previews.get(sha256) === null) return false;
+    if (size > MAX_PICTURE_BYTES || this.#previews.get(sha256) === null) return false;
     const known = this.#opened.get(sha256)?.type ?? type;
-    return PREVIEWED.includes(essenceOf(known)) || isSealedType(known);
+    return CLEANED_TYPES.includes(essenceOf(known)) || isSealedType(known);
   }
 
-  async #readPreview(key: string): Promise<Preview | null> {
+  async #readPreview(key: string): Promise<CleanPicture | null> {
     const { draft, opening } = await this.#contents(key);
     try {
-      const body = opening.file?.bytes ?? (await draft.bytes());
-      const type = (await fileTypeFromBuffer(body))?.mime ?? "";
-      return PREVIEWED.includes(type) ? { type, body } : null;
+      return pictureToShow(opening.file?.bytes ?? (await draft.bytes()), shortKey(key));
+    } catch (error) {
+      if (error instanceof TwtxtError && error.code === "bad-file") return null;
+      throw error;
     } finally {
       await draft.clear();
     }
   }
 
-  #keep(sha256: string, preview: Preview | null): void {
+  #keep(sha256: string, preview: CleanPicture | null): void {
     this.#previews.set(sha256, preview);
     let size = 0;
     for (const [key, kept] of [...this.#previews].reverse()) {
-      size += kept?.body.length ?? 0;
+      size += kept?.bytes.length ?? 0;
       if (size > MAX_KEPT_BYTES) this.#previews.delete(key);
     }
   }

@@ -10,7 +10,7 @@ import { Sentence } from "../sentence.js";
 import { CSRF_FIELD } from "../session.js";
 import { PATH } from "./paths.js";
 import type { Upload } from "./upload.js";
-import { MAX_PAUSE_MS } from "./uploads.js";
+import { MAX_PAUSE_MS, type Uploads } from "./uploads.js";
 
 /** The fields stand before the files, because the form is read as it arrives. Its token is in the address for the same reason. */
 export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
@@ -56,9 +56,11 @@ export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
 export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
   if (uploads.length === 0) return null;
   const isBusy = uploads.some(({ isEnded, isPaused }) => !isEnded && !isPaused);
+  // The next page does not list these.
+  const isLeaving = uploads.some(({ isWell }) => isWell);
   return (
     <>
-      <h2 id="uploads-title" data-busy={isBusy ? "" : undefined}>
+      <h2 id="uploads-title" data-busy={isBusy || isLeaving ? "" : undefined}>
         Uploads
       </h2>
       <p id="uploads-reload" class="unscripted" hidden={!isBusy}>
@@ -70,7 +72,7 @@ export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
         ))}
       </ul>
       <div id="uploads-clear">
-        {uploads.some(({ isEnded }) => isEnded) && (
+        {uploads.some(({ isEnded, isWell }) => isEnded && !isWell) && (
           <Form action={`${PATH}/uploads/clear`}>
             <button type="submit" class="quiet">
               Clear the list
@@ -83,15 +85,16 @@ export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
 };
 
 /** How many uploads have ended; changes rarely, so that screen readers can follow. */
-export function uploadSummary(uploads: readonly Upload[]): string {
-  if (uploads.length === 0) return "";
-  const count = (stage: Upload["stage"]) => uploads.filter((upload) => upload.stage === stage).length;
+export function uploadSummary({ all, removed }: Uploads): string {
+  const total = all.length + removed;
+  if (total === 0) return "";
+  const count = (stage: Upload["stage"]) => all.filter((upload) => upload.stage === stage).length;
   const ended = listed([
-    [count("done"), "done"],
+    [count("done") + removed, "done"],
     [count("failed"), "failed"],
     [count("cancelled"), "cancelled"],
   ]);
-  return `${counted(uploads.length, "upload")}${ended === "" ? "" : `: ${ended}`}.`;
+  return `${counted(total, "upload")}${ended === "" ? "" : `: ${ended}`}.`;
 }
 
 const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {

@@ -33,6 +33,8 @@ export class Upload {
   /** Why it failed, or what the author should know; sentences. */
   remark: string | null = null;
   readonly #cancelling = new AbortController();
+  /** Whether a page has shown that it is done. */
+  isSeen = false;
   /** Whether this machine has the file, so that it can be sent again. */
   isReceived = false;
   #pause: { ended: Promise<void>; end(): void } | null = null;
@@ -55,6 +57,11 @@ export class Upload {
   /** Whether it can be paused or cancelled: once all is sent, the site has it. */
   get canStop(): boolean {
     return !this.isEnded && this.stage !== "storing";
+  }
+
+  /** Whether it is stored, and there is nothing that the author should know. */
+  get isWell(): boolean {
+    return this.stage === "done" && this.remark === null && !this.result?.note;
   }
 
   get canRetry(): boolean {

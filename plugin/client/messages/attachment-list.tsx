@@ -2,8 +2,8 @@
 import type { FC } from "hono/jsx";
 import PQueue from "p-queue";
 import { receiveAttachment, splitAttachments } from "../../author/messages/attachments.js";
-import { pictureToShow } from "../../author/timeline/strangers-picture.js";
 import { TwtxtError } from "../../errors.js";
+import { pictureToShow } from "../../pictures/picture-to-show.js";
 import type { ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
 import { MessageText } from "../strangers-text.js";

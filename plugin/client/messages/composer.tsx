@@ -42,7 +42,7 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
       {`\n${unsent?.text ?? draft?.text ?? ""}`}
     </textarea>
     <DraftState saved={draft?.saved ?? null} />
-    <FileField address={address} maxFileBytes={maxFileBytes} />
+    <FileField address={address} maxFileBytes={maxFileBytes} isOpen={unsent?.filename != null} />
     <div class="actions">
       <button type="submit" class="primary">
         Send
@@ -54,20 +54,28 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
   </Form>
 );
 
-const FileField: FC<Pick<ComposerProps, "address" | "maxFileBytes">> = ({ address, maxFileBytes }) => {
+interface FileFieldProps extends Pick<ComposerProps, "address" | "maxFileBytes"> {
+  /** Whether a file is to be chosen again. */
+  isOpen: boolean;
+}
+
+const FileField: FC<FileFieldProps> = ({ address, maxFileBytes, isOpen }) => {
   if (guestKeyOf(address) !== null) {
     return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
   }
   if (maxFileBytes === null) {
-    return <p class="muted">To attach files, give the plugin the option blobs: true, build and deploy.</p>;
+    return (
+      <p class="muted">To attach files, set the option blobs: true if it is not set yet, then build and deploy.</p>
+    );
   }
   return (
-    <>
-      <label for="file">Attach a file (at most {sizeText(maxFileBytes)})</label>
-      <input id="file" name="file" type="file" aria-describedby="file-note" />
+    <details open={isOpen}>
+      <summary>Attach a file</summary>
+      <label for="file">File, at most {sizeText(maxFileBytes)}</label>
+      <input id="file" name="file" type="file" class="wide" aria-describedby="file-note" />
       <p id="file-note" class="muted">
         The file is sealed on this machine. Your site stores it, and only you and {address} can open it.
       </p>
-    </>
+    </details>
   );
 };

@@ -97,7 +97,7 @@ const Answered: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo
 
 /** Rarely used. Open if the note replies to a twt that the page does not show. */
 const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft: { replyTo, answered }, folders }) => (
-  <details class="wide rare" open={replyTo !== null && answered?.replyTo !== replyTo}>
+  <details class="rare" open={replyTo !== null && answered?.replyTo !== replyTo}>
     <summary>
       More<span class="muted">: reply to a twt, folder</span>
     </summary>
