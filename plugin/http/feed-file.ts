@@ -1,11 +1,14 @@
 // plugin/http/feed-file.ts: feeds from the network: recognition, previous parts and the endpoint for mentions.
 import { previousOf } from "../feed/archive.js";
-import type { FeedHeader, ParsedFeed } from "../feed/feed.js";
+import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../feed/feed.js";
 import { canParseUrl } from "../url.js";
+import { type TimeSlices, textPieces } from "./time-slices.js";
 
 /** Maximum size of a feed. PROTOCOL 6 */
 export const FEED_BYTES = 8 * 1024 * 1024;
 const MAX_URL_LENGTH = 2048;
+/** Characters of a feed that may contain its header. */
+const HEADER_LENGTH = 16 * 1024;
 
 /** Whether a text starts like an HTML page, after white space. */
 export function startsAsMarkup(text: string): boolean {
@@ -15,6 +18,19 @@ export function startsAsMarkup(text: string): boolean {
 /** Whether a file without markup is a feed: it has a twt, a nick or a URL. */
 export function isFeed({ twts, header }: Pick<ParsedFeed, "header"> & { twts: readonly unknown[] }): boolean {
   return twts.length > 0 || header.nick !== undefined || header.url !== undefined;
+}
+
+/** Parses a feed; other requests are answered in between. */
+export async function parseInSlices(
+  text: string,
+  slices: TimeSlices,
+): Promise<{ header: FeedHeader; twts: ParsedTwt[] }> {
+  const twts: ParsedTwt[] = [];
+  for (const lines of textPieces(text, /\n/g)) {
+    if (slices.isOver) await slices.next();
+    twts.push(...parseFeed(lines).twts);
+  }
+  return { header: parseFeed(text.slice(0, HEADER_LENGTH)).header, twts };
 }
 
 /** The previous part of a feed, from its field `prev`. PROTOCOL 1.4 */

@@ -3,23 +3,21 @@ import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { type FeedHeader, type ParsedTwt, parseFeed } from "../feed/feed.js";
+import type { ParsedTwt } from "../feed/feed.js";
 import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { UnreadReason } from "../options/words.js";
 import { plainLines, shortened } from "../site/plain-lines.js";
 import { isWeb } from "../site/safe-markup.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
-import { isFeed, startsAsMarkup } from "./feed-file.js";
-import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
-import { TimeSlices, textPieces } from "./time-slices.js";
+import { isFeed, parseInSlices, startsAsMarkup } from "./feed-file.js";
+import { type Ask, isTimeout } from "./guard.js";
+import { TimeSlices } from "./time-slices.js";
 
 const FEEDS_AT_ONCE = 20;
 const FEED_MS = 2_000;
 /** Only the newest part of a larger feed is read. */
 const PART_BYTES = 512 * 1024;
-/** Characters of a feed that may contain its header. */
-const HEADER_LENGTH = 16 * 1024;
 const TWTS_PER_FEED = 100;
 /** Twts with a time in the future that are kept until they are due. */
 const FUTURE_TWTS = 10;
@@ -153,17 +151,20 @@ async function readFeed(
     if (response.status === 304 && kept) return { ...kept, read };
     return response.status === 404 || response.status === 410 ? "gone" : "failed";
   }
-  const { text, isCut } = await startOf(response);
-  const start = await parseInSlices(text);
+  const { bytes, trouble } = await response.start();
+  if (trouble && trouble.code !== "too-large") throw trouble;
+  // Without an unfinished line.
+  const text = bytes.toString("utf8", 0, trouble ? bytes.lastIndexOf("\n") + 1 : bytes.length);
+  const start = await parseInSlices(text, new TimeSlices());
   if (startsAsMarkup(text) || !isFeed(start)) return "noFeed";
-  const newest = isCut && isOldestFirst(start) ? await endOf(url, ask, signal) : null;
+  const newest = trouble && isOldestFirst(start.twts) ? await endOf(url, ask, signal) : null;
   const { etag, "last-modified": lastModified } = response.headers;
   return {
     url,
     etag: validator(etag),
     lastModified: validator(lastModified),
     read,
-    twts: newestTwts(newest ?? start, start.header.url?.[0] ?? url, read),
+    twts: newestTwts(newest ?? start.twts, start.header.url?.[0] ?? url, read),
   };
 }
 
@@ -171,21 +172,8 @@ function validator(value: string | undefined): string | null {
   return value !== undefined && VALIDATOR.test(value) ? value : null;
 }
 
-/** What can be read up to the limit, without an unfinished line. */
-async function startOf({ body }: GuardedResponse): Promise<{ text: string; isCut: boolean }> {
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of body) chunks.push(chunk);
-    return { text: Buffer.concat(chunks).toString("utf8"), isCut: false };
-  } catch (error) {
-    if (!(error instanceof TwtxtError) || error.code !== "too-large") throw error;
-    const bytes = Buffer.concat(chunks);
-    return { text: bytes.toString("utf8", 0, bytes.lastIndexOf("\n") + 1), isCut: true };
-  }
-}
-
-/** @returns the last part of a feed, from the start of a line; `null` if its server has no ranges */
-async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<FeedPart | null> {
+/** @returns the twts in the last part of a feed; `null` if its server has no ranges */
+async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedTwt[] | null> {
   const headers = { range: `bytes=-${PART_BYTES}`, "accept-encoding": "identity" };
   const response = await ask(url, { maxBytes: PART_BYTES, signal, headers });
   if (response.status !== 206) {
@@ -193,31 +181,15 @@ async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<FeedPa
     return null;
   }
   const bytes = await response.bytes();
-  return parseInSlices(bytes.toString("utf8", bytes.indexOf("\n") + 1));
+  return (await parseInSlices(bytes.toString("utf8", bytes.indexOf("\n") + 1), new TimeSlices())).twts;
 }
 
-interface FeedPart {
-  header: FeedHeader;
-  twts: ParsedTwt[];
-}
-
-/** Other requests are answered in between: hundreds of feeds may arrive at the same time. */
-async function parseInSlices(text: string): Promise<FeedPart> {
-  const slices = new TimeSlices();
-  const twts: ParsedTwt[] = [];
-  for (const lines of textPieces(text, /\n/g)) {
-    if (slices.isOver) await slices.next();
-    twts.push(...parseFeed(lines).twts);
-  }
-  return { header: parseFeed(text.slice(0, HEADER_LENGTH)).header, twts };
-}
-
-function isOldestFirst({ twts }: FeedPart): boolean {
+function isOldestFirst(twts: readonly ParsedTwt[]): boolean {
   return (twts[0]?.instant ?? "") < (twts.at(-1)?.instant ?? "");
 }
 
 /** @param now - `YYYY-MM-DDThh:mm:ssZ` */
-function newestTwts({ twts }: FeedPart, feedUrl: string, now: string): KeptFeed["twts"] {
+function newestTwts(twts: readonly ParsedTwt[], feedUrl: string, now: string): KeptFeed["twts"] {
   const sorted = twts.toSorted((a, b) => (a.instant < b.instant ? 1 : Number(a.instant > b.instant) * -1));
   const future = sorted.filter(({ instant }) => instant > now).slice(-FUTURE_TWTS);
   const due = sorted.filter(({ instant }) => instant <= now);

@@ -3,7 +3,6 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
-import { concatChunks } from "../store/chunks.js";
 import { canParseUrl, hostAndPort, portOf } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -35,6 +34,8 @@ export interface GuardedResponse {
   body: AsyncIterable<Uint8Array>;
   /** Reads the whole body. @throws TwtxtError `too-large`, `bad-compression`, `unreachable` */
   bytes(): Promise<Buffer>;
+  /** Reads the body as far as possible. `trouble` is what {@link bytes} throws; `null` for a whole body. */
+  start(): Promise<{ bytes: Buffer; trouble: TwtxtError | null }>;
   /** Closes the connection of a body that is not read to its end. */
   close(): void;
 }
@@ -130,7 +131,25 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
 function readable(answer: ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
   const headers = headersOf(answer.headers);
   const body = closeAfter(boundedBody(answer.body, headers["content-encoding"], maxBytes, signal), close);
-  return { status: answer.statusCode, headers, body, bytes: async () => Buffer.from(await concatChunks(body)) };
+  const start = () => startOf(body);
+  const bytes = async () => {
+    const { bytes, trouble } = await start();
+    if (trouble) throw trouble;
+    return bytes;
+  };
+  return { status: answer.statusCode, headers, body, bytes, start };
+}
+
+async function startOf(body: AsyncIterable<Uint8Array>): ReturnType<GuardedResponse["start"]> {
+  const chunks: Uint8Array[] = [];
+  let trouble: TwtxtError | null = null;
+  try {
+    for await (const chunk of body) chunks.push(chunk);
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    trouble = error;
+  }
+  return { bytes: Buffer.concat(chunks), trouble };
 }
 
 /** Whether an `unreachable` of the guard is a timeout. */

@@ -197,7 +197,9 @@ describe("two hundred followed feeds", () => {
       const chunks = (async function* () {
         yield body;
       })();
-      return { status: 200, headers: {}, url, asked: [url], body: chunks, bytes: async () => body, close: () => {} };
+      const bytes = async () => body;
+      const start = async () => ({ bytes: body, trouble: null });
+      return { status: 200, headers: {}, url, asked: [url], body: chunks, bytes, start, close: () => {} };
     };
     const follow = [{ nick: "bob", url: "https://bob.example/twtxt.txt" }];
     const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });

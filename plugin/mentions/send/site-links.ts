@@ -60,24 +60,22 @@ export function linksOfLivePages(ask: Ask): LinksOfPage {
   return memoize(async (page) => {
     const response = await ask(page, { headers: { "cache-control": "no-cache" }, maxBytes: MAX_BYTES });
     const { status, url } = response;
-    if (status === 200) return linksIn(await response.bytes().catch(nullIfTooLarge), url);
+    if (status === 200) {
+      const { bytes, trouble } = await response.start();
+      if (trouble && trouble.code !== "too-large") throw trouble;
+      return trouble ? null : linksIn(bytes.toString(), url);
+    }
     response.close();
     if (status === 404 || status === 410) return new Set();
     throw new TwtxtError("unreachable", `${page} answers ${status}.`);
   });
 }
 
-async function linksIn(page: Buffer | null, url: string): Promise<ReadonlySet<string> | null> {
-  if (page === null) return null;
-  const { tree, isWhole } = await parseHtml(page.toString());
+async function linksIn(html: string, url: string): Promise<ReadonlySet<string> | null> {
+  const { tree, isWhole } = await parseHtml(html);
   if (!isWhole) return null;
   const elements = [...elementsOf(tree)];
   const base = baseOf(elements, url);
   const links = elements.flatMap((element) => (element.tagName === "a" ? [resolve(hrefOf(element) ?? "", base)] : []));
   return new Set(links.filter((link) => link !== null).map(comparableLink));
-}
-
-function nullIfTooLarge(error: unknown): null {
-  if (error instanceof TwtxtError && error.code === "too-large") return null;
-  throw error;
 }

@@ -1,7 +1,7 @@
 // plugin/mentions/verify/verify-page.ts: verifies a mention in a web page (Webmention).
 import { TwtxtError } from "../../errors.js";
 import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
-import { startsAsMarkup } from "../../http/feed-file.js";
+import { parseInSlices, startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import { type TimeSlices, textPieces } from "../../http/time-slices.js";
@@ -15,8 +15,6 @@ import { isNamed, mentionOfTwt } from "./verify-feed.js";
 const PAGE_BYTES = 1024 * 1024;
 const ACCEPT = "text/html, text/plain;q=0.9, */*;q=0.1";
 const FEED_ACCEPT = "text/plain, */*;q=0.5";
-/** Characters of a feed that may contain its header. */
-const HEADER_LENGTH = 16 * 1024;
 /** Browsers look for `<meta charset>` in this many bytes. */
 const HEAD_BYTES = 1024;
 /** Characters that end a URL. */
@@ -79,17 +77,10 @@ async function readSource(
 }
 
 /** Keeps what was read before the size limit or a failure. */
-async function readPage({ body, headers }: GuardedResponse, slices: TimeSlices): Promise<Page> {
+async function readPage({ headers, start }: GuardedResponse, slices: TimeSlices): Promise<Page> {
   const type = headers["content-type"] ?? "";
-  const chunks: Uint8Array[] = [];
-  let trouble: TwtxtError | null = null;
-  try {
-    for await (const chunk of body) chunks.push(chunk);
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    trouble = error;
-  }
-  const text = decoded(Buffer.concat(chunks), type);
+  const { bytes, trouble } = await start();
+  const text = decoded(bytes, type);
   return { kind: await kindOf(text, type, slices), text, trouble };
 }
 
@@ -136,12 +127,8 @@ async function twtOfPage(
     checkLimits();
     return null;
   }
-  const { header } = parseFeed(file.slice(0, HEADER_LENGTH));
-  const naming: ParsedTwt[] = [];
-  for (const lines of textPieces(file, /\n/g)) {
-    if (slices.isOver) await slices.next();
-    naming.push(...parseFeed(lines).twts.filter((twt) => isNamed(twt, target, site)));
-  }
+  const { header, twts } = await parseInSlices(file, slices);
+  const naming = await slices.filter(twts, (twt) => isNamed(twt, target, site));
   const linking = await slices.filter(naming, (twt) => linksTo(twt, page.identity));
   const twt = linking[0] ?? (naming.length === 1 ? naming[0] : undefined);
   if (!twt) return null;
