@@ -1,13 +1,19 @@
 // plugin/host/jobs.ts: the work of a site that no request asks for.
 import type { Blobs } from "../blobs/serve/blobs.js";
+import { TwtxtError } from "../errors.js";
 import { sweepNonces } from "../http/nonces.js";
+import type { Log } from "../http/respond.js";
 import { noteBuild, rebuildIfChanged } from "../mentions/inform/rebuild.js";
+import { nextDue, sendMentions } from "../mentions/send/send.js";
+import type { MentionReport } from "../mentions/send/send-mention.js";
+import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import type { MentionServices } from "./mentions.js";
-import { MentionSender } from "./sender.js";
 import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
-import { attempt } from "./work.js";
+import { guardOf } from "./verification.js";
+import { attempt, sleep } from "./work.js";
 
+const MINUTE_MS = 60_000;
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */
 const PATIENCE_MS = 60_000;
 /** The scheduled run starts nothing after this time, because Netlify ends a scheduled function after 30 s. PROTOCOL 6 */
@@ -29,9 +35,9 @@ export interface JobParts {
 export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
-  const sender = new MentionSender(options, siteIndex);
+  const sender = mentionSender(options, siteIndex);
   const sending: Job = ["Sending mentions", (isOver) => sender.send(isOver, 0)];
-  const timeline = timelineJobs(parts);
+  const timeline: Job[] = parts.timeline.isOn ? [["Reading the followed feeds", () => parts.timeline.refresh()]] : [];
   const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline];
 
   const run = async (jobs: readonly Job[]) => {
@@ -60,10 +66,6 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   };
 }
 
-function timelineJobs({ timeline }: Pick<JobParts, "timeline">): Job[] {
-  return timeline.isOn ? [["Reading the followed feeds", () => timeline.refresh()]] : [];
-}
-
 /** The jobs of the scheduled run after sending, in order. */
 function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notifyAuthor }: JobParts): Job[] {
   const { settings, store, now, log, fetch } = options;
@@ -89,4 +91,79 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     ["Purging blobs from the CDN", purgeBlobs],
     ["Removing expired data", removeExpired],
   ];
+}
+
+/** Sends the mentions of new posts, and knows when to send again. */
+function mentionSender(options: ServiceOptions, siteIndex: MentionServices["siteIndex"]) {
+  const { settings, pages, store, guard, now, log } = options;
+  const ask = guardOf(options);
+  let next: number | null = null;
+  // In the first run of a process, since it may be allowed to contact more hosts than the process before.
+  let asksAgain = (guard.allowPrivateHosts ?? []).length > 0;
+
+  return {
+    /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
+    untilNext: () => next && Math.max(next - now(), MINUTE_MS),
+
+    /**
+     * @param isOver - nothing new is started once it returns true
+     * @param patience - milliseconds to wait for another run that is sending
+     * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
+     */
+    async send(isOver: () => boolean, patience: number): Promise<void> {
+      const sending = sendMentions({
+        ask,
+        store,
+        feedUrl: settings.feedUrl,
+        aliases: settings.mentions.aliases,
+        links: siteLinks({ settings, pages }),
+        pageOf: (timestamp) => siteIndex.pageOfTwt(timestamp),
+        now,
+        random: Math.random,
+        sleep,
+        isOver,
+        patience,
+        asksAgain,
+        onMention: (mention) => logSent(mention, log),
+      });
+      const report = await sending.catch((error: unknown) => {
+        // A run that was killed keeps the lease for half a minute.
+        const isBusy = error instanceof TwtxtError && error.code === "already-sending";
+        next = isBusy ? now() : null;
+        throw error;
+      });
+      for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+      asksAgain = false;
+      next = nextDue(report, now());
+    },
+  };
+}
+
+/** Most pages on the web have no endpoint, so that is not logged. */
+function logSent(mention: MentionReport, log: Log): void {
+  if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
+}
+
+/**
+ * The log line about a sent mention.
+ *
+ * @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention"
+ */
+export function sentMentionLine(report: MentionReport): string {
+  const { outcome, timestamp, target, isLink, endpoint, why, next } = report;
+  const mention = isLink
+    ? `Link to ${target} in your post of ${timestamp}`
+    : `Mention of ${target} in your twt of ${timestamp}`;
+  const where = endpoint === null ? "" : ` to ${endpoint}`;
+  switch (outcome) {
+    case "sent":
+      return `${mention}: sent${where}`;
+    case "retry":
+    case "waiting":
+      return `${mention}: not sent yet${why === null ? "" : ` (${why})`}${next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`}`;
+    case "failed":
+      return `${mention}: could not be sent${where} (${why})`;
+    default:
+      return `${mention}: not sent (${why})`;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sentMentionLine } from "../../plugin/host/sender.js";
+import { sentMentionLine } from "../../plugin/host/jobs.js";
 import type { MentionReport } from "../../plugin/mentions/send/send-mention.js";
 
 const SENT: MentionReport = {
