@@ -17,6 +17,11 @@ export function canParseUrl(text: string, base?: string): boolean {
   }
 }
 
+/** @returns the absolute URL; `null` for an invalid one */
+export function resolveUrl(text: string, base: string): string | null {
+  return canParseUrl(text, base) ? new URL(text, base).href : null;
+}
+
 const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
 
 /** Whether a host name, as in a URL, is this machine. */

@@ -55,14 +55,8 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
 }
 
 /** Adds the HTML of each text. Other requests are answered in between. */
-export async function withHtml(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
-  const slices = new TimeSlices();
-  const converted: TimelineTwt[] = [];
-  for (const twt of twts) {
-    if (slices.isOver) await slices.next();
-    converted.push({ ...twt, html: textHtml(twt.text, "twt") });
-  }
-  return converted;
+export function withHtml(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
+  return new TimeSlices().map(twts, (twt) => ({ ...twt, html: textHtml(twt.text, "twt") }));
 }
 
 /** A damaged value is made anew. @throws TwtxtError `store-failed` */

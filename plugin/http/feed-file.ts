@@ -25,12 +25,8 @@ export async function parseInSlices(
   text: string,
   slices: TimeSlices,
 ): Promise<{ header: FeedHeader; twts: ParsedTwt[] }> {
-  const twts: ParsedTwt[] = [];
-  for (const lines of textPieces(text, /\n/g)) {
-    if (slices.isOver) await slices.next();
-    twts.push(...parseFeed(lines).twts);
-  }
-  return { header: parseFeed(text.slice(0, HEADER_LENGTH)).header, twts };
+  const parts = await slices.map(textPieces(text, /\n/g), (lines) => parseFeed(lines).twts);
+  return { header: parseFeed(text.slice(0, HEADER_LENGTH)).header, twts: parts.flat() };
 }
 
 /** The previous part of a feed, from its field `prev`. PROTOCOL 1.4 */

@@ -3,7 +3,7 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
-import { canParseUrl, hostAndPort, portOf } from "../url.js";
+import { canParseUrl, hostAndPort, portOf, resolveUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
@@ -203,11 +203,9 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
 function redirectOf({ statusCode, headers }: ResponseData, url: URL, method: string): string | null {
-  const location = [headers.location].flat()[0];
+  const [location] = [headers.location].flat();
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
-  return location !== undefined && codes.includes(statusCode) && canParseUrl(location, url.href)
-    ? new URL(location, url).href
-    : null;
+  return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
 }
 
 function headersOf(headers: ResponseData["headers"]): Record<string, string> {

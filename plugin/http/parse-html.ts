@@ -1,6 +1,7 @@
 // plugin/http/parse-html.ts: parser for untrusted HTML. Its libraries are loaded with the first page.
 import type { Element, Nodes, Parents, Root } from "hast";
 import type { DefaultTreeAdapterTypes as Parse5 } from "parse5";
+import { resolveUrl } from "../url.js";
 import { TimeSlices } from "./time-slices.js";
 
 /** Real pages are not nested deeper. Code that walks the tree needs time or stack in proportion to its depth. */
@@ -14,6 +15,9 @@ const MAX_ATTRIBUTES = 200;
 
 /** Longer values are dropped: a megabyte of classes is half a million tokens, and a URL of that size is slow to resolve. */
 const MAX_VALUE_LENGTH = 16_384;
+
+/** A longer base would be parsed again for each link. */
+const MAX_BASE_LENGTH = 2048;
 
 /** Characters parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 4096;
@@ -46,6 +50,22 @@ export function* elementsOf(root: Root | Element): Iterable<Element> {
     if (!("children" in node)) continue;
     for (const child of node.children.toReversed()) ahead.push(child);
   }
+}
+
+/** The base URL of the page's relative links: its first `base` with an http or https URL, else its own URL. */
+export function baseOf(elements: Element[], pageUrl: string): string {
+  const base = elements.find((element) => element.tagName === "base" && hrefOf(element) !== null);
+  const url = resolveUrl((base && hrefOf(base)) ?? "", pageUrl);
+  return url !== null && url.length <= MAX_BASE_LENGTH && /^https?:/.test(url) ? url : pageUrl;
+}
+
+export function hrefOf({ properties: { href } }: Element): string | null {
+  return typeof href === "string" ? href : null;
+}
+
+/** @param name - in lower case */
+export function hasRel({ properties: { rel } }: Element, name: string): boolean {
+  return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
 }
 
 async function startOfDocument(

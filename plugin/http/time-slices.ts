@@ -49,11 +49,11 @@ export class TimeSlices {
   }
 
   /** Like `Array.from`. */
-  async arrayOf<T>(items: Iterable<T>): Promise<T[]> {
-    const array: T[] = [];
+  async map<T, R>(items: Iterable<T>, convert: (item: T) => R): Promise<R[]> {
+    const array: R[] = [];
     for (const item of items) {
       if (this.isOver) await this.next();
-      array.push(item);
+      array.push(convert(item));
     }
     return array;
   }

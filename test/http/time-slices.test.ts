@@ -14,7 +14,7 @@ describe("a long computation", () => {
   it("has the same result as without slices", async () => {
     const slices = new TimeSlices();
     const numbers = Array.from({ length: 100_000 }, (_, n) => n);
-    expect(await slices.arrayOf(new Set(numbers))).toEqual(numbers);
+    expect(await slices.map(new Set(numbers), (n) => n)).toEqual(numbers);
     expect(await slices.filter(numbers, (n) => n % 50_000 === 1)).toEqual([1, 50_001]);
     expect([await slices.some(numbers, (n) => n === 99_999), await slices.some(numbers, (n) => n < 0)]).toEqual([
       true,

@@ -4,10 +4,9 @@ import type { Element } from "hast";
 import { TwtxtError } from "../../errors.js";
 import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
-import { baseOf } from "../../mentions/send/endpoint-links.js";
+import { baseOf, elementsOf, hasRel, parseHtml } from "../../http/parse-html.js";
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
-import { canParseUrl } from "../../url.js";
+import { resolveUrl } from "../../url.js";
 
 /** A feed, and the nick in it. */
 export interface NamedFeed {
@@ -69,11 +68,12 @@ export async function feedLinks(html: string, pageUrl: string): Promise<string[]
   const elements = [...elementsOf((await parseHtml(html)).tree)];
   const base = baseOf(elements, pageUrl);
   const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
-  const urls = hrefs.filter((href) => canParseUrl(href, base)).map((href) => new URL(href, base).href);
+  const urls = hrefs.flatMap((href) => resolveUrl(href, base) ?? []);
   return [...new Set(urls)].slice(0, MAX_LINKS);
 }
 
-function isFeedLink({ tagName, properties: { rel, type, href } }: Element): boolean {
-  const rels = [rel ?? []].flat().map((one) => String(one).toLowerCase());
-  return tagName === "link" && rels.includes("alternate") && /^text\/plain\b/i.test(String(type)) && Boolean(href);
+function isFeedLink(element: Element): boolean {
+  const { type, href } = element.properties;
+  const isPlain = /^text\/plain\b/i.test(String(type));
+  return element.tagName === "link" && hasRel(element, "alternate") && isPlain && Boolean(href);
 }

@@ -140,28 +140,26 @@ function bySecond(mentions: readonly StoredMention[]): Map<string, StoredMention
 
 /** The newest complete seconds with at most {@link FEED_LIMIT} mentions in all, but at least one second. */
 function newestSeconds(seconds: Map<string, StoredMention[]>): [string, StoredMention[]][] {
-  const newest: [string, StoredMention[]][] = [];
-  let count = 0;
-  for (const second of [...seconds].toReversed()) {
-    count += second[1].length;
-    if (count > FEED_LIMIT && newest.length > 0) break;
-    newest.push(second);
-  }
-  return newest.toReversed();
+  return firstWithin([...seconds].toReversed(), FEED_LIMIT, ([, mentions]) => mentions.length).toReversed();
 }
 
 /** As many mentions as fit in a line, at least one; the others are counted. */
 function textOf(mentions: readonly StoredMention[]): string {
-  const passages: string[] = [];
-  let bytes = 0;
-  for (const passage of mentions.map(passageOf)) {
-    bytes += Buffer.byteLength(passage);
-    if (bytes > NOTICE_BYTES && passages.length > 0) break;
-    passages.push(passage);
-  }
+  const passages = firstWithin(mentions.map(passageOf), NOTICE_BYTES, Buffer.byteLength);
   const more = mentions.length - passages.length;
   if (more > 0) passages.push(`And ${more} more. To list them: eleventy-twtxt mentions`);
   return adjustForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
+}
+
+/** The first items whose sizes add up to the limit at most, but at least one. */
+function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
+  let size = 0;
+  const isBeyond = (item: T, i: number) => {
+    size += sizeOf(item);
+    return size > limit && i > 0;
+  };
+  const end = items.findIndex(isBeyond);
+  return items.slice(0, end < 0 ? items.length : end);
 }
 
 function passageOf(mention: StoredMention): string {

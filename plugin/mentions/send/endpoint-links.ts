@@ -1,10 +1,7 @@
 // plugin/mentions/send/endpoint-links.ts: endpoints that a page names, in its HTML and in `Link` headers.
 import type { Element } from "hast";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
-import { canParseUrl } from "../../url.js";
-
-/** A longer base would be parsed again for each link. */
-const MAX_URL_LENGTH = 2048;
+import { baseOf, elementsOf, hasRel, hrefOf, parseHtml } from "../../http/parse-html.js";
+import { resolveUrl } from "../../url.js";
 
 /** A quoted value, perhaps without its last quote, or one up to the next separator. */
 const VALUE = String.raw`"(?:[^"\\]|\\.)*"?|[^;,]*`;
@@ -27,30 +24,13 @@ export async function endpointsInHtml(html: string, pageUrl: string): Promise<st
   return elements
     .filter(isEndpoint)
     .map(hrefOf)
-    .map((href) => (href === "" ? pageUrl : resolve(href ?? "", base)))
+    .map((href) => (href === "" ? pageUrl : resolveUrl(href ?? "", base)))
     .filter((url) => url !== null);
 }
 
 function isEndpoint(element: Element): boolean {
-  if (element.tagName !== "link" && element.tagName !== "a") return false;
-  const rels = [element.properties.rel ?? []].flat();
-  return hrefOf(element) !== null && rels.some((rel) => String(rel).toLowerCase() === "webmention");
-}
-
-/** The base URL of the page's relative links: its first `base` with an http or https URL, else its own URL. */
-export function baseOf(elements: Element[], pageUrl: string): string {
-  const base = elements.find((element) => element.tagName === "base" && hrefOf(element) !== null);
-  const url = resolve((base && hrefOf(base)) ?? "", pageUrl);
-  return url !== null && url.length <= MAX_URL_LENGTH && /^https?:/.test(url) ? url : pageUrl;
-}
-
-export function hrefOf({ properties: { href } }: Element): string | null {
-  return typeof href === "string" ? href : null;
-}
-
-/** @returns `null` for an invalid URL */
-export function resolve(href: string, base: string): string | null {
-  return canParseUrl(href, base) ? new URL(href, base).href : null;
+  const isLink = element.tagName === "link" || element.tagName === "a";
+  return isLink && hrefOf(element) !== null && hasRel(element, "webmention");
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Store } from "../../store/store.js";
 import {
   type Baseline,
   backfillEntry,
+  type Changes,
   changesSince,
   type FeedState,
   isInBaseline,
@@ -79,42 +80,46 @@ export async function sendMentions(options: SendOptions): Promise<SendReport> {
 }
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {
-  const { ask, store, feedUrl, now } = options;
+  const { ask, feedUrl, now, isNow, asksAgain } = options;
   const ledger = new MentionLedger(options);
   const feed = await readLiveFeed(ask, feedUrl);
   const { isFirst, ...recorded } = await readLedger(ledger, feed, options);
   const { live, trouble } = await readAll(feed, recorded, options);
   const known = await addBackfill(recorded, live, ledger, options.backfill ?? 0);
 
-  const { due, later, stale } = changesSince(
-    known,
-    live,
-    options.isNow ? Number.POSITIVE_INFINITY : now(),
-    options.asksAgain,
-  );
-  await ledger.forget(stale);
+  const changes = changesSince(known, live, isNow ? Number.POSITIVE_INFINITY : now(), asksAgain);
+  await ledger.forget(changes.stale);
+  const { mentions, troubles } = await deliver(changes, ledger, feed, { ...options, isOver });
 
+  const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
+  return {
+    mentions,
+    leftAlone: isFirst ? leftAlone : null,
+    troubles: [...(trouble === null ? [] : [trouble]), ...troubles],
+  };
+}
+
+async function deliver(
+  { due, later }: Changes,
+  ledger: MentionLedger,
+  { identity }: LiveFeed,
+  options: SendOptions & { isOver(): boolean },
+): Promise<Pick<SendReport, "mentions" | "troubles">> {
+  const { ask, store, now } = options;
   const mentions: MentionReport[] = [];
   const end = (report: MentionReport) => {
     mentions.push(report);
     options.onMention?.(report);
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
-  const { identity } = feed;
   const isBlocked = (url: string) => linksOf(options)?.isBlocked(url) ?? false;
   const linksOfPage = linksOfLivePages(ask);
-  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, isBlocked, isOver });
+  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, isBlocked });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   for (const change of later) end(reportOfWaiting(change));
   // If this fails, a stale endpoint is reused within a day at most.
   await endpoints.end().catch(() => {});
-
-  const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
-  return {
-    mentions,
-    leftAlone: isFirst ? leftAlone : null,
-    troubles: [...(trouble === null ? [] : [trouble]), ...troublesOf(outcomes)],
-  };
+  return { mentions, troubles: troublesOf(outcomes) };
 }
 
 /** The mentions in these twts, and the links in their posts. A mention of a page counts before a link to it. */

@@ -2,12 +2,12 @@
 import { TwtxtError } from "../../errors.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import type { Ask } from "../../http/guard.js";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { baseOf, elementsOf, hrefOf, parseHtml } from "../../http/parse-html.js";
 import type { PublishedSite } from "../../site/site.js";
+import { resolveUrl } from "../../url.js";
 import { Moderation } from "../receive/moderation.js";
 import { LINK_TEXT } from "./changes.js";
 import { memoize } from "./discover.js";
-import { baseOf, hrefOf, resolve } from "./endpoint-links.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
 
 /** Size limit of a page. */
@@ -76,6 +76,8 @@ async function linksIn(html: string, url: string): Promise<ReadonlySet<string> |
   if (!isWhole) return null;
   const elements = [...elementsOf(tree)];
   const base = baseOf(elements, url);
-  const links = elements.flatMap((element) => (element.tagName === "a" ? [resolve(hrefOf(element) ?? "", base)] : []));
+  const links = elements.flatMap((element) =>
+    element.tagName === "a" ? [resolveUrl(hrefOf(element) ?? "", base)] : [],
+  );
   return new Set(links.filter((link) => link !== null).map(comparableLink));
 }

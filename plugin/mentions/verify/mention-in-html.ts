@@ -1,9 +1,8 @@
 // plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
-import { parseHtml } from "../../http/parse-html.js";
-import { canParseUrl } from "../../url.js";
+import { baseOf, hasRel, parseHtml } from "../../http/parse-html.js";
+import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { baseOf } from "../send/endpoint-links.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
 import { quoteText, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
@@ -47,7 +46,7 @@ export interface ReadHtml {
  */
 export async function readHtml(html: string, pageUrl: string, context: Context): Promise<ReadHtml> {
   const { tree, isWhole } = await parseHtml(html, context.slices);
-  const page = new HtmlPage(await context.slices.arrayOf(placedElements(tree)), pageUrl, context);
+  const page = new HtmlPage(await context.slices.map(placedElements(tree), (placed) => placed), pageUrl, context);
   return {
     mention: await page.mention(),
     declared: await page.linkOf((element) => element.tagName === "link" && hasRel(element, "canonical")),
@@ -150,7 +149,8 @@ function* placedElements(tree: Root): Iterable<PlacedElement> {
 function linksOf({ tagName, properties }: Element, base: string): string[] {
   const attribute = LINKS[tagName];
   const link = attribute && properties[attribute];
-  return typeof link === "string" && canParseUrl(link, base) ? [new URL(link, base).href] : [];
+  const url = typeof link === "string" ? resolveUrl(link, base) : null;
+  return url === null ? [] : [url];
 }
 
 function isFeedLink(element: Element): boolean {
@@ -159,8 +159,4 @@ function isFeedLink(element: Element): boolean {
 
 function hasClass({ properties: { className } }: Element, ...names: string[]): boolean {
   return [className ?? []].flat().some((name) => names.includes(String(name)));
-}
-
-function hasRel({ properties: { rel } }: Element, name: string): boolean {
-  return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
 }

@@ -3,7 +3,7 @@ import type { Element, Nodes } from "hast";
 import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
-import { canParseUrl } from "../../url.js";
+import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
 import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 
@@ -123,7 +123,7 @@ function textOf(property: Property | undefined): string {
 function urlsOf(property: Property, base: string): string[] {
   const urls = typeof property === "object" && "properties" in property ? (property.properties.url ?? []) : [];
   const texts = [property, ...urls].map(textOf);
-  return texts.filter((text) => canParseUrl(text, base)).map((text) => new URL(text, base).href);
+  return texts.flatMap((text) => resolveUrl(text, base) ?? []);
 }
 
 /** One line for each block of the page. */
