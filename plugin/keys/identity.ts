@@ -45,7 +45,8 @@ interface NewIdentityOptions {
  * @see PROTOCOL 3.1
  */
 export async function loadIdentity(address: string, location: IdentityLocation): Promise<StoredIdentity> {
-  return checkIdentity(await findIdentityText(address, location), address);
+  const { identity, file } = await findIdentity(address, location);
+  return { identity, file };
 }
 
 /**
@@ -105,14 +106,13 @@ export async function retireIdentity(
   address: string,
   places: IdentityPlaces,
 ): Promise<StoredIdentity & { file: string }> {
-  const found = await findIdentityText(address, places);
-  const { identity } = checkIdentity(found, address);
-  const file = formerFileOf(address, identity.publicKey, places.folder);
+  const { identity, file, text } = await findIdentity(address, places);
+  const former = formerFileOf(address, identity.publicKey, places.folder);
   // An earlier, interrupted call may have written the same file.
-  if ((await readSecret(file)) !== found.text) await createSecret(file, found.text);
-  if (found.file === null) await places.keychain.remove(address);
-  else await removeSecret(found.file);
-  return { identity, file };
+  if ((await readSecret(former)) !== text) await createSecret(former, text);
+  if (file === null) await places.keychain.remove(address);
+  else await removeSecret(file);
+  return { identity, file: former };
 }
 
 /** The former keys of an address. @throws TwtxtError `bad-identity` for an invalid one */
@@ -159,9 +159,8 @@ export async function importIdentity(
  * @throws TwtxtError as {@link loadIdentity}; `bad-file` if the file already exists or cannot be written
  */
 export async function copyIdentity(address: string, file: string, location: IdentityLocation): Promise<void> {
-  const found = await findIdentityText(address, location);
-  checkIdentity(found, address);
-  await createSecret(file, found.text);
+  const { text } = await findIdentity(address, location);
+  await createSecret(file, text);
 }
 
 /**
@@ -170,9 +169,8 @@ export async function copyIdentity(address: string, file: string, location: Iden
  * @throws TwtxtError as {@link loadIdentity}
  */
 export async function wordsOfIdentity(address: string, location: IdentityLocation): Promise<string[]> {
-  const found = await findIdentityText(address, location);
-  checkIdentity(found, address);
-  const seed = seedOf(found.text);
+  const { text } = await findIdentity(address, location);
+  const seed = seedOf(text);
   const words = wordsOfSeed(seed);
   seed.fill(0);
   return words;
@@ -208,9 +206,11 @@ async function storeIdentity(
   return { identity, file, keychainFault };
 }
 
-function checkIdentity({ text, file }: IdentityText, address: string): StoredIdentity {
+/** Finds an identity and its text, which contains the private key. */
+async function findIdentity(address: string, location: IdentityLocation): Promise<StoredIdentity & IdentityText> {
+  const { text, file } = await findIdentityText(address, location);
   const name = file ?? KEYCHAIN;
   const identity = parseIdentity(text, name);
-  if (identity.address === address) return { identity, file };
+  if (identity.address === address) return { identity, file, text };
   throw new TwtxtError("bad-identity", `${name} has the key of ${identity.address}, not of ${address}.`);
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { readJson, update, writeJson } from "../../plugin/store/json.js";
+import { readAllJson, readJson, update, writeJson } from "../../plugin/store/json.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store } from "../../plugin/store/store.js";
 import { faultyStore } from "../helpers/faulty-store.js";
@@ -24,6 +24,16 @@ describe("a value of JSON", () => {
     expect(await writeJson(store, "note", { text: "one" }, { isNew: true })).not.toBeNull();
     expect(await writeJson(store, "note", { text: "two" }, { isNew: true })).toBeNull();
     expect((await readJson(store, "note", Note))?.value).toEqual({ text: "one" });
+  });
+
+  it("is one of all with a prefix, or of those that are wanted", async () => {
+    const store = memoryStore();
+    for (const key of ["a/1", "a/2", "b/1"]) await writeJson(store, key, { text: key });
+    const all = await readAllJson(store, "a/", Note);
+    expect(all.map(({ text }) => text).sort()).toEqual(["a/1", "a/2"]);
+    expect(await readAllJson(store, "a/", Note, (key) => key.endsWith("2"))).toEqual([{ text: "a/2" }]);
+    await store.put("a/3", Buffer.from("{"));
+    await expect(readAllJson(store, "a/", Note)).rejects.toThrow(storeFailed);
   });
 
   it("has only those fields that its schema knows", async () => {
