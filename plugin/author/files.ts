@@ -129,8 +129,7 @@ export async function draftIn(folder: string | null, mode = 0o666) {
 
 /** @throws TwtxtError `bad-file` if the file exists */
 export async function checkFree(file: string): Promise<void> {
-  const isFree = await lstat(file).then(() => false, isMissing);
-  if (!isFree) throw alreadyExists(file);
+  if (await orBadFile(ifThere(lstat(file)))) throw alreadyExists(file);
 }
 
 /** A hard link, unlike a rename, replaces nothing. Some file systems do not support it. */
@@ -161,6 +160,16 @@ export async function orBadFile<T>(work: Promise<T>): Promise<T> {
 /** Whether the error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
+}
+
+/** @returns `null` if the file or folder does not exist */
+export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
 }
 
 /** Converts an error of the file system to `bad-file`, with its message. Other errors are bugs and stay unchanged. */

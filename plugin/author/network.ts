@@ -1,10 +1,11 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
+
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { PrivateAddressError } from "../http/public-address.js";
 import { type Lookup, lookup as lookUp, systemSrv } from "../messages/lookup/lookup.js";
 import { canParseUrl, isLoopback, loopbackHostOf } from "../url.js";
 import { userAgent } from "./invocation.js";
-import type { HostChoice } from "./machine.js";
+import type { HostChoice, OwnSiteChoice } from "./machine.js";
 import type { Site } from "./site.js";
 
 /** How this machine reaches the servers of others. */
@@ -30,6 +31,12 @@ export function privateHostsOf(error: unknown): string[] {
 export function privateHostAdvice(hosts: readonly string[]): string {
   const added = (hosts.length > 0 ? hosts : ["HOST:PORT"]).map((host) => `--allow-private-host ${host}`).join(" ");
   return `Only public servers are contacted. To allow one in your own network, add ${added}`;
+}
+
+/** A URL of the author's own site, at the origin that the author has chosen to reach it. */
+export function ownUrl(url: string, { url: chosen }: Pick<OwnSiteChoice, "url">): string {
+  const { pathname, search, origin } = new URL(url);
+  return (chosen === undefined ? origin : new URL(chosen).origin) + pathname + search;
 }
 
 /**

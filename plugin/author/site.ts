@@ -13,7 +13,7 @@ import {
   SETTINGS_FILE,
   type SiteSettings,
 } from "../site/site.js";
-import { isMissing } from "./files.js";
+import { ifThere } from "./files.js";
 import type { Machine } from "./machine.js";
 
 /** They mark the root of a project. */
@@ -88,9 +88,8 @@ function placesAbove(folder: string): string[] {
 
 async function readIfThere(file: string): Promise<string | null> {
   try {
-    return await readFile(file, "utf8");
+    return await ifThere(readFile(file, "utf8"));
   } catch (error) {
-    if (isMissing(error)) return null;
     throw new TwtxtError("no-settings", `${file} cannot be read: ${String(Object(error).code)}.`, { cause: error });
   }
 }

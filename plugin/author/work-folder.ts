@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { processOfName, uniqueName } from "../store/processes.js";
-import { dataFolder, isMissing, orBadFile } from "./files.js";
+import { dataFolder, ifThere, orBadFile } from "./files.js";
 import type { Machine } from "./machine.js";
 
 /** Only the author may read them. */
@@ -29,13 +29,8 @@ export class WorkFolder {
 
   /** Deletes the folders of processes that were killed. @throws TwtxtError `bad-file` */
   async clearOthers(): Promise<void> {
-    const folders = await orBadFile(
-      readdir(this.#all).catch((error) => {
-        if (isMissing(error)) return [];
-        throw error;
-      }),
-    );
-    const left = folders.filter((name) => processOfName(name) === "ended");
+    const folders = await orBadFile(ifThere(readdir(this.#all)));
+    const left = (folders ?? []).filter((name) => processOfName(name) === "ended");
     await orBadFile(Promise.all(left.map((name) => rm(join(this.#all, name), { recursive: true, force: true }))));
   }
 }

@@ -1,4 +1,5 @@
 // plugin/author/blobs/blob-site.ts: the author's blobs at the site, and what pages and JSON say about a blob.
+
 import { join } from "node:path";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { BlobClient } from "../../blobs/client/client.js";
@@ -15,6 +16,7 @@ import { type Author, authorAt } from "../author.js";
 import { dataFolder } from "../files.js";
 import { typed } from "../invocation.js";
 import { endingOf, type Machine, type OwnSiteChoice } from "../machine.js";
+import { ownUrl } from "../network.js";
 import { siteAt } from "../site.js";
 
 /** A site where the author stores blobs. */
@@ -48,11 +50,10 @@ export async function blobSite(
   const author = await authorAt(choice, machine);
   const { identity: signer } = author;
   const { now } = machine;
-  const api = new URL(urls.blobs);
-  const origin = choice.url === undefined ? api.origin : new URL(choice.url).origin;
+  const root = ownUrl(urls.blobs, choice);
   const missing = "Give the plugin the option blobs: true, build and deploy.";
-  const ask = siteApi({ root: origin + api.pathname, signer, now, missing, signal });
-  const known = knownBlobs({ origin, owner: signer.publicKey }, machine);
+  const ask = siteApi({ root, signer, now, missing, signal });
+  const known = knownBlobs({ origin: new URL(root).origin, owner: signer.publicKey }, machine);
   const blobs = new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
   return { blobs, author, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
 }

@@ -3,7 +3,7 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { SiteSettings } from "../../site/site.js";
-import { isMissing } from "../files.js";
+import { ifThere } from "../files.js";
 import { version } from "../invocation.js";
 import type { AuthorChoice, Machine } from "../machine.js";
 import { type ReportedMention, sentMentions } from "../mentions/sent-mentions.js";
@@ -57,35 +57,22 @@ async function versionsOf({ file }: Site): Promise<Pick<SiteHealth["versions"], 
 
 /** @returns `null` for no version, and for no such file */
 async function versionIn(manifest: string): Promise<string | null> {
+  const json = await ifThere(readFile(manifest, "utf8"));
   try {
-    const { version } = Object(JSON.parse(await readFile(manifest, "utf8")));
+    const { version } = Object(JSON.parse(json ?? "{}"));
     return typeof version === "string" ? version : null;
-  } catch (error) {
-    if (error instanceof SyntaxError || isMissing(error)) return null;
-    throw error;
+  } catch {
+    return null;
   }
 }
 
 /** The size of a folder with all its files, in bytes; 0 for none. */
 async function sizeOf(folder: string): Promise<number> {
   let bytes = 0;
-  for (const entry of await entriesOf(folder)) {
+  // A running server may delete files meanwhile.
+  for (const entry of (await ifThere(readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) bytes += await sizeOf(path);
-    else bytes += await lstat(path).then(({ size }) => size, ifGone);
+    bytes += entry.isDirectory() ? await sizeOf(path) : ((await ifThere(lstat(path)))?.size ?? 0);
   }
   return bytes;
-}
-
-function entriesOf(folder: string) {
-  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return [];
-    throw error;
-  });
-}
-
-/** A running server may delete files meanwhile. */
-function ifGone(error: unknown): number {
-  if (isMissing(error)) return 0;
-  throw error;
 }

@@ -10,7 +10,7 @@ import { loopbackHostOf } from "../../url.js";
 import { ownIdentity, siteWithoutKey } from "../author.js";
 import { typed } from "../invocation.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
-import { networkOf } from "../network.js";
+import { networkOf, ownUrl } from "../network.js";
 import { publishedSite, siteAt } from "../site.js";
 
 /** The states of mentions. */
@@ -61,9 +61,7 @@ export class SiteMentions {
     checkReceiver(site);
     if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
     const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
-    const { pathname, origin } = new URL(site.urls.mentionsApi);
-    const root = (url === undefined ? origin : new URL(url).origin) + pathname;
-    const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
+    const ask = siteApi({ root: ownUrl(site.urls.mentionsApi, { url }), signer, now: machine.now, ...missingOn(site) });
     return new SiteMentions(async (method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
       const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
@@ -176,8 +174,7 @@ export async function shownMentions(
   signal: AbortSignal,
 ): Promise<PublicMention[]> {
   if (!settings.isReceiver || !settings.hasEndpoints) return [];
-  const { pathname, origin } = new URL(settings.urls.mentionsJson);
-  const url = (choice.url === undefined ? origin : new URL(choice.url).origin) + pathname;
+  const url = ownUrl(settings.urls.mentionsJson, choice);
   const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...loopbackHostOf(url)] });
   const newest: PublicMention[] = [];
   for await (const mentions of mentionPages(ask, url, signal)) {

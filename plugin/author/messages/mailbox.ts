@@ -27,7 +27,7 @@ import { type MessageToSend, sendMessage } from "../../messages/send/send-messag
 import { loopbackHostOf } from "../../url.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
-import { networkOf } from "../network.js";
+import { networkOf, ownUrl } from "../network.js";
 import { MessageDrafts } from "./message-drafts.js";
 import { ReadMarks } from "./read-marks.js";
 
@@ -72,7 +72,7 @@ export class Mailbox {
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof networkOf>;
   readonly #now: Clock;
-  readonly #url: string | undefined;
+  readonly #choice: Pick<OwnSiteChoice, "url">;
 
   private constructor(author: Author, keys: OwnKeys, choice: OwnSiteChoice, now: Clock) {
     this.author = author;
@@ -86,7 +86,7 @@ export class Mailbox {
     this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
-    this.#url = choice.url;
+    this.#choice = choice;
   }
 
   /** @throws TwtxtError as {@link authorAt} */
@@ -120,7 +120,7 @@ export class Mailbox {
    * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
    */
   async inbox(fetch = globalThis.fetch): Promise<InboxClient> {
-    const endpoint = atOrigin(this.author.endpoint ?? (await this.#publishedInbox()), this.#url);
+    const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.#choice);
     return new InboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
   }
 
@@ -208,12 +208,6 @@ function withoutInbox(error: TwtxtError, key: string): TwtxtError {
 /** Resolves early when the signal is aborted. */
 export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
-}
-
-function atOrigin(endpoint: string, url: string | undefined): string {
-  if (url === undefined) return endpoint;
-  const { pathname, search } = new URL(endpoint);
-  return new URL(url).origin + pathname + search;
 }
 
 export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {
