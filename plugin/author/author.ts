@@ -45,43 +45,32 @@ async function findAuthor(
   { as: wanted, identity: file, settings }: AuthorChoice,
   machine: Machine,
 ): Promise<AuthorWithoutStore> {
-  const all = await authorsHere(settings, machine);
-  const authors = all.filter(({ address }) => wanted === undefined || address === wanted);
-  if (file !== undefined) {
-    const identity = await ownIdentity(machine, { keys: [], file });
-    const known = authors.find(({ key }) => key === identity.publicKey);
-    return { identity, address: known?.address ?? wanted ?? identity.address, endpoint: known?.endpoint ?? null };
-  }
-  return authors.length > 0 ? ofSite(authors, machine) : ofMachine(wanted, machine);
-}
-
-/** The authors of the site in this folder; none without a site. */
-async function authorsHere(settings: string | undefined, machine: Machine): Promise<SiteAuthor[]> {
   const site = await ifBuilt(settings, siteAt(machine, settings));
-  return site?.settings.authors ?? [];
+  const authors = (site?.settings.authors ?? []).filter(({ address }) => wanted === undefined || address === wanted);
+  const identity =
+    file === undefined && authors.length === 0
+      ? await onlyIdentity(wanted, machine)
+      : await ownIdentity(machine, { keys: authors.map(({ key }) => key), file });
+  if (file === undefined && authors.length > 1) await checkUnambiguous(authors, machine);
+  const { address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
+  return { identity, address: address ?? wanted ?? identity.address, endpoint };
 }
 
-/** The author of the site whose key is on this machine; other authors have their keys on their own machines. */
-async function ofSite(authors: SiteAuthor[], machine: Machine): Promise<AuthorWithoutStore> {
-  const identity = await ownIdentity(machine, { keys: authors.map(({ key }) => key), file: undefined });
-  if (authors.length > 1) {
-    const { identities } = await listIdentities(identityPlaces(machine));
-    const keys = identities.map((one) => one.identity.publicKey);
-    const here = authors.filter(({ key }) => keys.includes(key));
-    if (here.length > 1) throw ambiguous(here);
-  }
-  const { address = identity.address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
-  return { identity, address, endpoint };
+/** Other authors of the site have their keys on their own machines. @throws TwtxtError `bad-usage` */
+async function checkUnambiguous(authors: readonly SiteAuthor[], machine: Machine): Promise<void> {
+  const { identities } = await listIdentities(identityPlaces(machine));
+  const keys = identities.map(({ identity }) => identity.publicKey);
+  const here = authors.filter(({ key }) => keys.includes(key));
+  if (here.length > 1) throw ambiguous(here);
 }
 
-async function ofMachine(wanted: string | undefined, machine: Machine): Promise<AuthorWithoutStore> {
+/** The identity of an address; without one, the only identity on this machine. */
+async function onlyIdentity(address: string | undefined, machine: Machine): Promise<Identity> {
   const places = identityPlaces(machine);
-  if (wanted !== undefined) {
-    return { identity: (await loadIdentity(wanted, places)).identity, address: wanted, endpoint: null };
-  }
+  if (address !== undefined) return (await loadIdentity(address, places)).identity;
   const { identities, faults } = await listIdentities(places);
   const [only, ...others] = identities.map(({ identity }) => identity);
-  if (only && others.length === 0) return { identity: only, address: only.address, endpoint: null };
+  if (only && others.length === 0) return only;
   if (only) throw ambiguous([only, ...others]);
   throw noIdentity(
     `There is no key on this machine. Create one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.`,

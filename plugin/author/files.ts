@@ -24,6 +24,8 @@ import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
 import { PROGRAM } from "./invocation.js";
 import type { Machine } from "./machine.js";
 
+const CHUNK_BYTES = 256 * 1024;
+
 /**
  * Reads a text file. Writing the text back gives the same bytes.
  *
@@ -88,15 +90,29 @@ export async function createText(file: string, text: string): Promise<boolean> {
 }
 
 /**
- * Writes a file that only the author can read.
+ * Writes a new file, which by default only the author can read.
  *
  * @throws TwtxtError `bad-file`, also if it exists; the reason of the signal; errors of the chunks
  */
-export async function writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+export async function writeChunks(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+  options: { mode?: number; flush?: boolean } = {},
+): Promise<void> {
   try {
-    await pipeline(chunks, createWriteStream(path, { flags: "wx", mode: 0o600 }), { signal });
+    await pipeline(chunks, createWriteStream(path, { flags: "wx", mode: 0o600, ...options }), { signal });
   } catch (error) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
+    throw badFile(error);
+  }
+}
+
+/** Reads a file in large chunks. @throws TwtxtError `bad-file` */
+export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  } catch (error) {
     throw badFile(error);
   }
 }
@@ -114,12 +130,12 @@ export async function draftIn(folder: string | null, mode = 0o666) {
   const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
   const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
   return {
-    write: (chunks: AsyncIterable<Uint8Array>) =>
-      orBadFile(pipeline(chunks, createWriteStream(path, { flags: "wx", mode, flush: true }))),
+    write: (chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal) =>
+      writeChunks(path, chunks, signal, { mode, flush: true }),
     /** Replaces the contents. */
     replace: (bytes: Uint8Array) => orBadFile(writeFile(path, bytes)),
     bytes: () => orBadFile(readFile(path)),
-    chunks: (): AsyncIterable<Uint8Array> => createReadStream(path),
+    chunks: () => readChunks(path),
     /** Moves the file to its name. @param isForced - whether it may replace another file */
     moveTo: (file: string, isForced: boolean) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
     /** Deletes the file, unless it was moved. */

@@ -21,6 +21,17 @@ export function endingOf(machine: Pick<Machine, "ended">): AbortSignal {
   return ending.signal;
 }
 
+/** Ends with the reason of a signal once it is aborted. */
+export async function* untilAborted(
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
 /** Which author. */
 export interface AuthorChoice {
   /** The address of one of several authors. */

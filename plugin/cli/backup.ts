@@ -4,7 +4,7 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { counted, sizeText } from "../author/amounts.js";
 import { checkFree, type Draft, draftIn, orBadFile } from "../author/files.js";
-import { endingOf } from "../author/machine.js";
+import { endingOf, untilAborted } from "../author/machine.js";
 import { publishedSite, type Site, siteAt } from "../author/site.js";
 import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
@@ -61,7 +61,7 @@ export const backup = command({
     const draft = await draftIn(dirname(file), MODE);
     try {
       const writer = await writeArchive({ draft, signal }, data, await aboutOf(site, terminal), terminal);
-      await compare({ name, chunks: () => untilEnded(draft.chunks(), signal) }, writer, terminal);
+      await compare({ name, chunks: () => untilAborted(draft.chunks(), signal) }, writer, terminal);
       await draft.moveTo(file, force);
       terminal.print(file);
       terminal.say(`${counted(writer.sums.size, "value")}, ${sizeText(writer.bytes)}, read again and compared.`);
@@ -97,7 +97,7 @@ async function writeArchive(
     if (writer.sums.size === 0) throw new TwtxtError("not-found", `There is no data in ${place}.`);
   });
   try {
-    await draft.write(untilEnded(bytes, signal));
+    await draft.write(untilAborted(bytes, signal));
   } finally {
     status("");
   }
@@ -117,13 +117,6 @@ async function compare(source: ArchiveSource, { sums }: ArchiveWriter, terminal:
     if (!isSame) throw new TwtxtError("bad-file", `${source.name} differs from what was written. Try another disk.`);
   } finally {
     status("");
-  }
-}
-
-async function* untilEnded(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    signal.throwIfAborted();
-    yield chunk;
   }
 }
 

@@ -1,25 +1,43 @@
 // plugin/author/blobs/file-contents.ts: the contents of files to store as blobs: hash, media type, and pictures without metadata.
 
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, readFile, writeFile } from "node:fs/promises";
+import { open, readFile, stat, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
 import type { Contents } from "../../blobs/client/client.js";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js";
-import { badFile, orBadFile } from "../files.js";
+import { badFile, isMissing, orBadFile, readChunks } from "../files.js";
+import { untilAborted } from "../machine.js";
 
-/** A file to put. */
+/** A file to store. */
 export interface SourceFile {
-  /** Absolute. */
-  path: string;
   /** Its name in messages. */
   shown: string;
   /** Empty if it has none. */
   filename: string;
   size: number;
+  /** Reads it from the start. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** A file of the author's. @param path - absolute @throws TwtxtError `bad-file` */
+export async function fileAt(path: string, shown: string): Promise<SourceFile> {
+  const found = await statOf(path);
+  if (!found.isFile()) throw new TwtxtError("bad-file", `${shown} is not a file.`);
+  return { shown, filename: basename(path), size: found.size, chunks: () => readChunks(path) };
+}
+
+/** @throws TwtxtError `bad-file` */
+export async function statOf(path: string) {
+  return stat(path).catch((error) => {
+    if (!isMissing(error)) throw badFile(error);
+    // Node.js replaces bytes that are not UTF-8 in a name, and then finds no file of that name.
+    const why = path.includes("\ufffd") ? "Its name must be UTF-8." : `There is no file ${path}.`;
+    throw new TwtxtError("bad-file", why, { cause: error });
+  });
 }
 
 /** Contents, and hints at their media type. */
@@ -34,7 +52,7 @@ export const START_BYTES = 4100;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Reads a file once for its size and hash. Its chunks are read from the disk each time.
+ * Reads a file once for its size and hash. Its chunks are read again each time.
  *
  * @throws TwtxtError `bad-file`
  */
@@ -49,7 +67,7 @@ export async function contentsOf(file: SourceFile, signal: AbortSignal): Promise
       isUtf8 = false;
     }
   };
-  for await (const chunk of chunksOf(file, signal)) {
+  for await (const chunk of untilAborted(file.chunks(), signal)) {
     size += chunk.length;
     hash.update(chunk);
     decode(chunk);
@@ -57,7 +75,8 @@ export async function contentsOf(file: SourceFile, signal: AbortSignal): Promise
   }
   decode();
   const sha256 = hash.digest("hex");
-  return { size, sha256, start, isUtf8, chunks: () => unchanged(chunksOf(file, signal), sha256, { ...file, size }) };
+  const chunks = () => unchanged(untilAborted(file.chunks(), signal), sha256, { ...file, size });
+  return { size, sha256, start, isUtf8, chunks };
 }
 
 /** Contents in memory. */
@@ -69,17 +88,6 @@ export function contentsOfBytes(bytes: Uint8Array): Contents {
       for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
     },
   };
-}
-
-async function* chunksOf({ path }: SourceFile, signal: AbortSignal): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
-      signal.throwIfAborted();
-      yield chunk;
-    }
-  } catch (error) {
-    throw badFile(error);
-  }
 }
 
 /** Holds the last chunk back until the hash matches: the site discards an incomplete body. */

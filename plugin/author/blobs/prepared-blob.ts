@@ -77,7 +77,7 @@ async function contentsToPut(
   { change, sealFile, site }: Preparation,
 ): Promise<Omit<PreparedBlob, "key">> {
   const { filename } = file;
-  if (change.filename === undefined) checkName(filename);
+  if (change.filename === undefined) checkFilename(filename);
   const contents = await contentsOf(file, site.signal);
   const type = change.type ?? (await mediaTypeOf(filename, contents));
   if (!sealFile) return { contents, change, file: { type, ...(filename !== "" && { filename }) } };
@@ -93,9 +93,7 @@ async function contentsToPut(
  */
 export function checkFileSize(size: number, { sealFile, site }: Pick<Preparation, "sealFile" | "site">): void {
   const { maxBytes, host } = site;
-  if (sealFile && size > MAX_SEALED_BYTES) {
-    throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
-  }
+  if (sealFile) checkSealedSize(size);
   if (size <= maxBytes) return;
   const needed = Math.ceil(size / 2 ** 20) + (sealFile ? 1 : 0);
   const more = `accepts it with the option blobs: { maxMegabytes: ${needed} } or more`;
@@ -106,14 +104,10 @@ export function checkFileSize(size: number, { sealFile, site }: Pick<Preparation
   throw new TwtxtError("too-large", `It is larger than the ${sizeText(maxBytes)} that the site accepts. ${advice}`);
 }
 
-/** @throws TwtxtError `bad-metadata` */
-function checkName(filename: string): void {
-  try {
-    checkFilename(filename);
-  } catch (cause) {
-    if (!(cause instanceof TwtxtError)) throw cause;
-    throw new TwtxtError(cause.code, `${cause.message} --filename NAME stores it under another name.`, { cause });
-  }
+/** @throws TwtxtError `too-large` */
+export function checkSealedSize(size: number): void {
+  if (size <= MAX_SEALED_BYTES) return;
+  throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
 }
 
 /** @throws TwtxtError `bad-usage` */

@@ -1,10 +1,9 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
-import { createGuard } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { domainOf, parseAddress } from "../../keys/address.js";
 import { isSameHost, loopbackHostOf } from "../../url.js";
-import { userAgent } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
+import { networkOf } from "../network.js";
 import { ifBuilt, publishedSite, siteAt } from "../site.js";
 import { type Finding, type Probe, probeWith, runChecks } from "./check.js";
 import { type AddressToCheck, checkAddress } from "./check-address.js";
@@ -52,8 +51,9 @@ async function* examine(
   choice: ExamineChoice,
   machine: Machine,
 ): AsyncGenerator<Finding> {
-  const allowPrivateHosts = [...choice["allow-private-host"], ...(own === null ? [] : loopbackHostOf(own.feedUrl))];
-  const probe = probeWith(createGuard({ userAgent: userAgent(), allowPrivateHosts }));
+  const ownHost = own === null ? [] : loopbackHostOf(own.feedUrl);
+  const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...ownHost] });
+  const probe = probeWith(ask);
   const now = machine.now();
   const feed = yield* findFeed(start, probe);
   if (!feed) return;

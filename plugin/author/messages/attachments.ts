@@ -1,11 +1,6 @@
 // plugin/author/messages/attachments.ts: the sealed files of messages: their lines in the text, storing, receiving and opening them.
-import { isUtf8 } from "node:buffer";
-import { readFile, stat } from "node:fs/promises";
-import { basename } from "node:path";
 import { shortKey } from "../../blobs/blob.js";
 import { parseSharedUrl, type SharedUrl } from "../../blobs/client/download.js";
-import { MAX_SEALED_BYTES, SEALED_TYPE } from "../../blobs/client/sealed-file.js";
-import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { guestKeyOf } from "../../keys/guest.js";
@@ -14,10 +9,9 @@ import { sharedUrlOf } from "../../site/routes.js";
 import { sizeText } from "../amounts.js";
 import { authorAt } from "../author.js";
 import { blobSite } from "../blobs/blob-site.js";
-import { contentsOfBytes, mediaTypeOf, START_BYTES } from "../blobs/file-contents.js";
-import { checkFileSize, fileSealer } from "../blobs/prepared-blob.js";
+import { fileAt, type SourceFile } from "../blobs/file-contents.js";
+import { checkSealedSize, fileSealer, prepareBlob } from "../blobs/prepared-blob.js";
 import { ownBlob, type ReceivedFile, receiveFile, sharedBlob } from "../blobs/received-file.js";
-import { orBadFile } from "../files.js";
 import { typed } from "../invocation.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { ifBuilt, siteAt } from "../site.js";
@@ -30,19 +24,11 @@ interface Work {
   signal: AbortSignal;
 }
 
-/** A file to attach, in memory. */
-interface FileToAttach {
-  filename: string;
-  bytes: Uint8Array;
-}
-
-/** Reads a file of the author's. @throws TwtxtError `bad-file`; `too-large` for one that cannot be sealed */
-export async function fileToAttach(path: string): Promise<FileToAttach> {
-  const { size } = await orBadFile(stat(path));
-  if (size > MAX_SEALED_BYTES) {
-    throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
-  }
-  return { filename: basename(path), bytes: await orBadFile(readFile(path)) };
+/** A file of the author's. @param path - absolute @throws TwtxtError `bad-file`; `too-large` for one that cannot be sealed */
+export async function fileToAttach(path: string): Promise<SourceFile> {
+  const file = await fileAt(path, path);
+  checkSealedSize(file.size);
+  return file;
 }
 
 /**
@@ -51,7 +37,7 @@ export async function fileToAttach(path: string): Promise<FileToAttach> {
  * @throws TwtxtError as `storeAttachment` and `Mailbox.send`; the file is not stored then
  */
 export async function sendWithFile(
-  { file, ...message }: MessageToSend & { file: FileToAttach },
+  { file, ...message }: MessageToSend & { file: SourceFile },
   mailbox: Mailbox,
   work: Work,
   onResult: Parameters<Mailbox["send"]>[1] = () => {},
@@ -95,23 +81,17 @@ export async function attachmentLimit(
  * @throws TwtxtError as `blobSite`, `fileSealer` and `OwnBlobs.put`; `too-large`; `bad-metadata` for the name
  */
 async function storeAttachment(
-  { filename, bytes }: FileToAttach,
+  file: SourceFile,
   recipients: readonly string[],
   { choice, machine, signal }: Work,
 ): Promise<StoredAttachment> {
   if (recipients.some((address) => guestKeyOf(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
   const site = await blobSite(choice, machine, signal);
   const sealFile = await fileSealer(recipients, site.author, choice, machine);
-  checkFileSize(bytes.length, { site, sealFile });
-  checkFilename(filename);
-  const start = bytes.subarray(0, START_BYTES);
-  const type = await mediaTypeOf(filename, { start, isUtf8: isUtf8(bytes) });
-  const contents = contentsOfBytes(sealFile({ filename, type, bytes }));
-  checkFileSize(contents.size, { site, sealFile });
-  const change = { type: SEALED_TYPE, filename: "", isPublic: true };
-  const { blob } = await site.blobs.put(contents.sha256, contents, { change, file: {}, isSentAnyway: false });
+  const { key, contents, ...options } = await prepareBlob(file, { site, change: { isPublic: true }, sealFile });
+  const { blob } = await site.blobs.put(key, contents, { ...options, isSentAnyway: false });
   return {
-    line: attachmentLine({ filename, size: bytes.length, url: sharedUrlOf(site.sharedUrl, blob) }),
+    line: attachmentLine({ ...file, url: sharedUrlOf(site.sharedUrl, blob) }),
     async remove() {
       await site.blobs.delete(blob.key);
     },

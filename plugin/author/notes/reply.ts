@@ -9,7 +9,6 @@ import type { Ask } from "../../http/guard.js";
 import { formatReference, parseReference } from "../../mentions/reference.js";
 import { type LiveFeed, readAnyFeed, readArchives } from "../../mentions/send/live-feed.js";
 import { quoteText } from "../../mentions/verify/source-text.js";
-import { userAgent } from "../invocation.js";
 import type { HostChoice } from "../machine.js";
 
 /** A twt by its time, as it is written in the feed. */
@@ -67,8 +66,7 @@ export async function replyToOf(reply: Reply, choice: HostChoice): Promise<strin
  */
 export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<AnsweredTwt> {
   // Loaded on demand: most notes are not replies.
-  const { createGuard } = await import("../../http/guard.js");
-  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: choice["allow-private-host"] });
+  const { ask } = (await import("../network.js")).networkOf(choice);
   const feed = await readAnyFeed(ask, reply.feedUrl);
   const { identity, nick } = feed;
   const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);

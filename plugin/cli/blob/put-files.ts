@@ -1,11 +1,8 @@
 // plugin/cli/blob/put-files.ts: finds the files that `blob put` stores.
-import { createWriteStream } from "node:fs";
-import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join, relative, resolve, sep } from "node:path";
-import { pipeline } from "node:stream/promises";
-import type { SourceFile } from "../../author/blobs/file-contents.js";
-import { badFile, isMissing } from "../../author/files.js";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, relative, resolve, sep } from "node:path";
+import { fileAt, type SourceFile, statOf } from "../../author/blobs/file-contents.js";
+import { badFile, type Draft, draftIn } from "../../author/files.js";
 import { TwtxtError } from "../../errors.js";
 import type { Terminal } from "../terminal.js";
 
@@ -31,15 +28,13 @@ export async function findFiles(
   { terminal, maxBytes, signal }: { terminal: Terminal; maxBytes: number; signal: AbortSignal },
 ): Promise<FoundFiles & { clear(): Promise<void> }> {
   const found: FoundFiles = { files: [], leftOut: [], unread: [] };
-  let temporary: string | null = null;
-  const clear = async () => {
-    if (temporary !== null) await rm(temporary, { recursive: true, force: true });
-  };
+  let draft: Draft | null = null;
+  const clear = async () => draft?.clear();
   const add = async (word: string) => {
     const path = resolve(terminal.folder, word);
     if (word === STANDARD_INPUT) {
-      temporary = await mkdtemp(join(tmpdir(), "eleventy-twtxt-"));
-      found.files.push(await copyInput(terminal.input(), join(temporary, "input"), maxBytes, signal));
+      draft = await draftIn(null, 0o600);
+      found.files.push(await copyInput(terminal.input(), draft, { maxBytes, signal }));
     } else if ((await statOf(path)).isDirectory()) await addFolder(await realpath(path), word, found);
     else found.files.push(await fileAt(path, word));
   };
@@ -86,27 +81,11 @@ async function isFileWithin(root: string, link: string): Promise<boolean> {
   return !names.some((name) => name.startsWith(".")) && (await stat(target)).isFile();
 }
 
-async function fileAt(path: string, shown: string): Promise<SourceFile> {
-  const found = await statOf(path);
-  if (!found.isFile()) throw new TwtxtError("bad-file", `${shown} is not a file.`);
-  return { path, shown, filename: basename(path), size: found.size };
-}
-
-async function statOf(path: string) {
-  return stat(path).catch((error) => {
-    if (!isMissing(error)) throw badFile(error);
-    // Node.js replaces bytes that are not UTF-8 in a name, and then finds no file of that name.
-    const why = path.includes("\ufffd") ? "Its name must be UTF-8." : `There is no file ${path}.`;
-    throw new TwtxtError("bad-file", why, { cause: error });
-  });
-}
-
 /** Copies standard input into a file: size and hash must be known before it is sent. */
 async function copyInput(
   input: AsyncIterable<Uint8Array>,
-  path: string,
-  maxBytes: number,
-  signal: AbortSignal,
+  draft: Draft,
+  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<SourceFile> {
   let size = 0;
   const limited = async function* () {
@@ -117,12 +96,11 @@ async function copyInput(
       if (size > maxBytes) return;
     }
   };
-  const shown = "standard input";
   try {
-    await pipeline(limited, createWriteStream(path, { mode: 0o600 }), { signal });
-    return { path, shown, filename: "", size };
+    await draft.write(limited(), signal);
+    return { shown: "standard input", filename: "", size, chunks: draft.chunks };
   } catch (cause) {
     signal.throwIfAborted();
-    throw new TwtxtError("bad-file", `Standard input could not be read: ${(cause as Error).message}.`, { cause });
+    throw new TwtxtError("bad-file", `Standard input could not be read: ${(cause as Error).message}`, { cause });
   }
 }

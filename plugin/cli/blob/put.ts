@@ -100,7 +100,8 @@ class PutBatch {
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       this.#checkInterrupted(total);
-      result = { file, result: null, error: error.message };
+      const advice = error.code === "bad-metadata" ? " --filename NAME stores it under another name." : "";
+      result = { file, result: null, error: error.message + advice };
     }
     this.#work.onResult(result);
     return result;

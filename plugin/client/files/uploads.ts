@@ -6,7 +6,7 @@ import PQueue from "p-queue";
 import { blobSite } from "../../author/blobs/blob-site.js";
 import { cleanPictureFile, type SourceFile } from "../../author/blobs/file-contents.js";
 import { checkFileSize, fileSealer, prepareBlob, type SealFile } from "../../author/blobs/prepared-blob.js";
-import { orBadFile, writeChunks } from "../../author/files.js";
+import { orBadFile, readChunks, writeChunks } from "../../author/files.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientContext } from "../room.js";
@@ -215,7 +215,7 @@ export class Uploads {
 }
 
 function fileOf({ choice: { filename } }: Upload, path: string, size: number): SourceFile {
-  return { path, shown: filename, filename, size };
+  return { shown: filename, filename, size, chunks: () => readChunks(path) };
 }
 
 const INTERRUPTED = "Interrupted: the page was left before the file had arrived. Choose it again.";

@@ -53,14 +53,10 @@ function sender({ choice, machine, ending: signal }: RoomParts) {
     const recipients = [address];
     if (file === null && text === "") throw new TwtxtError("bad-usage", "The message is empty.");
     if (file === null) return mailbox.send({ recipients, text }, () => {});
-    return queue.add(async () => {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      return sendWithFile({ recipients, text, file: { filename: file.name, bytes } }, mailbox, {
-        choice,
-        machine,
-        signal,
-      });
-    });
+    const { name, size } = file;
+    const source = { shown: name, filename: name, size, chunks: () => file.stream() };
+    const work = { choice, machine, signal };
+    return queue.add(() => sendWithFile({ recipients, text, file: source }, mailbox, work));
   };
 }
 
