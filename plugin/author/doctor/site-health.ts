@@ -11,7 +11,7 @@ import { publishedSite, type Site, siteAt } from "../site.js";
 import { siteStore } from "../site-store.js";
 
 export interface SiteHealth {
-  /** Of this package and Node.js; of Eleventy in the site's folder, and the site's own: `null` if they are unknown. */
+  /** The versions of this package, Node.js, Eleventy in the site's folder, and the site; `null` if unknown. */
   versions: { plugin: string; node: string; eleventy: string | null; site: string | null };
   url: string;
   host: SiteSettings["host"];

@@ -5,7 +5,7 @@ import { sleep } from "./mailbox.js";
 
 type Place = Pick<InboxMessage, "id" | "created">;
 
-/** Of two messages that arrive together, the one with the earlier time may be listed this much later. */
+/** A message may be listed this much later than another one that arrived at the same time or just after it. */
 const OVERLAP_MS = 60_000;
 
 /**

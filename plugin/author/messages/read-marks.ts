@@ -4,7 +4,7 @@ import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
 const KEY = "read-messages";
-/** Of an ID, so that the record stays small. 64 bits are enough to tell the messages of an inbox apart. */
+/** The characters of an ID that are stored. 64 bits are enough to tell the messages of an inbox apart. */
 const ID_LENGTH = 16;
 /** More than an inbox holds. The oldest marks are dropped. */
 const MAX_MARKS = 50_000;

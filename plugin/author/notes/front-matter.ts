@@ -140,7 +140,7 @@ function* changes(text: string, { start, end }: FrontMatterBlock, timestamp: str
   }
 }
 
-/** As the last line, or as the first one if the last would become part of a multi-line text. */
+/** Inserts it as the last line, or as the first one if the last would become part of a multi-line text. */
 function* insertions(text: string, block: FrontMatterBlock, timestamp: string): Generator<StampedText> {
   const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
   const line = `${indent}date: ${timestamp}${block.lineEnd}`;

@@ -65,7 +65,7 @@ export class LiveTimeline {
   #reading: Promise<void> = Promise.resolve();
   /** Rounds that are under way or wait for another one. */
   #rounds = 0;
-  /** Of the newest item that the author has seen; `null` before the first visit. */
+  /** The time of the newest item that the author has seen; `null` before the first visit. */
   #seen: string | null = null;
   /** `at` is the time of its last page. */
   #visit: { before: string; at: number } | null = null;

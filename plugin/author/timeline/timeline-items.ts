@@ -11,7 +11,7 @@ export interface TimelineItem {
   /** Unique. */
   id: string;
   source: string;
-  /** Of a twt; `null` for a page. */
+  /** The hash of a twt; `null` for a page. */
   hash: string | null;
   author: Author;
   isOwn: boolean;

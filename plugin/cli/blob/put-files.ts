@@ -8,7 +8,7 @@ import type { Terminal } from "../terminal.js";
 
 interface FoundFiles {
   files: SourceFile[];
-  /** What was left out of folders, and why: a line each. */
+  /** A line for each entry of a folder that was left out, with the reason. */
   leftOut: string[];
   /** Files and folders that cannot be read, and why, a sentence. */
   unread: { shown: string; error: string }[];

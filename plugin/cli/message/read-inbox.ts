@@ -4,6 +4,7 @@ import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
 import { inSeconds } from "../../author/messages/message-facts.js";
+import type { IsRead } from "../../author/messages/read-marks.js";
 import { openCopies, threadsOf } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -23,12 +24,9 @@ export async function list(
   _: null,
   terminal: Terminal,
 ): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const inbox = await mailbox.inbox();
-  const isRead = await mailbox.readMarks.current();
-  const all = await messagesIn(inbox);
-  const listed = values.unread ? all.filter(({ id }) => !isRead(id)) : all;
-  const messages = await readWanted(listed, { mailbox, inbox, terminal });
+  const inbox = await openInbox(values, terminal);
+  const { mailbox, isRead, all } = inbox;
+  const messages = await readWanted(values.unread ? all.filter(({ id }) => !isRead(id)) : all, inbox, terminal);
   const columns = terminal.columns();
   if (values.threads) {
     const threads = threadsOf(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
@@ -45,11 +43,9 @@ export async function read(
   ids: string[],
   terminal: Terminal,
 ): Promise<number> {
-  const mailbox = await Mailbox.open(values, terminal);
-  const inbox = await mailbox.inbox();
-  const all = await messagesIn(inbox);
-  const isRead = await mailbox.readMarks.current();
-  const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), { mailbox, inbox, terminal });
+  const inbox = await openInbox(values, terminal);
+  const { mailbox, isRead, all } = inbox;
+  const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), inbox, terminal);
   const blocks = messages.map((message) => messageLines(message, terminal.columns()));
   printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
   await mailbox.readMarks.add(messages.map(({ id }) => id));
@@ -67,9 +63,7 @@ export async function deleteMessages(
   if ((ids.length === 0) === !values.unverified) {
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
   }
-  const mailbox = await Mailbox.open(values, terminal);
-  const inbox = await mailbox.inbox();
-  const all = await messagesIn(inbox);
+  const { mailbox, inbox, all } = await openInbox(values, terminal);
   // Resolves all ids, or looks all senders up, before it deletes anything.
   const { wanted, kept } = values.unverified
     ? await unverifiedAmong(all, mailbox)
@@ -87,6 +81,20 @@ export async function deleteMessages(
   return 0;
 }
 
+/** The inbox, and all that it has. */
+interface OpenInbox {
+  mailbox: Mailbox;
+  inbox: InboxClient;
+  all: InboxMessage[];
+  isRead: IsRead;
+}
+
+async function openInbox(values: OwnSiteValues, terminal: Terminal): Promise<OpenInbox> {
+  const mailbox = await Mailbox.open(values, terminal);
+  const inbox = await mailbox.inbox();
+  return { mailbox, inbox, all: await messagesIn(inbox), isRead: await mailbox.readMarks.current() };
+}
+
 async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {
   return (await inbox.list())?.messages ?? [];
 }
@@ -94,7 +102,8 @@ async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {
 /** Opens messages, and deletes those of blocked senders. */
 async function readWanted(
   messages: readonly InboxMessage[],
-  { mailbox, inbox, terminal }: { mailbox: Mailbox; inbox: InboxClient; terminal: Terminal },
+  { mailbox, inbox }: OpenInbox,
+  terminal: Terminal,
 ): Promise<InboxEntry[]> {
   const opened = await mailbox.read(messages);
   const { wanted, deleted } = await mailbox.withoutBlocked(opened, inbox);
@@ -182,7 +191,7 @@ async function sendReceipts(messages: readonly OpenedMessage[], mailbox: Mailbox
   return exitCode;
 }
 
-/** Of several processes that read the same messages at once, one claims each message. */
+/** If several processes read the same messages at once, one of them claims each message. */
 async function claimReceipts(hashes: readonly string[], { author }: Mailbox, { now }: Terminal): Promise<string[]> {
   const claimed: string[] = [];
   for (const hash of hashes) {
