@@ -1,8 +1,9 @@
 // plugin/text/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
 
+import type { MarkdownIt } from "markdown-it";
 import { escapeHtml } from "../site/html.js";
 import { BLOB_KEY } from "../site/routes.js";
-import type { MarkdownIt } from "./markdown-mentions.js";
+import { fileOf } from "./markdown-mentions.js";
 
 /** Resolves the blob links of a page. */
 export interface LinkTargets {
@@ -30,7 +31,7 @@ export const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'
 /** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
 export function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
   markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
-    const targets = targetsIn(env?.page?.inputPath);
+    const targets = targetsIn(fileOf(env));
     for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
       if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, targets);
       for (const name of ["href", "src"]) {

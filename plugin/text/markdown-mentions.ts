@@ -1,40 +1,13 @@
 // plugin/text/markdown-mentions.ts: links for mentions in Markdown, `@<nick url>` or `@nick` of a followed feed.
+import type { MarkdownIt, StateInline } from "markdown-it";
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { mentionLink } from "../site/html.js";
 import { canParseUrl } from "../url.js";
 
-/** The data of the page, as Eleventy passes it to markdown-it. */
-interface PageData {
-  page?: { inputPath?: string };
-}
-
-/** The part of markdown-it's state that an inline rule uses. */
-interface InlineState {
-  src: string;
-  pos: number;
-  linkLevel: number;
-  env?: PageData | undefined;
-  push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
-}
-interface Token {
-  type: string;
-  attrs: [string, string][] | null;
-  children: Token[] | null;
-  content: string;
-  info: string;
-  markup: string;
-  attrGet(name: string): string | null;
-  attrSet(name: string, value: string): void;
-}
-/** The part of markdown-it that takes rules. */
-export interface MarkdownIt {
-  core: {
-    ruler: { push(rule: string, run: (state: { tokens: Token[]; env?: PageData | undefined }) => void): void };
-  };
-  inline: {
-    ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void };
-  };
+/** @param env - of a markdown-it state, in which Eleventy passes the data of the page */
+export function fileOf(env: { page?: { inputPath?: string } } | undefined): string | undefined {
+  return env?.page?.inputPath;
 }
 
 /** A name after `@`, as long as a nick may be. */
@@ -67,9 +40,9 @@ export function addMentionRule(
   onUnknown: (name: string, file: string | undefined) => void,
 ): void {
   markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
-    if (state.src[state.pos] !== "@" || state.linkLevel > 0) return false;
+    if (state.src[state.pos] !== "@" || isInLink(state)) return false;
     const mention = mentionAt(state.src, state.pos) ?? shortMentionAt(state.src, state.pos, follow);
-    if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, state.env?.page?.inputPath));
+    if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, fileOf(state.env)));
     if (!LINKABLE.test(mention.url)) return false;
     if (!silent) pushLink(state, mention.url, `@${nickOf(mention, follow)}`);
     state.pos = mention.end;
@@ -77,8 +50,13 @@ export function addMentionRule(
   });
 }
 
+function isInLink(state: StateInline): boolean {
+  // The types of markdown-it lack this property.
+  return Object(state).linkLevel > 0;
+}
+
 /** Keeps `@<bob>` as text, because a browser would not show a tag. */
-function keepUnknown(state: InlineState, silent: boolean, onUnknown: (name: string) => void): boolean {
+function keepUnknown(state: StateInline, silent: boolean, onUnknown: (name: string) => void): boolean {
   const incomplete = incompleteMentionAt(state.src, state.pos);
   const unknown = unknownMentionAt(state.src, state.pos);
   if (unknown !== null && !silent) onUnknown(unknown);
@@ -185,7 +163,7 @@ function mentionInHtml(
 }
 
 /** Adds a link, marked as an autolink so that markdown-it's typographer does not change the nick. */
-function pushLink(state: InlineState, href: string, label: string): void {
+function pushLink(state: StateInline, href: string, label: string): void {
   const open = state.push("link_open", "a", 1);
   open.attrs = [
     ["href", href],

@@ -12,7 +12,7 @@ import { comparableLink } from "../../mentions/send/site-links.js";
 import type { FollowedFeed } from "../../options/follow.js";
 import { prefixOf, sharedUrlOf } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobsInText } from "../../text/blob-links.js";
-import { addMentionRule, isMarkdownIt } from "../../text/markdown-mentions.js";
+import { addMentionRule } from "../../text/markdown-mentions.js";
 import { linkFinder, MAX_LINKS } from "../../text/post-links.js";
 import * as htmlReader from "../../text/text-from-html.js";
 import { textOfPost } from "../../text/text-from-post.js";
@@ -92,12 +92,8 @@ export async function previewTwt({ body, replyTo }: NoteDraft, file: string, sit
 /** Eleventy's own Markdown, with the rules of the plugin. */
 function markdownFor(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
   const markdown = new MarkdownIt({ html: true }).disable("code");
-  // The types of the library do not know all properties of its states.
-  const library: unknown = markdown;
-  if (isMarkdownIt(library)) {
-    addMentionRule(library, follow, onUnknown);
-    addBlobRule(library, () => targets);
-  }
+  addMentionRule(markdown, follow, onUnknown);
+  addBlobRule(markdown, () => targets);
   return markdown;
 }
 

@@ -1,11 +1,11 @@
 // plugin/eleventy/pages/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
+import type { MarkdownIt } from "markdown-it";
 import { authorError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { show } from "../../options/messages.js";
 import type { Settings } from "../../options.js";
 import { isBlobKey, PATHS, sharedUrlOf } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../../text/blob-links.js";
-import type { MarkdownIt } from "../../text/markdown-mentions.js";
 import { loopbackHostOf } from "../../url.js";
 import { Findings, firstOf, sentenceAbout } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
