@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { sealGuestMessage } from "../plugin/browser/seal-guest-message.js";
+import { sealGuestMessage } from "../plugin/browser/guest-key.js";
 import { PageAssets } from "../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../plugin/eleventy/pages/site-contact.js";
 import { builtSite } from "../test/helpers/built-site.js";

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { BuildEnvironment } from "./eleventy/build-environment.js";
-import { guessHost } from "./eleventy/default-host.js";
+import { guessHost } from "./eleventy/build-environment.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { addFollowFile } from "./eleventy/follow-file.js";
 import { addPluginPages } from "./eleventy/pages/plugin-pages.js";

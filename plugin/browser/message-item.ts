@@ -1,7 +1,7 @@
 // plugin/browser/message-item.ts: a message of the contact form's conversation as an element.
 import type { ContactStatus } from "../options/contact-words.js";
 import { element } from "../site/html.js";
-import { linkedText } from "../site/linked-text.js";
+import { linkedText } from "../site/safe-markup.js";
 import type { GuestMessage } from "./guest-store.js";
 import { toDom } from "./to-dom.js";
 

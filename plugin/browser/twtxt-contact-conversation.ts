@@ -12,10 +12,9 @@ import {
   type SealedMessage,
   sendToAuthor,
 } from "./guest-inbox.js";
-import { keyOf } from "./guest-key.js";
+import { keyOf, sealGuestMessage } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
-import { sealGuestMessage } from "./seal-guest-message.js";
 
 /** Sealed and armored, such a message stays below the limit of 64 KiB. In bytes of UTF-8. */
 const MAX_TEXT = 44_000;

@@ -14,9 +14,8 @@ import {
 import { oncePerSource, oncePerTwt } from "../site/repeated-mentions.js";
 import type { Timeline } from "../site/timeline.js";
 import { saidOf, unreadList } from "../site/timeline-markup.js";
-import { type NewestMentions, readNewest } from "./newest-mentions.js";
 import { pageParsed } from "./page-parsed.js";
-import { readTimeline } from "./read-timeline.js";
+import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
 import { readHtml, toDom } from "./to-dom.js";
 import { type Item, itemsIn, updateList } from "./update-list.js";
 

@@ -10,7 +10,7 @@ import { typed } from "../author/invocation.js";
 import { type Site, siteAt } from "../author/site.js";
 import { checkWithinReach, siteStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
-import { isArchiveOf } from "../feed/archive.js";
+import { isArchiveOf } from "../feed/archives.js";
 import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
 import { readFollowers } from "../host/followers.js";
 import { isSameUrl } from "../http/same-url.js";

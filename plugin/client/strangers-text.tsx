@@ -2,9 +2,8 @@
 import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
-import { linkedText } from "../site/linked-text.js";
 import { plainLines } from "../site/plain-lines.js";
-import { boundedMarks, isWeb, STRANGERS_REL } from "../site/safe-markup.js";
+import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 
 /** How many texts are kept as HTML, because open pages show them every minute. */
 const MAX_KEPT = 1000;

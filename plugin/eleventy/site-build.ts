@@ -36,9 +36,6 @@ import { SiteUrls } from "./site-urls.js";
 const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
-const OTHER_CONTACT = 'give the option "inbox.page" another path';
-const OTHER_PAGES = 'give the option "mentions.pages" another path';
-const OTHER_TIMELINE = 'give the option "timeline.path" another path';
 
 /** A site's builds, one after the other. The public methods are in the order of Eleventy's events. */
 export class SiteBuild {
@@ -214,18 +211,12 @@ export class SiteBuild {
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
     const lists = [...(await this.#assets.files()), ...this.mentions.files()];
-    this.#others.check(lists, this.#otherAssets());
+    this.#others.check(lists, `give the option "${this.#assets.home().option}" another path`);
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
     await removeStaleArchives(output, { path: this.settings.path, url: this.urls.feedUrl() }, feed);
     await Promise.all([this.mentions.saveCache(), this.timeline.saveCache()]);
     return files.map(({ path }) => join(output, path));
-  }
-
-  /** What to change if the site has files at the paths of the scripts and the stylesheet. */
-  #otherAssets(): string {
-    if (this.urls.hasReceiver()) return OTHER_PAGES;
-    return this.timeline.options === null ? OTHER_CONTACT : OTHER_TIMELINE;
   }
 
   /** Writes the settings for the commands. @returns the site for its host */

@@ -4,7 +4,7 @@ import { readFile, realpath } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
 import send from "send";
-import { isArchiveOf } from "../feed/archive.js";
+import { isArchiveOf } from "../feed/archives.js";
 import { pathOf } from "./node-request.js";
 
 export interface SiteFilesOptions {

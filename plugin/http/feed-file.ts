@@ -1,5 +1,5 @@
 // plugin/http/feed-file.ts: feeds from the network: recognition, previous parts and the endpoint for mentions.
-import { previousOf } from "../feed/archive.js";
+import { previousOf } from "../feed/archives.js";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../feed/feed.js";
 import { canParseUrl } from "../url.js";
 import { type TimeSlices, textPieces } from "./time-slices.js";

@@ -1,6 +1,6 @@
 // plugin/options/contact-translations.ts: words of the contact form by language.
 import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
-import { localizedWords } from "./localized-words.js";
+import { localizedWords } from "./words.js";
 
 const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: ContactWords } = {
   en: { ...CONTACT_PAGE, ...CONTACT_STATUS },

@@ -1,6 +1,5 @@
 // plugin/options/translations.ts: words of lists of mentions and of the timeline, by language.
-import { localizedWords } from "./localized-words.js";
-import { ENGLISH, type Words } from "./words.js";
+import { ENGLISH, localizedWords, type Words } from "./words.js";
 
 const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
   en: ENGLISH,

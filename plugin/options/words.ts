@@ -1,4 +1,5 @@
-// plugin/options/words.ts: the English words of lists of mentions and of the timeline. options/translations.ts has other languages.
+// plugin/options/words.ts: the English words of lists of mentions and of the timeline, and the choice of a language.
+// options/translations.ts has other languages.
 
 export const ENGLISH = {
   title: "Mentions",
@@ -56,3 +57,20 @@ export const TIMELINE_WORDS = [
   "neverRead",
   ...UNREAD_REASONS,
 ] as const satisfies readonly (keyof Words)[];
+
+/**
+ * The words of a language, with those that the author has set.
+ *
+ * @param translations - by language, such as `de`
+ * @param lang - such as `de` or `de-AT`. The words of an unknown language are English.
+ * @param own - words that the author has set
+ */
+export function localizedWords<T extends Record<string, string>>(
+  translations: Readonly<Record<string, T>> & { en: T },
+  lang = "en",
+  own: { [Name in keyof T]?: string | undefined } = {},
+): T {
+  const words = translations[lang.toLowerCase().split("-")[0] ?? ""] ?? translations.en;
+  const set = Object.entries(own).filter(([, word]) => word !== undefined);
+  return { ...words, ...Object.fromEntries(set) };
+}

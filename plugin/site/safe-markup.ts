@@ -30,3 +30,16 @@ export function safeElement(tag: string, href: string | null, children: readonly
 export function isWeb(url: string): boolean {
   return /^https?:\/\//i.test(url) && canParseUrl(url);
 }
+
+const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,:;!?')\]]/g;
+
+/** A text with its URLs as links. */
+export function linkedText(text: string): Markup[] {
+  const parts: Markup[] = [];
+  let end = 0;
+  for (const { 0: url, index } of text.matchAll(LINK)) {
+    parts.push(text.slice(end, index), element("a", { href: url, rel: STRANGERS_REL, target: "_blank" }, url));
+    end = index + url.length;
+  }
+  return [...parts, text.slice(end)];
+}

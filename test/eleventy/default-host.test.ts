@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { guessHost } from "../../plugin/eleventy/default-host.js";
+import { guessHost } from "../../plugin/eleventy/build-environment.js";
 import { post, site } from "../helpers/site.js";
 import { projectFile } from "./read-build.js";
 

@@ -47,11 +47,18 @@ export class PageAssets {
     return Promise.all(names.map(async (name) => ({ path: folder + name, content: await this.readAsset(name) })));
   }
 
+  /** The option whose page is in the same folder as the files, and its path. */
+  home(): { option: string; path: string } {
+    const timeline = timelineOptions(this.settings);
+    if (this.urls.hasReceiver() || !(timeline || this.urls.hasGuests())) {
+      return { option: "mentions.pages", path: mentionsOptions(this.settings).pages || "/mentions/" };
+    }
+    return timeline
+      ? { option: "timeline.path", path: timeline.path }
+      : { option: "inbox.page", path: inboxOptions(this.settings).page || "/contact/" };
+  }
+
   #folder(): string {
-    const mentions = mentionsOptions(this.settings).pages || "/mentions/";
-    const timeline = timelineOptions(this.settings)?.path;
-    const contact = inboxOptions(this.settings).page || "/contact/";
-    const path = this.urls.hasReceiver() ? mentions : (timeline ?? (this.urls.hasGuests() ? contact : mentions));
-    return path.replace(/\/?$/, "/");
+    return this.home().path.replace(/\/?$/, "/");
   }
 }

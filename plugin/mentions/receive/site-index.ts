@@ -1,5 +1,5 @@
 // plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages.
-import { isArchiveOf } from "../../feed/archive.js";
+import { isArchiveOf } from "../../feed/archives.js";
 import { comparableUrl } from "../../http/same-url.js";
 import type { SitePages } from "../../site/site.js";
 import type { Target } from "../mention.js";

@@ -1,5 +1,5 @@
-// plugin/feed/split.ts: division of a feed into files. PROTOCOL 1.4
-import { archivePath } from "./archive.js";
+// plugin/feed/archives.ts: the files of a feed: its division, the names of archives, and the field `prev`. PROTOCOL 1.4
+import type { FeedHeader } from "./feed.js";
 import { twtHash } from "./hash.js";
 import { formatTwt, isLongerThan, type Twt } from "./twt.js";
 
@@ -63,4 +63,33 @@ function groupBy(twts: readonly Twt[], nameOf: (twt: Twt) => string): Period[] {
 function linkTo(part: FeedPart | undefined, feedUrl: string): string | null {
   const last = part?.twts.at(-1);
   return part && last ? `${twtHash(feedUrl, last)} ${part.path.slice(part.path.lastIndexOf("/") + 1)}` : null;
+}
+
+/** The path of the archive of a period, such as `2019` or `2019-03`. */
+function archivePath(feedPath: string, period: string): string {
+  const dot = feedPath.lastIndexOf(".");
+  return dot > feedPath.lastIndexOf("/")
+    ? `${feedPath.slice(0, dot)}-${period}${feedPath.slice(dot)}`
+    : `${feedPath}-${period}`;
+}
+
+/**
+ * Parses the field `prev`: the hash of the last twt of the previous part, and its file name.
+ *
+ * @returns `null` for a missing or invalid field
+ * @example previousOf({ prev: ["abcdefg twtxt-2024.txt"] }) // { hash: "abcdefg", file: "twtxt-2024.txt" }
+ */
+export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: string; file: string } | null {
+  const [, hash = "", file = ""] = /^(\S+)[ \t]+(\S+)$/.exec(value) ?? [];
+  return file === "" ? null : { hash, file };
+}
+
+/**
+ * Whether a path or URL has the name of an archive of this feed.
+ *
+ * @example isArchiveOf("/twtxt.txt", "/twtxt-2024-03.txt") // true
+ */
+export function isArchiveOf(feedPath: string, path: string): boolean {
+  const [, period] = /-(\d{4}(?:-\d\d)?)(?:\.[^./]*)?$/.exec(path) ?? [];
+  return period !== undefined && path === archivePath(feedPath, period);
 }

@@ -1,7 +1,9 @@
-// plugin/browser/newest-mentions.ts: the newest mentions from the JSON list of the site.
+// plugin/browser/site-json.ts: reads the newest mentions and the timeline from the JSON of the site.
+import { UNREAD_REASONS } from "../options/words.js";
 import { mentionKey } from "../site/conversation.js";
 import type { PublicMention } from "../site/mention-list.js";
 import { PARTS } from "../site/mention-markup.js";
+import type { Timeline, TimelineTwt, UnreadFeed } from "../site/timeline.js";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
@@ -10,6 +12,9 @@ const MAX_PAGES = 5;
 const MAX_TEXT = 1000;
 const MAX_NAME = 200;
 const MAX_HTML = 30_000;
+
+const MAX_TWTS = 400;
+const MAX_UNREAD = 1000;
 
 export interface NewestMentions {
   /** Newest first, by key. */
@@ -42,8 +47,18 @@ export async function readNewest(
   }
 }
 
+/** @throws if the request fails or its response is not a timeline */
+export async function readTimeline(url: URL, signal: AbortSignal): Promise<Timeline> {
+  const { updated, twts, unread } = fieldsOf(await readJson(url, signal));
+  return {
+    updated: textOf(updated),
+    twts: listOf(twts).slice(0, MAX_TWTS).map(parseTwt),
+    unread: listOf(unread).slice(0, MAX_UNREAD).map(parseUnread),
+  };
+}
+
 /** @throws if the request fails */
-export async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
+async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { signal });
   if (!response.ok) throw new Error();
   return response.json();
@@ -51,8 +66,10 @@ export async function readJson(url: URL, signal: AbortSignal): Promise<unknown> 
 
 function parseList(json: unknown): { mentions: PublicMention[]; next: string | null } {
   const { mentions, next } = fieldsOf(json);
-  if (!Array.isArray(mentions)) throw new TypeError();
-  return { mentions: mentions.slice(0, PAGE_SIZE).map(parseMention), next: next === null ? null : textOf(next) };
+  return {
+    mentions: listOf(mentions).slice(0, PAGE_SIZE).map(parseMention),
+    next: next === null ? null : textOf(next),
+  };
 }
 
 function parseMention(json: unknown): PublicMention {
@@ -69,8 +86,31 @@ function parseMention(json: unknown): PublicMention {
   };
 }
 
+function parseTwt(json: unknown): TimelineTwt {
+  const { hash, hashV1, published, isOwn } = fieldsOf(json);
+  const said = parseSaid(json);
+  return {
+    ...said,
+    html: said.html ?? "",
+    hash: textOf(hash),
+    hashV1: textOf(hashV1),
+    published: textOf(published),
+    isOwn: isOwn === true,
+  };
+}
+
+function parseUnread(json: unknown): UnreadFeed {
+  const { nick, url, reason, lastRead } = fieldsOf(json);
+  return {
+    nick: textOf(nick),
+    url: textOf(url),
+    reason: UNREAD_REASONS.find((known) => known === reason) ?? "failed",
+    lastRead: textOrNull(lastRead),
+  };
+}
+
 /** What mentions and twts of the timeline have in common. */
-export function parseSaid(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
+function parseSaid(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
   const { source, author, text, html, replyTo } = fieldsOf(json);
   const { name, url } = fieldsOf(author);
   return {
@@ -83,12 +123,17 @@ export function parseSaid(json: unknown): Pick<PublicMention, "source" | "author
   };
 }
 
-export function fieldsOf(json: unknown): Record<string, unknown> {
+function listOf(json: unknown): unknown[] {
+  if (!Array.isArray(json)) throw new TypeError();
+  return json;
+}
+
+function fieldsOf(json: unknown): Record<string, unknown> {
   if (typeof json !== "object" || json === null) throw new TypeError();
   return { ...json };
 }
 
-export function textOf(json: unknown): string {
+function textOf(json: unknown): string {
   if (typeof json !== "string") throw new TypeError();
   return json;
 }
