@@ -60,6 +60,24 @@ export function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? character) : text;
 }
 
+/** The references that this package, Markdown libraries and templates write. */
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"' },
+  ...{ "&#x26;": "&", "&#x3C;": "<", "&#x22;": '"', "&#39;": "'" },
+};
+
+/** Decodes the references in a text or attribute. @returns `null` if there are others, which need a parser */
+export function decodeReferences(html: string): string | null {
+  if (!html.includes("&")) return html;
+  let isKnown = true;
+  const text = html.replace(/&(?:#?\w+;)?/g, (reference) => {
+    const character = CHARACTERS[reference];
+    isKnown &&= character !== undefined;
+    return character ?? "";
+  });
+  return isKnown ? text : null;
+}
+
 /** The link of a mention in pages. */
 export function mentionLink({ nick, url }: { nick: string; url: string }): string {
   return `<a href="${escapeHtml(url)}" class="u-mention">@${escapeHtml(nick)}</a>`;

@@ -1,18 +1,8 @@
 // plugin/site/read-plain-html.ts: reads the HTML that a host writes for a text, without a parser.
-import type { Markup } from "./html.js";
+import { decodeReferences, type Markup } from "./html.js";
 import { STRANGERS_REL, safeElement } from "./safe-markup.js";
 
 const TAG = new RegExp(`<(?:(br)|(/?)(p|a|code|em|strong)(?: href="([^"<>\\0\\r]*)" rel="${STRANGERS_REL}")?)>`, "y");
-
-const REFERENCES: Readonly<Record<string, string>> = {
-  "&#x26;": "&",
-  "&#x3C;": "<",
-  "&#x22;": '"',
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-};
 
 /** An element whose end tag is not read yet. */
 interface Open {
@@ -73,13 +63,5 @@ function readTag(html: string, at: number, open: Open[]): number | null {
 
 /** @returns `null` for a text with other references, or with a character that the parser replaces */
 function decode(html: string): string | null {
-  if (/[\0\r]/.test(html)) return null;
-  if (!html.includes("&")) return html;
-  let isKnown = true;
-  const text = html.replace(/&(?:#?\w+;)?/g, (reference) => {
-    const character = REFERENCES[reference];
-    isKnown &&= character !== undefined;
-    return character ?? "";
-  });
-  return isKnown ? text : null;
+  return /[\0\r]/.test(html) ? null : decodeReferences(html);
 }

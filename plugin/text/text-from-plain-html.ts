@@ -3,6 +3,8 @@
 // `text-from-html.ts` reads any HTML, but builds three trees for it. This module builds none, and refuses other HTML. Both
 // must give the same text byte for byte, because a different text has a different hash.
 
+import { decodeReferences } from "../site/html.js";
+
 /** The page of a body. */
 export interface PageOfHtml {
   /** Makes a link of the page absolute. */
@@ -29,7 +31,6 @@ const EMPHASIS: Record<string, string> = { em: "*", i: "*", strong: "**", b: "**
 /** The characters outside and inside of an emphasis between which Markdown recognizes a marker. */
 const EDGE = /^(?:\s[^\s*_~]|(?![*_~])\p{P}[\p{L}\p{N}])$/u;
 
-const REFERENCES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 /** Labels and URLs that need no escaping in the Markdown of an image. */
 const PLAIN_LABEL = /^(?:[\p{L}\p{N} ,;()?-]|\.(?= |$))*$/u;
 const PLAIN_URL = /^https?:\/\/[\w./:?=%,+-]+$/;
@@ -182,9 +183,8 @@ function attribute(attributes: string, name: string): string | null {
   return null;
 }
 
-/** Decodes the character references that Markdown libraries and templates write. */
 function decode(html: string): string {
-  return html.replace(/&(?:\w+;|#39;)?/g, (reference) => REFERENCES[reference] ?? refuse());
+  return decodeReferences(html) ?? refuse();
 }
 
 /** Escapes only text that would be read as a mention or as code. */
