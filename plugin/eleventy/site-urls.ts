@@ -119,11 +119,6 @@ export class SiteUrls {
     return this.href(this.settings.path);
   }
 
-  /** The path of the feed for templates. */
-  feedHrefInTemplates(): string {
-    return this.hrefInTemplates(this.settings.path);
-  }
-
   /** A path of the site for templates: without the path prefix if EleventyHtmlBasePlugin adds it to all links in pages. */
   hrefInTemplates(path: string): string {
     return this.#hasHtmlBase() ? path : this.href(path);

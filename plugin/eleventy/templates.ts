@@ -30,7 +30,7 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   });
   config.addGlobalData("twtxt", () => ({
     url: build.urls.feedUrl(),
-    href: build.urls.feedHrefInTemplates(),
+    href: build.urls.hrefInTemplates(build.settings.path),
     nick: build.settings.nick,
     follow: build.settings.follow,
     mentions: [...(build.mentions.all() ?? [])],

@@ -26,7 +26,7 @@ interface NetlifyFunction {
   module: Capability | "jobs";
   /** The export of the module. */
   factory: string;
-  paths: string[];
+  paths: readonly string[];
   config: { schedule?: string; rateLimit?: typeof RATE_LIMIT; preferStatic?: true };
   /** The Netlify event that calls it. */
   event?: "deploySucceeded";
@@ -37,10 +37,7 @@ const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) 
 const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */
-export function functionsOf(
-  settings: Settings,
-  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasLiveTimeline" | "hasInbox" | "hasGuests" | "hasBlobs">,
-): NetlifyFunction[] {
+export function functionsOf(settings: Settings, urls: SiteUrls): NetlifyFunction[] {
   const { everyHours } = mentionsOptions(settings);
   const isOn = {
     mentions: urls.hasReceiver(),
@@ -49,29 +46,30 @@ export function functionsOf(
     guests: urls.hasGuests(),
     blobs: urls.hasBlobs(),
   };
-  const endpoints = [...ENDPOINTS].filter(([, { capability }]) => isOn[capability]);
+  const jobs = { module: "jobs", paths: [] } as const;
   return [
-    ...endpoints.map(([name, { capability, rateLimit, isStaticFirst }]): NetlifyFunction => {
-      const paths = pathsOf(name, urls.bases);
-      return {
-        name,
-        module: capability,
-        factory: capability,
-        // A proxy in front of the site may remove the path prefix.
-        paths: [...new Set([...paths, ...paths.map((path) => urls.href(path))])],
-        config: { ...(rateLimit && { rateLimit: RATE_LIMIT }), ...(isStaticFirst && { preferStatic: true }) },
-      };
-    }),
-    {
-      name: "deploy-succeeded",
-      module: "jobs",
-      factory: "deploySucceeded",
-      paths: [],
-      config: {},
-      event: "deploySucceeded",
-    },
-    { name: "scheduled", module: "jobs", factory: "scheduled", paths: [], config: { schedule: cron(everyHours) } },
+    ...[...ENDPOINTS]
+      .filter(([, { capability }]) => isOn[capability])
+      .map(([name, route]) => endpointFunction(name, route, urls)),
+    { ...jobs, name: "deploy-succeeded", factory: "deploySucceeded", config: {}, event: "deploySucceeded" },
+    { ...jobs, name: "scheduled", factory: "scheduled", config: { schedule: cron(everyHours) } },
   ];
+}
+
+function endpointFunction(
+  name: EndpointFunction,
+  { capability, rateLimit, isStaticFirst }: SiteRoute,
+  urls: Pick<SiteUrls, "bases" | "href">,
+): NetlifyFunction {
+  const paths = pathsOf(name, urls.bases);
+  return {
+    name,
+    module: capability,
+    factory: capability,
+    // A proxy in front of the site may remove the path prefix.
+    paths: [...new Set([...paths, ...paths.map((path) => urls.href(path))])],
+    config: { ...(rateLimit && { rateLimit: RATE_LIMIT }), ...(isStaticFirst && { preferStatic: true }) },
+  };
 }
 
 /**

@@ -24,7 +24,7 @@ export class HeadLinks {
 
   /** The links, one per line. */
   html(): string {
-    const feed = this.#feedLink(this.urls.feedHrefInTemplates());
+    const feed = this.#feedLink(this.urls.hrefInTemplates(this.settings.path));
     return [feed, this.#endpointLink(), ...this.#inboxLinks()].filter(Boolean).join("\n");
   }
 
