@@ -44,7 +44,8 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
     // A HEAD request must not use up the token.
     if (c.req.method === "GET") session.open(c);
     // A page, because a browser would follow a redirect of a link from elsewhere without the new cookie.
-    return bare(c, <Opened goesTo={home?.path ?? "/"} />);
+    const path = home?.path ?? "/";
+    return bare(c, "Opening", <a href={path}>Continue</a>, path);
   });
   for (const [file, type] of Object.entries(ASSETS)) {
     app.get(`/${file}`, async (c) => c.body(await readAsset(file), 200, { "content-type": `${type}; charset=utf-8` }));
@@ -72,19 +73,19 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   return app;
 }
 
-/** A page without the frame of the rooms. */
-function bare(c: ClientRequest, page: Child): Response | Promise<Response> {
-  return c.html(html`${raw("<!DOCTYPE html>")}${page}`);
-}
-
-function Opened({ goesTo }: { goesTo: string }) {
-  return (
-    <BarePage title="Opening" goesTo={goesTo}>
-      <p>
-        <a href={goesTo}>Continue</a>
-      </p>
+/** A page without the frame of the rooms. @param goesTo - the page that follows at once */
+function bare(
+  c: ClientRequest,
+  title: string,
+  text: Child,
+  goesTo: string | null = null,
+): Response | Promise<Response> {
+  const page = (
+    <BarePage title={title} goesTo={goesTo}>
+      <p>{text}</p>
     </BarePage>
   );
+  return c.html(html`${raw("<!DOCTYPE html>")}${page}`);
 }
 
 /** A page with the sentence of an error. Once the browser has gone, nothing is logged. */
@@ -97,17 +98,16 @@ async function errorPage(
   const isSetup = error instanceof TwtxtError && SETUP.includes(error.code);
   c.status(isSetup ? SETUP_STATUS : error instanceof TwtxtError ? (statusOf(error.code) as 500) : 500);
   // Without a session, the page has no navigation.
-  if (c.get("csrfToken") === undefined) return bare(c, <Locked text={text} />);
-  if (isSetup && room !== null) return c.render(<SetupStep text={text} />, { title: room.title });
+  if (c.get("csrfToken") === undefined) return bare(c, FAILED, <Sentence text={text} />);
+  if (isSetup && room !== null) {
+    return c.render(
+      <p class="notice">
+        <Sentence text={text} />
+      </p>,
+      { title: room.title },
+    );
+  }
   return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
-}
-
-function SetupStep({ text }: { text: string }) {
-  return (
-    <p class="notice">
-      <Sentence text={text} />
-    </p>
-  );
 }
 
 /** @param again - the URL to request again; `null` for none */
@@ -121,15 +121,5 @@ function Failure({ text, again }: { text: string; again: string | null }) {
         </p>
       )}
     </>
-  );
-}
-
-function Locked({ text }: { text: string }) {
-  return (
-    <BarePage title={FAILED}>
-      <p>
-        <Sentence text={text} />
-      </p>
-    </BarePage>
   );
 }

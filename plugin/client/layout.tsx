@@ -107,7 +107,11 @@ const Count: FC<{ news: News | null }> = ({ news }) =>
   ) : null;
 
 /** A page without a session, or about an error outside of a room. */
-export const BarePage: FC<PropsWithChildren<{ title: string; goesTo?: string }>> = ({ title, goesTo, children }) => (
+export const BarePage: FC<PropsWithChildren<{ title: string; goesTo: string | null }>> = ({
+  title,
+  goesTo,
+  children,
+}) => (
   <html lang="en">
     <Head title={title}>{goesTo && <meta http-equiv="refresh" content={`0;url=${goesTo}`} />}</Head>
     <body class="bare">

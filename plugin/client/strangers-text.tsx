@@ -8,37 +8,33 @@ import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-mar
 /** How many texts are kept as HTML, because open pages show them every minute. */
 const MAX_KEPT = 1000;
 
-/** Converts a text to its safe elements. @param source - where it stands */
-export type WriteText = (text: string, source: string) => string;
-
-const kept = new Map<string, string>();
-
 /** A reference to a twt, as opposed to a page. */
 const TWT = /#:~:text=/;
 
-/** Loads the parsers of Markdown and HTML, which only pages with texts need. */
-export async function textWriter(): Promise<WriteText> {
+/** By text and kind. */
+const kept = new Map<string, string>();
+
+/** The HTML of a text with safe elements. Loads parsers of Markdown and HTML, which only pages with texts need. */
+export async function strangersHtml(text: string, source: string): Promise<string> {
   const [{ textHtml }, { readHtml }] = await Promise.all([
     import("../site/text-html.js"),
     import("../site/read-html.js"),
   ]);
-  return (text, source) => {
-    const kind = TWT.test(source) ? "twt" : "page";
-    const key = `${kind} ${text}`;
-    const html = kept.get(key) ?? readHtml(textHtml(text, kind)).map(toHtml).join("");
-    kept.delete(key);
-    kept.set(key, html);
-    const [oldest] = kept.keys();
-    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-    return html;
-  };
+  const kind = TWT.test(source) ? "twt" : "page";
+  const key = `${kind} ${text}`;
+  const html = kept.get(key) ?? readHtml(textHtml(text, kind)).map(toHtml).join("");
+  kept.delete(key);
+  kept.set(key, html);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return html;
 }
 
 /** The text of a twt or a page, as public pages show it. @param source - where it stands */
-export function StrangersText({ text, source, write }: { text: string; source: string; write: WriteText }) {
+export async function StrangersText({ text, source }: { text: string; source: string }) {
   return (
     <div class="p-content" dir="auto">
-      {raw(write(text, source))}
+      {raw(await strangersHtml(text, source))}
     </div>
   );
 }

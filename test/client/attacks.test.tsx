@@ -8,7 +8,6 @@ import type { ClientEnv } from "../../plugin/client/client-request.js";
 import { Form } from "../../plugin/client/layout.js";
 import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
-import { textWriter } from "../../plugin/client/strangers-text.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
@@ -82,12 +81,11 @@ describeInChromium("the client in a browser", () => {
   });
 
   it("runs no script of a mention, and sends no request to another host", async () => {
-    const write = await textWriter();
     const mentions = HOSTILE_TEXTS.map(hostileMention);
     const room: CreateRoom = () => {
       const routes = new Hono<ClientEnv>();
       routes.get("/", (c) =>
-        c.render(<ListPage {...{ state: "held", mentions, write, held: mentions.length, pending: 0, older: null }} />, {
+        c.render(<ListPage {...{ state: "held", mentions, held: mentions.length, pending: 0, older: null }} />, {
           title: "Mentions",
         }),
       );

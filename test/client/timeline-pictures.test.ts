@@ -99,12 +99,14 @@ describe("pictures of others", () => {
     expect(asked).not.toContain("secret");
   });
 
-  it("403 for a URL that no page of this run has shown", async () => {
+  it("404 for a picture that no twt of the timeline names, and nothing is requested", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
+    await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
+    const [link = ""] = /\/timeline\/picture\/[^"]+/.exec((await visitor.get("/timeline")).text) ?? [];
     const url = encodeURIComponent("http://127.0.0.1:9/photo.jpg");
-    for (const query of [`url=${url}`, `url=${url}&signature=${"A".repeat(43)}`, ""]) {
-      expect(await visitor.get(`/timeline/picture?${query}`)).toMatchObject({ status: 403 });
+    for (const path of [`/timeline/picture/${url}/0`, `${link}1`, `${link}/${url}`, `/timeline/picture?url=${url}`]) {
+      expect(await visitor.get(path)).toMatchObject({ status: 404 });
     }
     expect(asked).not.toContain("/photo.jpg");
   });

@@ -7,7 +7,7 @@ import type { ClientEnv, ClientRequest, FormFields } from "../client-request.js"
 import type { Notices } from "../notices.js";
 import { readForm } from "./multipart.js";
 import { PATH } from "./paths.js";
-import type { UploadChoice, Visibility } from "./upload.js";
+import type { Upload, UploadChoice, Visibility } from "./upload.js";
 import type { Uploads } from "./uploads.js";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -40,24 +40,27 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
   routes.post("/uploads/:id/:action", (c) =>
     notices.act(c, PATH, async () => {
       const { id, action } = c.req.param();
+      const known = ACTIONS.get(action);
+      if (!known) throw new TwtxtError("not-found", "There is no such action.");
       const upload = uploads.find(id);
-      if (action === "pause") upload.pause();
-      else if (action === "resume") upload.resume();
-      else if (action === "cancel") upload.cancel();
-      else if (action === "retry") await uploads.retry(upload);
-      else throw new TwtxtError("not-found", "There is no such action.");
-      return { text: DONE[action](upload.choice.filename) };
+      await known.run(upload, uploads);
+      return { text: `${known.done} ${upload.choice.filename}.` };
     }),
   );
   return routes;
 }
 
-const DONE: Record<"pause" | "resume" | "cancel" | "retry", (name: string) => string> = {
-  pause: (name) => `Paused ${name}.`,
-  resume: (name) => `Going on with ${name}.`,
-  cancel: (name) => `Cancelled ${name}.`,
-  retry: (name) => `Sending ${name} again.`,
-};
+interface UploadAction {
+  done: string;
+  run(upload: Upload, uploads: Uploads): Promise<void> | void;
+}
+
+const ACTIONS: ReadonlyMap<string, UploadAction> = new Map([
+  ["pause", { done: "Paused", run: (upload) => upload.pause() }],
+  ["resume", { done: "Going on with", run: (upload) => upload.resume() }],
+  ["cancel", { done: "Cancelled", run: (upload) => upload.cancel() }],
+  ["retry", { done: "Trying again to send", run: (upload, uploads) => uploads.retry(upload) }],
+]);
 
 /** @returns how many files it had @throws TwtxtError `bad-request` */
 async function addForm(c: ClientRequest, uploads: Uploads): Promise<number> {

@@ -5,17 +5,17 @@ import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
-import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
 
-export function MentionItem({ mention, write }: { mention: ManagedMention; write: WriteText }) {
+export function MentionItem({ mention }: { mention: ManagedMention }) {
   const { id, text, source } = mention;
   return (
     <li id={`mention-${id}`} data-item tabindex={-1}>
       <p class="mention-by">
         <Byline mention={mention} />
       </p>
-      {text !== null && text !== "" && <StrangersText text={text} source={source} write={write} />}
+      {text !== null && text !== "" && <StrangersText text={text} source={source} />}
       <Decisions mention={mention} />
     </li>
   );

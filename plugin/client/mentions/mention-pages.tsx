@@ -3,13 +3,11 @@ import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { Fields, Form } from "../layout.js";
-import type { WriteText } from "../strangers-text.js";
 import { Byline, MentionItem } from "./mention-item.js";
 
 interface List {
   state: MentionState;
   mentions: readonly ManagedMention[];
-  write: WriteText;
   /** How many wait for the author. */
   held: number;
   /** How many wait for their verification. */
@@ -31,7 +29,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export function ListPage({ state, mentions, write, held, pending, older }: List) {
+export function ListPage({ state, mentions, held, pending, older }: List) {
   return (
     <>
       <Tabs current={state} held={held} />
@@ -40,7 +38,7 @@ export function ListPage({ state, mentions, write, held, pending, older }: List)
       </div>
       <ul id="mentions" class="items" data-live>
         {mentions.map((mention) => (
-          <MentionItem mention={mention} write={write} />
+          <MentionItem mention={mention} />
         ))}
       </ul>
       <div id="rest" data-live>

@@ -8,7 +8,6 @@ import { BackgroundCount } from "../background-count.js";
 import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
 import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom } from "../room.js";
-import { textWriter } from "../strangers-text.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
 import { weeksOf, writersOf, yearStart } from "./year.js";
 import { YearPage } from "./year-page.js";
@@ -74,10 +73,9 @@ async function listPage(c: ClientRequest, context: ClientContext, waiting: Backg
   const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
   const { mentions, next } =
     state === "held" ? { mentions: held, next: null } : await site.page(state, c.req.query("after") ?? null);
-  const write = await textWriter();
   return c.render(
     <ListPage
-      {...{ state, mentions, write, held: held.length, pending: pending.length }}
+      {...{ state, mentions, held: held.length, pending: pending.length }}
       older={next && `${PATH}?state=${state}&after=${encodeURIComponent(next)}`}
     />,
     { title: "Mentions" },

@@ -11,28 +11,22 @@ import type { UnreadFeed } from "../../site/timeline.js";
 import { Fields, Form } from "../layout.js";
 import { MentionAbout } from "../mention-about.js";
 import { Fault } from "../sentence.js";
-import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
-import { type PictureLinks, PictureList } from "./picture-list.js";
+import { PictureList } from "./picture-list.js";
 
 const WORDS = wordsOf("en");
-
-interface ItemContext {
-  write: WriteText;
-  pictures: PictureLinks;
-  /** Items after this time are new; `null` for none. */
-  seen: string | null;
-}
 
 interface TimelineProps {
   threads: readonly TimelineThread[];
   timeline: Pick<LiveTimeline, "unread" | "isOffline" | "isReading" | "mentionsFault" | "updated" | "fault">;
   /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
-  item: ItemContext;
+  /** Items after this time are new; `null` for none. */
+  seen: string | null;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, item }) => (
+export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, seen }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
@@ -41,7 +35,7 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, item 
     <ReadingState timeline={timeline} />
     <ul class="items threads" id="timeline" data-live>
       {threads.map((thread) => (
-        <ThreadItem thread={thread} context={item} />
+        <ThreadItem thread={thread} seen={seen} />
       ))}
     </ul>
     <div id="rest" data-live>
@@ -94,10 +88,10 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
   </details>
 );
 
-const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thread, context }) => {
+const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> = ({ thread, seen }) => {
   const { entry, replies } = thread;
   const { id, source, author, isOwn, text, published, since, mention } = entry.item;
-  const isNew = !isOwn && context.seen !== null && since > context.seen;
+  const isNew = !isOwn && seen !== null && since > seen;
   return (
     <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
@@ -114,8 +108,8 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
           <Time at={published} />
         </StrangersLink>
       </p>
-      {text !== "" && <StrangersText text={text} source={source} write={context.write} />}
-      <PictureList text={text} links={context.pictures} />
+      {text !== "" && <StrangersText text={text} source={source} />}
+      <PictureList item={entry.item} />
       {!isReaction(mention) && (
         <div class="actions">
           <a class="button quiet" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
@@ -126,7 +120,7 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
       {replies.length > 0 && (
         <ul class="items" id={`replies-${id}`}>
           {replies.map((reply) => (
-            <ThreadItem thread={reply} context={context} />
+            <ThreadItem thread={reply} seen={seen} />
           ))}
         </ul>
       )}

@@ -13,8 +13,8 @@ import { type ClientEnv, type ClientRequest, formOf, shownCount } from "../clien
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { faultText } from "../sentence.js";
-import { textWriter } from "../strangers-text.js";
-import { addPictures, PictureLinks } from "./picture-list.js";
+import { strangersHtml } from "../strangers-text.js";
+import { addPictures } from "./picture-list.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 
 const PATH = "/timeline";
@@ -25,7 +25,6 @@ const COMMITTED = "The page Publish offers _data/follow.json with your next post
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
   const { open, opened } = openOnce(() => openTimeline(context));
-  const pictures = new PictureLinks();
   const routes = new Hono<ClientEnv>();
 
   routes.get("/", async (c) => {
@@ -34,9 +33,8 @@ export const timelineRoom: CreateRoom = (context) => {
     if (!isRefresh(c)) await timeline.markSeen();
     timeline.refreshIfDue();
     const { threads, seenBefore: seen } = timeline;
-    const item = { write: await textWriter(), pictures, seen };
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
-    const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
+    const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} seen={seen} />;
     return c.render(page, { title: "Timeline" });
   });
 
@@ -48,7 +46,7 @@ export const timelineRoom: CreateRoom = (context) => {
   );
 
   addFollowing(routes, open, context);
-  addPictures(routes, pictures, context);
+  addPictures(routes, open, context);
   const keys = [
     { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },
@@ -60,8 +58,8 @@ export const timelineRoom: CreateRoom = (context) => {
     return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
-    const write = await textWriter();
-    for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE))) write(text, source);
+    for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE)))
+      await strangersHtml(text, source);
   };
   return { title: "Timeline", path: PATH, keys, routes, news, prepare };
 };

@@ -7,7 +7,7 @@ import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Fields, Form } from "../layout.js";
-import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
 
@@ -35,24 +35,13 @@ interface WriteProps {
   folders: readonly string[];
   /** Those that the author may want to mention. */
   people: readonly KnownNick[];
-  write: WriteText;
 }
 
-export const WritePage: FC<WriteProps> = ({
-  draft,
-  pictures,
-  preview,
-  file,
-  notified,
-  drafts,
-  folders,
-  people,
-  write,
-}) => (
+export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, file, notified, drafts, folders, people }) => (
   <>
     <Form action="/write/draft" class="composer" enctype="multipart/form-data">
       <DraftFields id={draft.id} seen={draft.seen} />
-      <Answered draft={draft} write={write} />
+      <Answered draft={draft} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">
         {`\n${draft.body}`}
@@ -80,7 +69,7 @@ export const WritePage: FC<WriteProps> = ({
 );
 
 /** The text of the twt that the note replies to, as long as the field names that twt. */
-const Answered: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo, answered }, write }) =>
+const Answered: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) =>
   answered && (
     <>
       <Fields fields={{ answered: JSON.stringify(answered) }} />
@@ -89,7 +78,7 @@ const Answered: FC<{ draft: OpenDraft; write: WriteText }> = ({ draft: { replyTo
           <figcaption>
             You reply to <StrangersLink href={answered.source}>{answered.name}</StrangersLink>:
           </figcaption>
-          <StrangersText text={answered.text} source={answered.source} write={write} />
+          <StrangersText text={answered.text} source={answered.source} />
         </figure>
       )}
     </>

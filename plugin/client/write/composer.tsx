@@ -19,7 +19,6 @@ import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../c
 import { pictureResponse } from "../contents-response.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import type { ClientContext } from "../room.js";
-import { textWriter } from "../strangers-text.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, WRITE_PATH } from "./paths.js";
@@ -96,11 +95,10 @@ export async function writePage(c: ClientRequest, context: ClientContext, mentio
   const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
   const pictures = { draft, place, host, pictures: await drafts.pictures.of(draft.id) };
-  const write = await textWriter();
   const people = knownNicks(await followedFeeds(site), await mentionable.list(site));
   const page = (
     <WritePage
-      {...{ draft, pictures, preview, notified, people, write }}
+      {...{ draft, pictures, preview, notified, people }}
       file={{ name: site.shown(file), content }}
       drafts={all}
       folders={folders.map(site.shown)}

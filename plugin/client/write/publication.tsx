@@ -1,26 +1,11 @@
 // plugin/client/write/publication.tsx: publishes a post by git, after a confirmation.
-import { pageOf } from "../../author/notes/compose.js";
-import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
-import { isBelow, type Site, siteAt } from "../../author/site.js";
+import { type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
+import { isBelow, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
-import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, formOf } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
-import { PublicationPage, PublishPage, shownOf } from "./publish-pages.js";
-
-/** A post, and the commands that publish it. */
-interface PlannedPost {
-  /** From the root of the site. */
-  file: string;
-  /** Whether the file of followed feeds is published, too. */
-  hasFollow: boolean;
-  plan: Publication;
-  site: Site;
-}
-
-/** The last publication. Its results are the commands and the lines of their output. */
-export type PublicationRun = BackgroundRun<string, PlannedPost>;
+import { type PlannedPost, PublicationPage, type PublicationRun, PublishPage, shownOf } from "./publish-pages.js";
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";
 
@@ -55,16 +40,10 @@ function publishPost({ plan, site }: PlannedPost, { machine }: ClientContext, ad
 }
 
 /** The last publication, or the one that is under way. */
-export function publicationPage(c: ClientRequest, { subject, results, isRunning, fault }: PublicationRun) {
-  if (subject === null) return c.redirect(WRITE_PATH, 303);
-  const { file, hasFollow, plan, site } = subject;
-  const page = {
-    ...{ file, remote: plan.remote, output: results, isRunning, fault },
-    again: publishPath(file, hasFollow),
-    url: pageOf(site.file(file), site),
-    next: afterPush(site),
-  };
-  return c.render(<PublicationPage {...page} />, { title: "Publish" });
+export function publicationPage(c: ClientRequest, publication: PublicationRun) {
+  const { subject: post } = publication;
+  if (post === null) return c.redirect(WRITE_PATH, 303);
+  return c.render(<PublicationPage publication={publication} post={post} />, { title: "Publish" });
 }
 
 /** Waits for the publication that is under way, and says how it ended, because its page cannot be read then. */

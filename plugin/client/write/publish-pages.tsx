@@ -1,7 +1,10 @@
 // plugin/client/write/publish-pages.tsx: the pages that publish a note.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import type { Publication } from "../../author/notes/publish.js";
+import { pageOf } from "../../author/notes/compose.js";
+import { afterPush, type Publication } from "../../author/notes/publish.js";
+import type { Site } from "../../author/site.js";
+import type { BackgroundRun } from "../background-run.js";
 import { Fields, Form } from "../layout.js";
 import { Fault } from "../sentence.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
@@ -64,34 +67,35 @@ const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = (
   </p>
 );
 
-interface PublicationProps {
-  /** The post, from the root of the site. */
+/** A post, and the commands that publish it. */
+export interface PlannedPost {
+  /** From the root of the site. */
   file: string;
-  remote: string;
-  /** In lines. */
-  output: readonly string[];
-  isRunning: boolean;
-  /** Why it failed, and what to do. */
-  fault: string | null;
-  /** The page to try it again. */
-  again: string;
-  /** The post on the site. */
-  url: string;
-  /** How it gets online. */
-  next: string;
+  /** Whether the file of followed feeds is published, too. */
+  hasFollow: boolean;
+  plan: Publication;
+  site: Site;
+}
+
+/** The last publication. Its results are the commands and the lines of their output. */
+export type PublicationRun = BackgroundRun<string, PlannedPost>;
+
+interface PublicationProps {
+  publication: PublicationRun;
+  post: PlannedPost;
 }
 
 /** A publication that is under way or has ended. Its parts change while the page is shown. */
-export const PublicationPage: FC<PublicationProps> = ({ output, ...publication }) => (
+export const PublicationPage: FC<PublicationProps> = ({ publication, post }) => (
   <>
     <div role="status">
       <div id="publication" data-live>
-        <PublicationState {...publication} />
+        <PublicationState publication={publication} post={post} />
       </div>
     </div>
     <div id="output" data-live>
       <h2>Output of git</h2>
-      <pre class="output">{output.join("\n")}</pre>
+      <pre class="output">{publication.results.join("\n")}</pre>
     </div>
     <p>
       <a href={WRITE_PATH}>Write another note</a>
@@ -99,14 +103,14 @@ export const PublicationPage: FC<PublicationProps> = ({ output, ...publication }
   </>
 );
 
-const PublicationState: FC<Omit<PublicationProps, "output">> = ({ isRunning, fault, again, ...published }) => {
-  const { file, remote } = published;
+const PublicationState: FC<PublicationProps> = ({ publication: { isRunning, fault }, post }) => {
+  const { file, hasFollow, plan } = post;
   if (isRunning) {
     return (
       <>
         <h2>Publishing…</h2>
         <p data-busy="">
-          {file} is on its way to {remote}. This can take a minute. You can leave this page: it goes on.
+          {file} is on its way to {plan.remote}. This can take a minute. You can leave this page: it goes on.
         </p>
         <p class="unscripted">
           <a href={PUBLICATION_PATH}>Reload</a> to see how far it is.
@@ -114,38 +118,41 @@ const PublicationState: FC<Omit<PublicationProps, "output">> = ({ isRunning, fau
       </>
     );
   }
-  if (fault === null) return <Published {...published} />;
+  if (fault === null) return <Published {...post} />;
   return (
     <>
       <h2>Not published</h2>
       <Fault text={fault} />
-      <a class="button" href={again}>
+      <a class="button" href={publishPath(file, hasFollow)}>
         Try again
       </a>
     </>
   );
 };
 
-const Published: FC<Pick<PublicationProps, "file" | "remote" | "url" | "next">> = (published) => (
-  <>
-    <h2>Published</h2>
-    <p class="notice">
-      {published.file} is published to {published.remote}.
-    </p>
-    <p>
-      Its page: <a href={published.url}>{published.url}</a>
-    </p>
-    <p>{published.next}</p>
-    <ul>
-      <li>
-        <a href="/health">Health</a> shows what was sent, and what failed.
-      </li>
-      <li>
-        <a href="/mentions">Mentions</a> shows the answers that come back.
-      </li>
-    </ul>
-  </>
-);
+const Published: FC<PlannedPost> = ({ file, plan: { remote }, site }) => {
+  const url = pageOf(site.file(file), site);
+  return (
+    <>
+      <h2>Published</h2>
+      <p class="notice">
+        {file} is published to {remote}.
+      </p>
+      <p>
+        Its page: <a href={url}>{url}</a>
+      </p>
+      <p>{afterPush(site)}</p>
+      <ul>
+        <li>
+          <a href="/health">Health</a> shows what was sent, and what failed.
+        </li>
+        <li>
+          <a href="/mentions">Mentions</a> shows the answers that come back.
+        </li>
+      </ul>
+    </>
+  );
+};
 
 /** The commands that a page shows, with the earlier commits that they publish, for comparison before they are run. */
 export function shownOf({ commands, earlier, remote }: Publication): string {
