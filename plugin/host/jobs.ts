@@ -4,6 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { sweepNonces } from "../http/nonces.js";
 import type { Log } from "../http/respond.js";
 import { noteBuild, rebuildIfChanged } from "../mentions/inform/rebuild.js";
+import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { nextDue, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
@@ -78,13 +79,13 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);
   };
   const removeExpired = async (isOver: () => boolean) => {
-    await (await verification()).sweep();
+    await (await verification()).allowance.sweep();
     await sweepNonces(store, now(), isOver);
     await inbox.sweep(isOver);
     await blobs.sweep(isOver);
   };
   return [
-    ["Verifying mentions", async (isOver) => (await verification()).verifyPending("due", isOver)],
+    ["Verifying mentions", async (isOver) => (await verification()).claims.verifyPending("due", isOver)],
     ["Compacting the list of mentions", () => received.journal.compact()],
     ["Notifying you", notifyAuthor],
     ["Requesting a rebuild", rebuild],
@@ -94,8 +95,8 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
 }
 
 /** Sends the mentions of new posts, and knows when to send again. */
-function mentionSender(options: ServiceOptions, siteIndex: MentionServices["siteIndex"]) {
-  const { settings, pages, store, guard, now, log } = options;
+function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
+  const { guard, now, log } = options;
   const ask = guardOf(options);
   let next: number | null = null;
   // In the first run of a process, since it may be allowed to contact more hosts than the process before.
@@ -111,21 +112,7 @@ function mentionSender(options: ServiceOptions, siteIndex: MentionServices["site
      * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
-      const sending = sendMentions({
-        ask,
-        store,
-        feedUrl: settings.feedUrl,
-        aliases: settings.mentions.aliases,
-        links: siteLinks({ settings, pages }),
-        pageOf: (timestamp) => siteIndex.pageOfTwt(timestamp),
-        now,
-        random: Math.random,
-        sleep,
-        isOver,
-        patience,
-        asksAgain,
-        onMention: (mention) => logSent(mention, log),
-      });
+      const sending = sendMentions({ ...sendOptions(options, siteIndex), ask, asksAgain, isOver, patience });
       const report = await sending.catch((error: unknown) => {
         // A run that was killed keeps the lease for half a minute.
         const isBusy = error instanceof TwtxtError && error.code === "already-sending";
@@ -136,6 +123,20 @@ function mentionSender(options: ServiceOptions, siteIndex: MentionServices["site
       asksAgain = false;
       next = nextDue(report, now());
     },
+  };
+}
+
+function sendOptions({ settings, pages, store, now, log }: ServiceOptions, siteIndex: SiteIndex) {
+  return {
+    store,
+    feedUrl: settings.feedUrl,
+    aliases: settings.mentions.aliases,
+    links: siteLinks({ settings, pages }),
+    pageOf: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
+    now,
+    random: Math.random,
+    sleep,
+    onMention: (mention: MentionReport) => logSent(mention, log),
   };
 }
 

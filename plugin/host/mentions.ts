@@ -1,8 +1,9 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
-import { readBody } from "../http/respond.js";
+import { type Handler, readBody } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
+import type { ManagedRoute } from "../mentions/receive/manage.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
@@ -28,30 +29,22 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   });
   const management = once(async () => {
     const { manageMentions } = await import("../mentions/receive/manage.js");
-    const { pending, moderation, verifyPending } = await verification();
-    const readSigned = signedReader(options);
-    return manageMentions({ readSigned, received, pending, siteIndex, moderation, verifyPending, now: options.now });
+    const services = await verification();
+    return manageMentions({ ...services, readSigned: signedReader(options), received, siteIndex, now: options.now });
   });
-  const feed = once(async () => {
-    const { mentionsFeed } = await import("../mentions/inform/mentions-feed.js");
-    const { settings, environment, log } = options;
-    const { nick, urls } = settings;
-    return mentionsFeed({
-      list: received.list,
-      token: valueIn(environment, MENTIONS_TOKEN),
-      nick,
-      url: urls.mentionsFeed,
-      log,
-    });
-  });
+  const managed =
+    (route: ManagedRoute): Handler =>
+    async (request, asked) =>
+      (await management())[route](request, asked);
+  const feed = once(() => privateFeed(options, received));
   const handlers: Handlers = {
     webmention: async (request, asked) => (await verification()).receive(request, asked),
     mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
     mentionsFeed: async (request, asked) => (await feed())(request, asked),
-    mentions: async (request, asked) => (await management()).mentions(request, asked),
-    verifyMentions: async (request, asked) => (await management()).verify(request, asked),
-    importMentions: async (request, asked) => (await management()).import(request, asked),
-    mention: async (request, asked) => (await management()).mention(request, asked),
+    mentions: managed("mentions"),
+    verifyMentions: managed("verifyMentions"),
+    importMentions: managed("importMentions"),
+    mention: managed("mention"),
   };
 
   return {
@@ -88,6 +81,12 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
     return page;
   };
   return { received, list };
+}
+
+async function privateFeed({ settings, environment, log }: ServiceOptions, { list }: ReceivedMentions) {
+  const { mentionsFeed } = await import("../mentions/inform/mentions-feed.js");
+  const token = valueIn(environment, MENTIONS_TOKEN);
+  return mentionsFeed({ list, token, nick: settings.nick, url: settings.urls.mentionsFeed, log });
 }
 
 function signedReader({ settings, authority, store, now }: ServiceOptions) {

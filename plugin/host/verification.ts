@@ -38,10 +38,9 @@ export function mentionVerification(
   });
   return {
     receive: receiveMention({ siteIndex, moderation, claims, pending, feedUrl: settings.feedUrl }),
+    claims,
     pending,
     moderation,
-    verifyPending: (which: "due" | "all", isOver: () => boolean) => claims.verifyPending(which, isOver),
-    /** Deletes old records of how long verifications took. */
-    sweep: () => allowance.sweep(),
+    allowance,
   };
 }

@@ -10,7 +10,7 @@ import {
   parseParameters,
   type RequestContext,
 } from "../../http/respond.js";
-import { ROUTES, type RouteName } from "../../site/routes.js";
+import { ROUTES } from "../../site/routes.js";
 import { isSameHost } from "../../url.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
@@ -20,7 +20,7 @@ import { isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import { newestFirst, pageOf, type ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
-import type { VerifiedPending } from "./verify-and-store.js";
+import type { ClaimProcessor, VerifiedPending } from "./verify-and-store.js";
 
 const STATES = ["shown", "held", "rejected", "pending"] as const;
 /** Methods that require a signature, even on routes that do not allow them. */
@@ -31,6 +31,9 @@ const PAGE = 100;
 const VERIFY_MS = 20_000;
 
 const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"]) });
+
+/** The routes of {@link manageMentions}. */
+export type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
 
 type NullWhilePending = { [Key in "type" | "author" | "text"]: StoredMention[Key] | null };
 
@@ -51,8 +54,8 @@ export interface ManagedMention
  *
  * @see PROTOCOL 2.5, "Managing"
  */
-export function manageMentions(parts: ManageParts): Record<"mentions" | "verify" | "import" | "mention", Handler> {
-  const signed = (route: RouteName, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
+export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler> {
+  const signed = (route: ManagedRoute, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
     const methods: readonly string[] = ROUTES[route].methods;
     return async (request: Request, { params }: RequestContext) => {
       if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);
@@ -63,8 +66,8 @@ export function manageMentions(parts: ManageParts): Record<"mentions" | "verify"
   };
   return {
     mentions: signed("mentions", ({ method, url }) => (method === "GET" ? list(parts, url) : forgetSource(parts, url))),
-    verify: signed("verifyMentions", () => verify(parts)),
-    import: signed("importMentions", (_, body) =>
+    verifyMentions: signed("verifyMentions", () => verify(parts)),
+    importMentions: signed("importMentions", (_, body) =>
       importMentions(parsed(ImportBody, body, "Send at most 500 mentions in the format of the list."), parts),
     ),
     mention: signed("mention", ({ method, headers }, body, id) =>
@@ -84,7 +87,7 @@ interface ManageParts {
   pending: PendingMentions;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "moderate">;
-  verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;
+  claims: Pick<ClaimProcessor, "verifyPending">;
   now: Clock;
 }
 
@@ -153,9 +156,9 @@ async function forget(
   return (await received.forget(isStoredMeant)).length + waiting.length;
 }
 
-function verify({ verifyPending, now }: ManageParts): Promise<VerifiedPending> {
+function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
   const end = now() + VERIFY_MS;
-  return verifyPending("all", () => now() >= end);
+  return claims.verifyPending("all", () => now() >= end);
 }
 
 function shownStored(mention: StoredMention): ManagedMention {
