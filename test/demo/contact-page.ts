@@ -23,6 +23,8 @@ export async function contactPage(alice: Blog, key: string): Promise<void> {
     const answers = await reader.answers(1);
     show(url, await reader.conversation());
     check(answers[0]?.text === ANSWER && answers[0].note === null, "the page shows Alice's answer as hers");
+    await reader.reload();
+    check((await reader.answers(1))[0]?.text === ANSWER, "it is still there after a reload");
 
     tell("Her host stores both messages, and can read neither.");
     const stored = storedBy(alice);

@@ -2,7 +2,15 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
-import { devSite, freePort, netlify, netlifyDev, type RunningNetlify, type Site, until } from "./local-netlify.js";
+import {
+  deploySucceeded,
+  devSite,
+  freePort,
+  netlifyDev,
+  type RunningNetlify,
+  type Site,
+  until,
+} from "./local-netlify.js";
 
 const TOKEN = "a-token-of-enough-letters-and-digits";
 const WRITTEN = "2026-01-02T03:04:05Z";
@@ -70,14 +78,7 @@ describe("a blog under netlify dev", () => {
   });
 
   it("sends each mention of its posts once, in the scheduled run or after a deploy", async () => {
-    await netlify(alice, [
-      "functions:invoke",
-      "twtxt-scheduled",
-      "--functions",
-      ".netlify/v1/functions",
-      "--port",
-      port(),
-    ]);
+    await fetch(`${running.url}/.netlify/functions/twtxt-scheduled`, { method: "POST" });
     expect(bob.told).toEqual([expect.stringContaining(encodeURIComponent(bob.feed))]);
     await deployed();
     expect(bob.told).toHaveLength(1);
@@ -97,22 +98,8 @@ async function listed(): Promise<unknown> {
   return ((await (await fetch(`${running.url}/mentions.json`)).json()) as { mentions: unknown }).mentions;
 }
 
-/** Netlify's call after a deploy; its command line knows no function that is called with an event but by its old names. */
 async function deployed(): Promise<void> {
-  const time = new Date().toISOString();
-  const answer = await fetch(`${running.url}/.netlify/functions/twtxt-deploy-succeeded`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-netlify-event": "deploy_succeeded" },
-    body: JSON.stringify({
-      payload: { id: "1", state: "ready", context: "dev", created_at: time, published_at: time },
-      site: { id: "1" },
-    }),
-  });
-  expect(answer.status).toBe(200);
-}
-
-function port(): string {
-  return new URL(running.url).port;
+  expect((await deploySucceeded(running.url)).status).toBe(200);
 }
 
 function minutesAgo(minutes: number): string {

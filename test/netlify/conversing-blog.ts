@@ -1,0 +1,136 @@
+// test/netlify/conversing-blog.ts: a blog of one note that replies to another one, under `netlify dev` or behind `eleventy-twtxt serve`.
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { deploySucceeded, freePort, netlifyDev, newSite, type Site, until } from "./local-netlify.js";
+
+const LAYOUT = `<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
+const ELEVENTY = "@11ty/eleventy/cmd.cjs";
+const COMMAND = "eleventy-plugin-twtxt/dist/cli/main.js";
+const run = promisify(execFile);
+
+export interface BlogSetup {
+  nick: string;
+  host: "netlify" | "node";
+  /** Further options of the plugin. */
+  options?: object;
+}
+
+export class ConversingBlog {
+  readonly url: string;
+  readonly #site: Site;
+  readonly #host: BlogSetup["host"];
+  #stop: () => Promise<void> = async () => {};
+
+  private constructor(site: Site, url: string, host: BlogSetup["host"]) {
+    this.#site = site;
+    this.url = url;
+    this.#host = host;
+  }
+
+  static async create({ nick, host, options }: BlogSetup): Promise<ConversingBlog> {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const date = new Date(Date.now() - 600_000).toISOString();
+    const site = await newSite({
+      "netlify.toml": `[build]\n  publish = "_site"\n[dev]\n  framework = "#static"\n`,
+      "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
+export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick, host, ...options })});
+`,
+      "_includes/post.njk": LAYOUT,
+      "posts/hello.md": `---\ndate: ${date}\ntags: posts\nlayout: post.njk\n---\nHello, world\n`,
+    });
+    return new ConversingBlog(site, url, host);
+  }
+
+  /** Builds the site and starts its host. @param allowed - hosts on this machine to which it may connect */
+  async start(allowed: readonly string[]): Promise<void> {
+    await this.build();
+    this.#stop = await (this.#host === "netlify" ? this.#startNetlify(allowed) : this.#startServe(allowed));
+  }
+
+  async end(): Promise<void> {
+    await this.#stop();
+    this.#site.remove();
+  }
+
+  /** Replies to the newest twt of another blog, and publishes the reply. @returns the note's page */
+  async reply(to: ConversingBlog, text: string): Promise<string> {
+    const feedUrl = `${to.url}/twtxt.txt`;
+    const newest = parseFeed(await to.page("/twtxt.txt")).twts.at(-1);
+    const args = ["post", text, "--reply-to", `${feedUrl}#:~:text=${newest?.timestamp}`];
+    const file = await this.#type(COMMAND, ...args, "--allow-private-host", new URL(to.url).host);
+    const page = `/${file.trim().replace(/\.md$/, "/")}`;
+    await this.build();
+    // `serve` notices a build and sends its mentions without a request.
+    if (this.#host === "netlify") {
+      await until(() => this.#knows(page));
+      await until(async () => (await deploySucceeded(this.url)).ok);
+    }
+    return page;
+  }
+
+  async build(): Promise<void> {
+    await this.#type(ELEVENTY, "--quiet");
+  }
+
+  async page(path: string): Promise<string> {
+    return (await fetch(this.url + path)).text();
+  }
+
+  /** Waits until the blog lists this many mentions. */
+  async lists(count: number): Promise<void> {
+    await until(async () => JSON.parse(await this.page("/mentions.json")).mentions?.length === count);
+  }
+
+  mention(source: string, target: string): Promise<Response> {
+    const body = new URLSearchParams({ source, target: this.url + target });
+    return fetch(`${this.url}/webmention`, { method: "POST", body });
+  }
+
+  async #startNetlify(allowed: readonly string[]): Promise<() => Promise<void>> {
+    const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: allowed.join(" ") };
+    const { stop } = await netlifyDev(this.#site, Number(new URL(this.url).port), hosts);
+    return stop;
+  }
+
+  async #startServe(allowed: readonly string[]): Promise<() => Promise<void>> {
+    const allowing = allowed.flatMap((host) => ["--allow-private-host", host]);
+    const words = [this.#packaged(COMMAND), "serve", "--port", new URL(this.url).port, ...allowing];
+    const child = spawn(process.execPath, words, { ...this.#place(), stdio: "ignore" });
+    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    const stop = () => {
+      child.kill();
+      return ended;
+    };
+    try {
+      await until(
+        async () => (await fetch(`${this.url}/mentions.json`)).ok,
+        () => child.exitCode !== null,
+      );
+      return stop;
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  }
+
+  /** Whether the function that receives mentions was loaded again after a build. */
+  async #knows(page: string): Promise<boolean> {
+    const { code } = (await (await this.mention("http://127.0.0.1:1/", page)).json()) as { code: string };
+    return code === "address-refused";
+  }
+
+  async #type(program: string, ...args: string[]): Promise<string> {
+    return (await run(process.execPath, [this.#packaged(program), ...args], this.#place())).stdout;
+  }
+
+  #packaged(program: string): string {
+    return join(this.#site.folder, "node_modules", program);
+  }
+
+  #place() {
+    const { folder } = this.#site;
+    return { cwd: folder, env: { ...process.env, XDG_DATA_HOME: join(folder, "data"), NO_COLOR: "1" } };
+  }
+}
