@@ -8,6 +8,21 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 export const cache = fileURLToPath(new URL("../../.cache/interop", import.meta.url));
 
+/** Prints the folder that contains the package pip. */
+const FIND_PIP = "import pip; print(pip.__path__[0].removesuffix('pip'), end='')";
+/** With --ignore-installed, because Python also finds the packages next to pip, which only pip may use. */
+const INSTALL = [
+  "-m",
+  "pip",
+  "install",
+  "--quiet",
+  "--no-compile",
+  "--disable-pip-version-check",
+  "--ignore-installed",
+];
+
+let pip: Promise<string | null> | undefined;
+
 /**
  * Makes a virtual environment, or takes the one of an earlier run.
  *
@@ -21,31 +36,41 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   const wanted = packages.join("\n");
   if (existsSync(list) && readFileSync(list, "utf8") === wanted) return folder;
   rmSync(folder, { recursive: true, force: true });
-  const pip = [
-    join(folder, "bin/python"),
-    "-m",
-    "pip",
-    "install",
-    "--quiet",
-    "--no-compile",
-    "--disable-pip-version-check",
-  ];
+  pip ??= preparePip();
+  const PYTHONPATH = await pip;
+  if (PYTHONPATH === null) {
+    console.log(`SKIPPED: ${name}, since there is no pip.`);
+    return null;
+  }
   const isInstalled =
-    (await succeeds(name, ["python3", "-m", "venv", folder])) && (await succeeds(name, [...pip, ...packages]));
+    (await output(name, ["python3", "-m", "venv", "--without-pip", folder])) !== null &&
+    (await output(name, [join(folder, "bin/python"), ...INSTALL, ...packages], { PYTHONPATH })) !== null;
   if (!isInstalled) return null;
   writeFileSync(list, wanted);
   return folder;
 }
 
-async function succeeds(name: string, [program = "", ...args]: string[]): Promise<boolean> {
+/** Makes one environment with pip for all others, because that takes longer than to install their packages. */
+async function preparePip(): Promise<string | null> {
+  const folder = join(cache, "pip");
+  const isMade =
+    existsSync(join(folder, "bin/pip")) || (await output("pip", ["python3", "-m", "venv", folder])) !== null;
+  return isMade ? output("pip", [join(folder, "bin/python"), "-c", FIND_PIP]) : null;
+}
+
+/** @returns what a program prints; `null` if it fails, which is reported as skipped */
+async function output(
+  name: string,
+  [program = "", ...args]: string[],
+  environment: Record<string, string> = {},
+): Promise<string | null> {
   try {
-    await run(program, args, { timeout: 300_000 });
-    return true;
+    return (await run(program, args, { timeout: 300_000, env: { ...process.env, ...environment } })).stdout;
   } catch (error) {
     const { code, stdout = "", stderr = "" } = error as { code?: string | number; stdout?: string; stderr?: string };
     const said = `${stdout}\n${stderr}`.trim().split("\n").at(-1) || `exit code ${code}`;
     const reason = code === "ENOENT" ? `there is no ${program} on this machine` : `"${said}"`;
     console.log(`SKIPPED: ${name}, since ${[program, ...args].slice(0, 4).join(" ")} failed: ${reason}`);
-    return false;
+    return null;
   }
 }
