@@ -1,7 +1,7 @@
 // test/client/looks.ts: how pages of the client look in a browser.
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { violationsIn } from "../helpers/chromium.js";
+import { COLOR_RULES, violationsIn } from "../helpers/chromium.js";
 
 /**
  * Whether axe finds nothing, and nothing is wider than the screen, in light and dark and at all widths.
@@ -9,9 +9,12 @@ import { violationsIn } from "../helpers/chromium.js";
  * @param name - of the screenshots in the folder SCREENSHOTS, if there is one
  */
 export async function expectFits(tab: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const [colorScheme, rules] of [
+    ["light", {}],
+    ["dark", { runOnly: COLOR_RULES }],
+  ] as const) {
     await tab.emulateMedia({ colorScheme });
-    expect(await violationsIn(tab)).toEqual([]);
+    expect(await violationsIn(tab, rules)).toEqual([]);
     for (const width of [320, 390, 1280]) {
       await tab.setViewportSize({ width, height: 844 });
       expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);

@@ -1,7 +1,7 @@
 // test/e2e/author.ts: an author who uses the local web client in a real Chromium.
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
 import { sharedChromium } from "../helpers/chromium.js";
+import { eventually } from "../helpers/eventually.js";
 import { LONGEST_MS } from "../helpers/longest.js";
 import { PublishedBlog, type PublishedBlogSetup } from "./published-blog.js";
 
@@ -19,10 +19,10 @@ export class Author {
     this.tab = tab;
   }
 
-  /** Starts the blog and the client. */
-  static async start(setup: PublishedBlogSetup): Promise<Author> {
+  /** Starts the blog and the client. @param openClient - default the client in this process */
+  static async start(setup: PublishedBlogSetup, openClient = (blog: PublishedBlog) => blog.client()): Promise<Author> {
     const blog = await PublishedBlog.start(setup);
-    return new Author(blog, await newTab(await blog.client()));
+    return new Author(blog, await newTab(await openClient(blog)));
   }
 
   /** Changes the key of the blog, and opens a client with it. */
@@ -83,13 +83,11 @@ export class Author {
   /** Waits until the open page shows a text without being reloaded. */
   async seesLater(selector: string, text: string): Promise<void> {
     const found = this.tab.locator(selector, { hasText: text });
-    await expect
-      .poll(async () => {
-        // What the page does by itself every minute.
-        await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
-        return found.count();
-      })
-      .toBe(1);
+    await eventually(async () => {
+      // What the page does by itself every minute.
+      await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+      await found.waitFor({ timeout: 500 });
+    });
   }
 
   /** The texts of the mentions that the blog shows to everyone, oldest first. */

@@ -274,7 +274,10 @@ describeInChromium("the client by keyboard alone", () => {
     const files = { "_includes/post.njk": LAYOUT, "posts/first.md": note(60, "Hello.") };
     const notes = [1, 2, 3, 4].map((at) => [`posts/${at}.md`, note(10 * at, `${mention} quinces?`)]);
     const options = { mentions: { moderate: true }, blobs: true };
-    const alice = await Author.start({ nick: "alice", port: first, hosts: [`127.0.0.1:${second}`], options, files });
+    const alice = await Author.start(
+      { nick: "alice", port: first, hosts: [`127.0.0.1:${second}`], options, files },
+      (blog) => blog.clientProcess(),
+    );
     const bob = await PublishedBlog.start({
       nick: "bob",
       port: second,
@@ -295,6 +298,8 @@ describeInChromium("the client by keyboard alone", () => {
     const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
     const tab = await newTab(client.link);
     await tab.locator("[data-item]").nth(1).waitFor();
+    // Before, the script of the page may not listen to keys yet.
+    await tab.waitForLoadState("load");
     for (const step of messages(bob, carol, alice)) await done(tab, step);
     await tab.context().close();
   });

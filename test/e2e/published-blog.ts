@@ -1,5 +1,5 @@
-// test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository builds the site,
-// `serve` serves it, and the author has the local web client.
+// test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository has the site built,
+// `serve` serves it, and the author has the local web client. Builds and servers run in this process.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import {
   mkdirSync,
@@ -20,9 +20,12 @@ import { writeDeployHook } from "../author/notes/deploy-hook.js";
 import { GIT_ENVIRONMENT } from "../author/notes/git-site.js";
 import { command } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
-import { serveProcess } from "../cli/server.js";
+import { serve } from "../cli/server.js";
+import { startedClient } from "../client/client.js";
+import { type Build, buildInProcess } from "../helpers/build-in-process.js";
 import { type HeldLine, heldLine } from "../helpers/held-line.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY, REPO } from "../helpers/paths.js";
 import { configOf } from "../helpers/site.js";
 
@@ -38,7 +41,8 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-const ELEVENTY = `${process.execPath} --import ${LOOPBACK_ONLY} ${join(REPO, "node_modules/@11ty/eleventy/cmd.cjs")} --quiet`;
+/** Asks a URL, and fails unless the answer is 200. */
+const ASK = `${process.execPath} -e 'require("http").get(process.argv[1], (r) => process.exit(r.statusCode === 200 ? 0 : 1))'`;
 
 export interface PublishedBlogSetup {
   nick: string;
@@ -78,9 +82,7 @@ export class PublishedBlog {
     await blog.#createRepository();
     for (const [path, content] of Object.entries(setup.files)) blog.write(path, content);
     await blog.changeKey();
-    const { url } = await serveProcess({ folder: blog.#deployed }, ["--url", blog.url, ...blog.allowing], {
-      environment: blog.#environment,
-    });
+    const { url } = await serve({ folder: blog.#deployed }, ["--url", blog.url, ...blog.allowing], blog.#environment);
     blog.#line = await heldLine(setup.port, Number(new URL(url).port));
     return blog;
   }
@@ -121,7 +123,8 @@ export class PublishedBlog {
     await this.#git("add .");
     await this.#git("commit --quiet -m", message);
     await this.#git("push --set-upstream origin main");
-    await this.#run(ELEVENTY);
+    const { exitCode, log } = await this.#build(this.folder);
+    expect(exitCode, log).toBe(0);
   }
 
   /** The line to its server. */
@@ -132,6 +135,13 @@ export class PublishedBlog {
 
   /** Starts the client. @returns its link */
   async client(): Promise<string> {
+    const { folder } = this;
+    const hosts = [this.host, ...this.#setup.hosts];
+    return (await startedClient({ folder, environment: this.#environment, hosts })).link;
+  }
+
+  /** The same in a process of its own, as the package has it. */
+  async clientProcess(): Promise<string> {
     const words = ["--import", LOOPBACK_ONLY, COMMAND, "client", "--no-open", ...this.allowing];
     const child = spawn(process.execPath, words, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
     clients.push(child);
@@ -162,7 +172,11 @@ export class PublishedBlog {
     }
     const remote = join(this.#home, "remote.git");
     await this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
-    writeDeployHook(remote, this.#deployed, ELEVENTY);
+    const builder = await loopbackServer(async (_, response) => {
+      const { exitCode, log } = await this.#build(this.#deployed);
+      response.writeHead(exitCode === 0 ? 200 : 500).end(log);
+    });
+    writeDeployHook(remote, this.#deployed, `${ASK} ${builder.url}`);
     const { nick } = this.#setup;
     for (const args of [
       "init --quiet --initial-branch=main",
@@ -176,15 +190,14 @@ export class PublishedBlog {
     this.write("package.json", '{ "type": "module" }\n');
   }
 
-  /** @param args - separated by spaces */
-  #git(args: string, ...further: string[]): Promise<void> {
-    return this.#run(`git ${args}`, further);
+  #build(folder: string): Promise<Build> {
+    return buildInProcess(folder, this.#environment, { quietMode: true });
   }
 
-  /** Runs a program in the author's folder. @param words - separated by spaces */
-  async #run(words: string, further: readonly string[] = []): Promise<void> {
-    const [program = "", ...args] = [...words.split(" "), ...further];
-    await promisify(execFile)(program, args, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
+  /** Runs git in the author's folder. @param args - separated by spaces */
+  async #git(args: string, ...further: string[]): Promise<void> {
+    const env = { ...process.env, ...this.#environment };
+    await promisify(execFile)("git", [...args.split(" "), ...further], { cwd: this.folder, env });
   }
 
   /** Types a command of the plugin. @returns its output */

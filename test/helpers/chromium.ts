@@ -19,7 +19,7 @@ export function sharedChromium(): Promise<Browser> {
 }
 
 /** The rules of axe that depend on colors, and so on the color scheme. */
-const COLOR_RULES = ["color-contrast", "link-in-text-block"];
+export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** What axe finds wrong in a page in light, and by the rules for colors in dark. */
 export async function violationsInSchemes(page: Page): Promise<string[]> {
