@@ -1,6 +1,7 @@
 // plugin/browser/client-files.ts: the room of files: uploads by drop and paste without leaving the page, and buttons that copy.
 import { takeDrops } from "./client-drops.js";
 import { NEWS } from "./client-live.js";
+import { announce } from "./client-notice.js";
 
 /** Files that are read by the client at the same time. */
 const AT_ONCE = 2;
@@ -113,11 +114,6 @@ function copy({ target }: Event): void {
       announce("The browser did not allow to copy. Copy it from “Text to paste” below.");
     },
   );
-}
-
-function announce(text: string): void {
-  const announced = document.querySelector("#announced");
-  if (announced) announced.textContent = text;
 }
 
 function showNews(): void {

@@ -1,6 +1,7 @@
 // plugin/browser/client-live.ts: keeps the parts of a page that are marked with `data-live` current: requests the page again,
 // and replaces what has changed. Each part has an ID, and so do the items of a list in it. A part outside of `main` is replaced
 // with the others; a page that has only such parts is not requested.
+import { announce } from "./client-notice.js";
 
 const EVERY_MS = 60_000;
 /** While a part with `data-busy` shows work that is under way. */
@@ -40,10 +41,9 @@ async function update(): Promise<void> {
 /** Shows or hides the notice of a client that was ended. */
 function showUnanswered(isUnanswered: boolean): void {
   const notice = document.getElementById("unanswered");
-  const announced = document.getElementById("announced");
-  if (notice === null || announced === null || notice.hidden !== isUnanswered) return;
+  if (notice === null || notice.hidden !== isUnanswered) return;
   notice.hidden = !isUnanswered;
-  if (isUnanswered) announced.textContent = notice.textContent;
+  if (isUnanswered) announce(notice.textContent ?? "");
 }
 
 /** What the author reads stays where it is on the screen. */

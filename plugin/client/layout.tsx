@@ -41,6 +41,8 @@ const KEYS: readonly KeyHelp[] = [
   { key: "j", does: "to the next item" },
   { key: "k", does: "to the previous item" },
   { key: "?", does: "shows these keys" },
+  { key: "y", does: "answers a question with yes" },
+  { key: "q", does: "leaves a question" },
 ];
 
 interface PageProps {
@@ -144,6 +146,28 @@ export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ field
       <input type="hidden" name={name} value={value} />
     ))}
   </>
+);
+
+interface QuestionProps {
+  action: string;
+  fields?: Readonly<Record<string, string>>;
+  /** What happens then. */
+  yes: string;
+  /** The page that the author leaves the question for. */
+  back: string;
+}
+
+/** The buttons of a page that asks before it does something. */
+export const Question: FC<QuestionProps> = ({ action, fields = {}, yes, back }) => (
+  <Form action={action} class="actions">
+    <Fields fields={fields} />
+    <button type="submit" class="primary" data-key="y">
+      {yes}
+    </button>
+    <a class="button" href={back} data-key="q">
+      Cancel
+    </a>
+  </Form>
 );
 
 const Head: FC<PropsWithChildren<{ title: string }>> = ({ title, children }) => (

@@ -11,7 +11,7 @@ it("docs/client.md lists the keys of each room, as the pages do", async () => {
   for (const room of ROOMS) {
     const { text } = await client.ask(`/${room.toLowerCase()}`, { headers: { cookie } });
     for (const [, key = "", does = ""] of text.matchAll(/<kbd>(.*?)<\/kbd><\/dt><dd>(.*?)<\/dd>/g)) {
-      rows.add(`| ${"jk?".includes(key) ? "all" : room} | \`${key}\` | ${does} |`);
+      rows.add(`| ${"jk?yq".includes(key) ? "all" : room} | \`${key}\` | ${does} |`);
     }
   }
   const document = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");

@@ -34,8 +34,6 @@ const KEYS: readonly KeyHelp[] = [
   { key: "e", does: "renames a file" },
   { key: "x", does: "deletes a file" },
   { key: "v", does: "verifies all files" },
-  { key: "y", does: "answers a question with yes" },
-  { key: "q", does: "leaves a question" },
 ];
 
 /** What the routes share. */

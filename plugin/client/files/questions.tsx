@@ -5,17 +5,11 @@ import type { BlobFields } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { essenceOf } from "../../http/respond.js";
-import { Form } from "../layout.js";
+import { Form, Question } from "../layout.js";
 import { nameOf } from "./file-item.js";
 import { PATH, pathOf } from "./paths.js";
 
 type Blob = Pick<BlobFields, "key" | "filename" | "type" | "size" | "isPublic">;
-
-const BackLink: FC = () => (
-  <a class="button" href={PATH} data-key="q">
-    Cancel
-  </a>
-);
 
 const Name: FC<{ blob: Blob }> = ({ blob }) => (
   <p>
@@ -37,12 +31,7 @@ export const PublicQuestion: FC<{ blob: Blob }> = ({ blob }) => (
     {blob.type.startsWith("image/") && (
       <p>Photos can contain the place where they were taken, unless that was removed when they were uploaded.</p>
     )}
-    <Form action={pathOf("public", blob.key)} class="actions">
-      <button type="submit" class="primary" data-key="y">
-        Make it public
-      </button>
-      <BackLink />
-    </Form>
+    <Question action={pathOf("public", blob.key)} yes="Make it public" back={PATH} />
   </>
 );
 
@@ -53,12 +42,7 @@ export const DeleteQuestion: FC<{ blob: Blob }> = ({ blob }) => (
       Your site deletes this file at once. {blob.isPublic ? "Links to it, and posts that show it, stop working. " : ""}
       This cannot be undone.
     </p>
-    <Form action={pathOf("delete", blob.key)} class="actions">
-      <button type="submit" class="primary" data-key="y">
-        Delete it
-      </button>
-      <BackLink />
-    </Form>
+    <Question action={pathOf("delete", blob.key)} yes="Delete it" back={PATH} />
   </>
 );
 
@@ -75,7 +59,9 @@ export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (
         <button type="submit" class="primary">
           Save
         </button>
-        <BackLink />
+        <a class="button" href={PATH} data-key="q">
+          Cancel
+        </a>
       </div>
     </Form>
   </>

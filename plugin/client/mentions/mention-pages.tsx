@@ -2,7 +2,7 @@
 import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
-import { Fields, Form } from "../layout.js";
+import { Form, Question } from "../layout.js";
 import { Byline, MentionItem } from "./mention-item.js";
 
 interface List {
@@ -87,15 +87,7 @@ export function BlockPage({ host, count }: { host: string; count: number }) {
         {counted(count, "mention")} from {host} {count === 1 ? "is" : "are"} shown or held. Rejected mentions stay
         hidden, even if they are sent again.
       </p>
-      {count > 0 && (
-        <Form action="/mentions/block" class="actions">
-          <Fields fields={{ host }} />
-          <button type="submit" class="primary">
-            Reject all of them
-          </button>
-          <a href="/mentions">Cancel</a>
-        </Form>
-      )}
+      {count > 0 && <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />}
       <h2>Refuse new mentions</h2>
       <p>
         Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and
@@ -117,13 +109,7 @@ export function ForgetPage({ mention }: { mention: ManagedMention }) {
         Forgetting deletes it for good, and keeps no record of it. If it is sent again, it comes back. To hide it
         permanently, reject it instead.
       </p>
-      <Form action="/mentions/forget" class="actions">
-        <Fields fields={{ id, state }} />
-        <button type="submit" class="primary">
-          Forget it
-        </button>
-        <a href={`/mentions?state=${state}`}>Cancel</a>
-      </Form>
+      <Question action="/mentions/forget" fields={{ id, state }} yes="Forget it" back={`/mentions?state=${state}`} />
     </>
   );
 }

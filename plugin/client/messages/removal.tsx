@@ -5,7 +5,7 @@ import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import { shownAddress, shownSender, textOf } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
 import { formOf } from "../client-request.js";
-import { Fields, Form } from "../layout.js";
+import { Question } from "../layout.js";
 import { MessageText } from "../strangers-text.js";
 import { addressOf, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
@@ -14,13 +14,12 @@ const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, 
   <>
     <p>This message by {shownSender(entry)} is deleted from your inbox for good:</p>
     {isOpened(entry) && <MessageText text={textOf(entry)} />}
-    <Form action={`${MESSAGES}/delete`} class="actions">
-      <Fields fields={{ id: entry.id, address: address ?? "" }} />
-      <button type="submit" class="primary">
-        Delete it
-      </button>
-      <a href={pathOf(address)}>Keep it</a>
-    </Form>
+    <Question
+      action={`${MESSAGES}/delete`}
+      fields={{ id: entry.id, address: address ?? "" }}
+      yes="Delete it"
+      back={pathOf(address)}
+    />
   </>
 );
 
@@ -31,13 +30,7 @@ const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) =
       good, and so is what arrives from now on, as soon as it is opened. Your host cannot refuse it, because it cannot
       know who sealed a message.
     </p>
-    <Form action={`${MESSAGES}/block`} class="actions">
-      <Fields fields={{ address }} />
-      <button type="submit" class="primary">
-        Block this sender
-      </button>
-      <a href={pathOf(address)}>Do not block</a>
-    </Form>
+    <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={pathOf(address)} />
   </>
 );
 

@@ -5,8 +5,8 @@ import type { DraftPicture, PicturePlace } from "../../author/notes/draft-pictur
 import { descriptionOf, imageOf } from "../../author/notes/note-pictures.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
-import { Fields, Form } from "../layout.js";
-import { picturePath, WRITE_PATH } from "./paths.js";
+import { Question } from "../layout.js";
+import { draftPath, picturePath, WRITE_PATH } from "./paths.js";
 
 const MAX_UPLOAD_MIB = 30;
 /** The most that one form may contain. */
@@ -148,15 +148,12 @@ export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => 
         </li>
       ))}
     </ul>
-    <Form action={`${WRITE_PATH}/share`}>
-      <Fields fields={{ id: draft.id, folder, shown: hashesOf(pictures) }} />
-      <div class="actions">
-        <button type="submit" class="primary">
-          Make {pictures.length === 1 ? "the picture" : "the pictures"} public and save the post
-        </button>
-        <a href={`${WRITE_PATH}?draft=${draft.id}`}>Back to the draft</a>
-      </div>
-    </Form>
+    <Question
+      action={`${WRITE_PATH}/share`}
+      fields={{ id: draft.id, folder, shown: hashesOf(pictures) }}
+      yes={`Make ${pictures.length === 1 ? "the picture" : "the pictures"} public and save the post`}
+      back={draftPath(draft.id)}
+    />
   </>
 );
 
