@@ -150,7 +150,7 @@ const NO = /^\s*no?\s*$/i;
  * @returns the exit code
  * @throws TwtxtError `not-published`
  */
-export async function publishIfConfirmed(
+async function publishIfConfirmed(
   content: Omit<Publishable, "hasFollow">,
   site: Site,
   terminal: Terminal,

@@ -48,7 +48,7 @@ interface FileContents extends Contents {
   isUtf8: boolean;
 }
 
-export const START_BYTES = 4100;
+const START_BYTES = 4100;
 const CHUNK_BYTES = 256 * 1024;
 
 /**

@@ -47,6 +47,22 @@ interface LiveTimelineParts {
   faultText(error: unknown): string;
 }
 
+/** How current the timeline is. */
+export interface TimelineStatus {
+  /** Whether a round is under way. */
+  isReading: boolean;
+  /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
+  updated: string | null;
+  /** The feeds that could not be read in the last round. */
+  unread: readonly UnreadFeed[];
+  /** Whether the last round could read none of the feeds. */
+  isOffline: boolean;
+  /** Why the mentions are those of the last time, a sentence; `null` if they could be read in the last round. */
+  mentionsFault: string | null;
+  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
+  fault: string | null;
+}
+
 /** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
@@ -54,14 +70,16 @@ export class LiveTimeline {
   #threads: readonly TimelineThread[] = [];
   /** The times since when the items of others are there, newest first. */
   #times: readonly string[] = [];
-  #unread: readonly UnreadFeed[] = [];
   /** The feeds as they were last read. */
   #kept: KeptFeed[] = [];
-  #isOffline = false;
   #mentions: readonly PublicMention[] = [];
-  #mentionsFault: string | null = null;
-  #updated: string | null = null;
-  #fault: string | null = null;
+  readonly #status: Omit<TimelineStatus, "isReading"> = {
+    updated: null,
+    unread: [],
+    isOffline: false,
+    mentionsFault: null,
+    fault: null,
+  };
   #reading: Promise<void> = Promise.resolve();
   /** Rounds that are under way or wait for another one. */
   #rounds = 0;
@@ -92,34 +110,8 @@ export class LiveTimeline {
     return this.#threads;
   }
 
-  /** The feeds that could not be read in the last round. */
-  get unread(): readonly UnreadFeed[] {
-    return this.#unread;
-  }
-
-  /** Whether the last round could read none of the feeds. */
-  get isOffline(): boolean {
-    return this.#isOffline;
-  }
-
-  /** Why the mentions are those of the last time, a sentence; `null` if they could be read in the last round. */
-  get mentionsFault(): string | null {
-    return this.#mentionsFault;
-  }
-
-  /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
-  get updated(): string | null {
-    return this.#updated;
-  }
-
-  /** Why the last round in the background ended early, in sentences; `null` if it did not. */
-  get fault(): string | null {
-    return this.#fault;
-  }
-
-  /** Whether a round is under way. */
-  get isReading(): boolean {
-    return this.#rounds > 0;
+  get status(): TimelineStatus {
+    return { ...this.#status, isReading: this.#rounds > 0 };
   }
 
   /** How many items of others are newer than those that the author has seen. */
@@ -135,12 +127,12 @@ export class LiveTimeline {
     return this.#visit === null ? this.#seen : this.#visit.before;
   }
 
-  /** Reads everything in the background, at most every five minutes. If that fails, {@link fault} says why. */
+  /** Reads everything in the background, at most every five minutes. If that fails, {@link status} says why. */
   refreshIfDue(): void {
     const { ending, faultText } = this.#parts;
     if (ending.aborted || !this.#interval.claim()) return;
     void this.refresh().catch((error: unknown) => {
-      this.#fault = faultText(error);
+      this.#status.fault = faultText(error);
     });
   }
 
@@ -178,10 +170,10 @@ export class LiveTimeline {
     if (ending.aborted) return;
     this.#kept = feeds.flatMap(({ kept }) => kept ?? []);
     await this.#show(feeds);
-    this.#updated = formatTimestamp(machine.now());
+    this.#status.updated = formatTimestamp(machine.now());
     await writeJson(store, FEEDS_KEY, this.#kept);
     await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
-    this.#fault = null;
+    this.#status.fault = null;
   }
 
   async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
@@ -198,10 +190,10 @@ export class LiveTimeline {
     try {
       const settings = (await this.#published())?.settings ?? site.settings;
       this.#mentions = await shownMentions(settings, choice, signal);
-      this.#mentionsFault = null;
+      this.#status.mentionsFault = null;
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
-      this.#mentionsFault = error.message;
+      this.#status.mentionsFault = error.message;
     }
   }
 
@@ -221,8 +213,8 @@ export class LiveTimeline {
       .map(({ item }) => item.since)
       .sort()
       .reverse();
-    this.#unread = unreadFeeds(feeds);
-    this.#isOffline = this.#unread.length === feeds.length;
+    const unread = unreadFeeds(feeds);
+    Object.assign(this.#status, { unread, isOffline: unread.length === feeds.length });
   }
 
   /** What the last real build published; `null` before the first one. */

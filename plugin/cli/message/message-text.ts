@@ -125,7 +125,7 @@ export function indented(text: string, columns: number | null): string[] {
  *
  * @param columns - of the terminal; `null` for no terminal
  */
-export function wrapped(line: string, columns: number | null): string[] {
+function wrapped(line: string, columns: number | null): string[] {
   const safe = shownSafely(line);
   if (columns === null || widthOf(safe) <= columns) return [safe];
   const parts = brokenAt(Math.max(MIN_COLUMNS, columns - INDENT.length), safe);

@@ -3,7 +3,7 @@
 import type { FC } from "hono/jsx";
 import { counted, DATES } from "../../author/amounts.js";
 import type { Following } from "../../author/timeline/followed-feeds.js";
-import type { LiveTimeline } from "../../author/timeline/live-timeline.js";
+import type { TimelineStatus } from "../../author/timeline/live-timeline.js";
 import type { TimelineItem, TimelineThread } from "../../author/timeline/timeline-items.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
@@ -19,27 +19,27 @@ const WORDS = wordsOf("en");
 
 interface TimelineProps {
   threads: readonly TimelineThread[];
-  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "isReading" | "mentionsFault" | "updated" | "fault">;
+  status: TimelineStatus;
   /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
   /** Items after this time are new; `null` for none. */
   seen: string | null;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, seen }) => (
+export const TimelinePage: FC<TimelineProps> = ({ threads, status, more, seen }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
       <a href="/timeline/following">Following</a>
     </Form>
-    <ReadingState timeline={timeline} />
+    <ReadingState status={status} />
     <ul class="items threads" id="timeline" data-live>
       {threads.map((thread) => (
         <ThreadItem thread={thread} seen={seen} />
       ))}
     </ul>
     <div id="rest" data-live>
-      {threads.length === 0 && timeline.updated !== null && (
+      {threads.length === 0 && status.updated !== null && (
         <p class="muted">Nothing yet. Follow a feed, and its twts appear here with your own.</p>
       )}
       {more !== null && (
@@ -51,8 +51,8 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, seen 
   </>
 );
 
-const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
-  timeline: { unread, isOffline, isReading, mentionsFault, updated, fault },
+const ReadingState: FC<Pick<TimelineProps, "status">> = ({
+  status: { unread, isOffline, isReading, mentionsFault, updated, fault },
 }) => (
   <div id="read" data-live>
     <Fault text={fault} />

@@ -34,7 +34,7 @@ export const timelineRoom: CreateRoom = (context) => {
     timeline.refreshIfDue();
     const { threads, seenBefore: seen } = timeline;
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
-    const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} seen={seen} />;
+    const page = <TimelinePage threads={threads.slice(0, limit)} status={timeline.status} more={more} seen={seen} />;
     return c.render(page, { title: "Timeline" });
   });
 
@@ -54,7 +54,7 @@ export const timelineRoom: CreateRoom = (context) => {
   const news = () => {
     const timeline = opened();
     // Once the author has visited the timeline, pages of other rooms keep it current.
-    if (timeline?.updated) timeline.refreshIfDue();
+    if (timeline?.status.updated) timeline.refreshIfDue();
     return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
