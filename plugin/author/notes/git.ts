@@ -1,5 +1,7 @@
 // plugin/author/notes/git.ts: runs git on the author's machine.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { TwtxtError } from "../../errors.js";
 import type { Machine } from "../machine.js";
 
@@ -39,40 +41,55 @@ export function gitIn(folder: string, { environment }: Pick<Machine, "environmen
     // Messages in English. LC_ALL would change the encoding of hooks, too.
     LANGUAGE: "en",
   };
-  return (args, { onOutput, signal } = {}) =>
-    new Promise((resolve, reject) => {
-      // In a session of its own, ssh has no terminal to ask on, and hooks can be ended with git.
-      const child = spawn("git", [...args], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
-      const collected = { stdout: "", output: "" };
-      const unfinished = { stdout: "", stderr: "" };
-      const end = () => endGroup(child.pid);
-      const timer = setTimeout(end, MAX_MS);
-      signal?.addEventListener("abort", end, { once: true });
-      for (const name of ["stdout", "stderr"] as const) {
-        child[name].setEncoding("utf8").on("data", (text: string) => {
-          const part = text.slice(0, Math.max(0, MAX_OUTPUT - collected.output.length));
-          collected.output += part;
-          if (name === "stdout") collected.stdout += part;
-          const lines = (unfinished[name] + part).split("\n");
-          unfinished[name] = lines.pop() ?? "";
-          for (const line of lines) onOutput?.(line);
-        });
-      }
-      const settle = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
-      };
-      child.on("error", (error) => {
-        settle();
-        reject(notStarted(error, folder));
+  return async (args, { onOutput = () => {}, signal } = {}) => {
+    // In a session of its own, ssh has no terminal to ask on, and hooks can be ended with git.
+    const child = spawn("git", [...args], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const finish = readOutput(child, onOutput);
+    const end = () => endGroup(child.pid);
+    const timer = setTimeout(end, MAX_MS);
+    signal?.addEventListener("abort", end, { once: true });
+    try {
+      const [exitCode = null]: (number | null)[] = await once(child, "close").catch((error: Error) => {
+        throw notStarted(error, folder);
       });
-      child.on("close", (exitCode) => {
-        settle();
-        for (const line of Object.values(unfinished)) if (line !== "") onOutput?.(line);
-        if (exitCode === null) reject(new TwtxtError("not-published", `git ${args[0]} was ended before it was done.`));
-        else resolve({ exitCode, stdout: collected.stdout.replace(/\r?\n$/, ""), output: collected.output });
-      });
+      const output = finish();
+      if (exitCode === null) throw new TwtxtError("not-published", `git ${args[0]} was ended before it was done.`);
+      return { exitCode, ...output };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+    }
+  };
+}
+
+/**
+ * Passes each line of output on as it comes.
+ *
+ * @returns passes on what has no line end, and returns the whole output
+ */
+function readOutput(
+  { stdout, stderr }: Record<"stdout" | "stderr", Readable>,
+  onLine: (line: string) => void,
+): () => Omit<GitResult, "exitCode"> {
+  const collected = { stdout: "", output: "" };
+  const streams = [
+    { stream: stdout, unfinished: "" },
+    { stream: stderr, unfinished: "" },
+  ];
+  for (const one of streams) {
+    one.stream.setEncoding("utf8").on("data", (text: string) => {
+      const part = text.slice(0, Math.max(0, MAX_OUTPUT - collected.output.length));
+      collected.output += part;
+      if (one.stream === stdout) collected.stdout += part;
+      const lines = (one.unfinished + part).split("\n");
+      one.unfinished = lines.pop() ?? "";
+      for (const line of lines) onLine(line);
     });
+  }
+  return () => {
+    for (const { unfinished } of streams) if (unfinished !== "") onLine(unfinished);
+    return { ...collected, stdout: collected.stdout.replace(/\r?\n$/, "") };
+  };
 }
 
 function endGroup(pid: number | undefined): void {

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { SourceFile } from "../../author/blobs/file-contents.js";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { endingOf } from "../../author/machine.js";
@@ -55,31 +56,46 @@ async function sendTo(
   const file = values.attach === undefined ? null : await fileToAttach(resolve(terminal.folder, values.attach));
   const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
-  const width = Math.max(...recipients.map((address) => shownAddress(address).length));
-
-  const sendText = async (text: string) => {
-    const message = { recipients, text, keepCopy: !values["no-copy"] };
-    const onResult = (report: RecipientReport) => {
-      if (values.json) return;
-      const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
-      const verified = byDns.has(report.address) ? "  verified by DNS" : "";
-      for (const one of [line + verified, ...reason]) terminal.print(one);
-    };
-    const { id, reports } =
-      file === null
-        ? await mailbox.send(message, onResult)
-        : await sendWithFile(
-            { ...message, file },
-            mailbox,
-            { choice: values, machine: terminal, signal: endingOf(terminal) },
-            onResult,
-          );
-    const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
-    printData({ id, recipients: reports.map(factsOf) }, [], values, terminal);
-    terminal.say(reportSum(reports));
-    return exitCodeOf(reports);
-  };
+  const sendText = (text: string) => deliver({ recipients, text, file, byDns }, mailbox, { values, terminal });
   return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
+}
+
+interface Delivery {
+  recipients: string[];
+  text: string;
+  /** `null` for none. */
+  file: SourceFile | null;
+  /** The recipients whose keys were found through DNS. */
+  byDns: ReadonlySet<string>;
+}
+
+/** Sends a message, and prints the result for each recipient. @returns the exit code */
+async function deliver(
+  { file, byDns, ...delivery }: Delivery,
+  mailbox: Mailbox,
+  { values, terminal }: { values: Values; terminal: Terminal },
+): Promise<number> {
+  const message = { ...delivery, keepCopy: !values["no-copy"] };
+  const width = Math.max(...message.recipients.map((address) => shownAddress(address).length));
+  const onResult = (report: RecipientReport) => {
+    if (values.json) return;
+    const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
+    const verified = byDns.has(report.address) ? "  verified by DNS" : "";
+    for (const one of [line + verified, ...reason]) terminal.print(one);
+  };
+  const { id, reports } =
+    file === null
+      ? await mailbox.send(message, onResult)
+      : await sendWithFile(
+          { ...message, file },
+          mailbox,
+          { choice: values, machine: terminal, signal: endingOf(terminal) },
+          onResult,
+        );
+  const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
+  printData({ id, recipients: reports.map(factsOf) }, [], values, terminal);
+  terminal.say(reportSum(reports));
+  return exitCodeOf(reports);
 }
 
 /** Retries the messages in the outbox that are due. */
