@@ -1,12 +1,13 @@
 // plugin/cli/stamp.ts: `eleventy-twtxt stamp` writes dates into posts that have no time of their own.
-import { execFile } from "node:child_process";
+
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { promisify } from "node:util";
 import { counted, listed } from "../author/amounts.js";
 import { readText, replaceText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
+import type { Machine } from "../author/machine.js";
 import { readPost, type StampedText, stampText } from "../author/notes/front-matter.js";
+import { gitIn } from "../author/notes/git.js";
 import { type Site, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
@@ -50,7 +51,7 @@ posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
     if (date !== undefined) checkDate(files, posts);
 
     const taken = new Set(all.flatMap(({ timestamps }) => timestamps).filter((timestamp) => timestamp !== null));
-    const context = { timeZone: site.settings.timeZone, named: date, taken };
+    const context = { timeZone: site.settings.timeZone, named: date, taken, machine: terminal };
     const count = { stamp: 0, none: 0, leave: 0 };
     for (const post of posts) {
       const plan = await stampPost(post, context, isDryRun);
@@ -118,6 +119,7 @@ interface PlanContext {
   named: string | undefined;
   /** Timestamps in use. New ones are added. */
   taken: Set<string>;
+  machine: Machine;
 }
 
 async function stampPost(post: Unstamped, context: PlanContext, isDryRun: boolean): Promise<Plan> {
@@ -163,9 +165,9 @@ async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
 }
 
 /** The time of the first commit. Posts of the same commit get consecutive seconds. */
-async function newTimestamp(file: string, { named, taken }: PlanContext): Promise<string> {
+async function newTimestamp(file: string, { named, taken, machine }: PlanContext): Promise<string> {
   if (named !== undefined) return named;
-  let time = Date.parse(await firstCommit(file));
+  let time = Date.parse(await firstCommit(file, machine));
   while (taken.has(formatTimestamp(time)) || isDateOnly(time)) time += 1000;
   taken.add(formatTimestamp(time));
   return formatTimestamp(time);
@@ -209,8 +211,6 @@ function isStale(day: string | null, timestamp: string | null, timeZone: string)
   );
 }
 
-const run = promisify(execFile);
-
 /**
  * The time of the first commit of a file, renames included.
  *
@@ -218,22 +218,19 @@ const run = promisify(execFile);
  * @returns the author date in UTC, whole seconds
  * @throws TwtxtError `bad-file` if git cannot tell
  */
-async function firstCommit(file: string): Promise<string> {
-  const git = async (...args: string[]) => (await run("git", args, { cwd: dirname(file) })).stdout;
+async function firstCommit(file: string, machine: Machine): Promise<string> {
+  const git = gitIn(dirname(file), machine);
   const unknown = (why: string) => cannot(`${why}; give its date with --date`);
-  try {
-    const log = await git(
-      ...["-c", "log.showSignature=false", "log", "--follow", "--diff-filter=ACR", "--name-status", "--format=%aI"],
-      ...["--", basename(file)],
-    );
-    const timestamp = additionIn(log);
-    if (timestamp === null) throw unknown("git has no commit of it");
-    const isShallow = (await git("rev-parse", "--is-shallow-repository")).trim() === "true";
-    if (isShallow) throw unknown("this clone lacks the older commits (git fetch --unshallow brings them)");
-    return timestamp;
-  } catch (error) {
-    throw error instanceof TwtxtError ? error : unknown("git does not know it");
-  }
+  const log = await git([
+    ...["-c", "log.showSignature=false", "log", "--follow", "--diff-filter=ACR", "--name-status", "--format=%aI"],
+    ...["--", basename(file)],
+  ]).catch(() => null);
+  if (log?.exitCode !== 0) throw unknown("git does not know it");
+  const timestamp = additionIn(log.stdout);
+  if (timestamp === null) throw unknown("git has no commit of it");
+  const { stdout: isShallow } = await git(["rev-parse", "--is-shallow-repository"]);
+  if (isShallow === "true") throw unknown("this clone lacks the older commits (git fetch --unshallow brings them)");
+  return timestamp;
 }
 
 /** The oldest addition, up to a copy: git follows the original too, so a post made from an older one would get its date. */
