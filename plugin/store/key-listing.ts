@@ -23,6 +23,12 @@ interface KeyGroup {
   largest: number;
 }
 
+/** The most that keys may count: the number of groups, and the sum of the largest key of each. */
+interface KeyLimits {
+  count: number;
+  bytes: number;
+}
+
 const NO_KEYS: KeyGroup = { sizes: new Map(), sum: 0, largest: 0 };
 
 interface KeyListingOptions {
@@ -46,6 +52,7 @@ export class KeyListing {
   #listing: Promise<void> | null = null;
   /** Keys that were changed since the current listing began, which may miss it. */
   readonly #changed = new Set<string>();
+  readonly #reservations = new Set<CountedKey>();
 
   constructor(options: KeyListingOptions) {
     this.#options = options;
@@ -82,6 +89,24 @@ export class KeyListing {
     await this.#startListing();
   }
 
+  /**
+   * Reserves room for a key that this process is going to write. If there is none, the keys are listed again first. A key that
+   * fits into the room of its group always gets it.
+   *
+   * @returns ends the reservation, after {@link add} or a failed write; or the limit that the key would exceed
+   * @throws TwtxtError `store-failed`
+   */
+  async reserve(key: CountedKey, limits: KeyLimits): Promise<(() => void) | keyof KeyLimits> {
+    let exceeded = this.#exceededBy(key, limits);
+    if (exceeded !== null) {
+      await this.relist();
+      exceeded = this.#exceededBy(key, limits);
+    }
+    if (exceeded !== null) return exceeded;
+    this.#reservations.add(key);
+    return () => void this.#reservations.delete(key);
+  }
+
   /** Call it after a key was written. */
   add(key: string): void {
     this.#noteChange(key);
@@ -92,6 +117,25 @@ export class KeyListing {
   delete(key: string): void {
     this.#noteChange(key);
     this.#remove(key);
+  }
+
+  #exceededBy(key: CountedKey, limits: KeyLimits): keyof KeyLimits | null {
+    const before = this.#totalsWith([...this.#reservations]);
+    const after = this.#totalsWith([...this.#reservations, key]);
+    if (after.count > Math.max(limits.count, before.count)) return "count";
+    return after.bytes > Math.max(limits.bytes, before.bytes) ? "bytes" : null;
+  }
+
+  /** Of each group, its largest key or its reservations count, whichever is more: the key may be deleted before they are written. */
+  #totalsWith(reservations: readonly CountedKey[]): KeyLimits {
+    const sums = new Map<string, number>();
+    for (const { group, size } of reservations) sums.set(group, size + (sums.get(group) ?? 0));
+    let { count, bytes } = this;
+    for (const [group, sum] of sums) {
+      count += this.has(group) ? 0 : 1;
+      bytes += Math.max(sum - this.group(group).largest, 0);
+    }
+    return { count, bytes };
   }
 
   #noteChange(key: string): void {

@@ -114,6 +114,37 @@ describe("a key listing", () => {
   });
 });
 
+describe("a reservation", () => {
+  const LIMITS = { count: 2, bytes: 10 };
+
+  it("counts until it ends, as its group's largest key or with the others of the group, whichever is more", async () => {
+    const { listing, recent } = await listingOf("a/1-x-6");
+    await recent();
+    const end = await listing.reserve({ group: "x", size: 6 }, LIMITS);
+    if (typeof end === "string") throw new Error(end);
+    expect(await listing.reserve({ group: "x", size: 5 }, LIMITS)).toBe("bytes");
+    expect(await listing.reserve({ group: "y", size: 5 }, LIMITS)).toBe("bytes");
+    expect(await listing.reserve({ group: "y", size: 4 }, LIMITS)).toBeInstanceOf(Function);
+    expect(await listing.reserve({ group: "z", size: 0 }, LIMITS)).toBe("count");
+    end();
+    expect(await listing.reserve({ group: "x", size: 5 }, LIMITS)).toBeInstanceOf(Function);
+  });
+
+  it("always has the room that its group has already", async () => {
+    const { listing, recent } = await listingOf("a/1-x-20", "a/1-y-1", "a/1-z-1");
+    await recent();
+    expect(await listing.reserve({ group: "x", size: 21 }, LIMITS)).toBe("bytes");
+    expect(await listing.reserve({ group: "x", size: 20 }, LIMITS)).toBeInstanceOf(Function);
+  });
+
+  it("gets the room that another process has freed", async () => {
+    const { store, listing, recent } = await listingOf("a/1-x-1", "a/1-y-2");
+    await recent();
+    await store.delete("a/1-x-1");
+    expect(await listing.reserve({ group: "z", size: 1 }, LIMITS)).toBeInstanceOf(Function);
+  });
+});
+
 it("keeps the 1,000 listings in memory that were used last", () => {
   const listingOf = listingsOf((name) => ({ store: memoryStore(), now: () => 0, prefix: name, parse: () => null }));
   const [first, second] = [listingOf("first"), listingOf("second")];

@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { line, problem, readBody } from "../../http/respond.js";
-import type { KeyListing } from "../../store/key-listing.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -18,7 +17,7 @@ export interface InboxLimits {
   bytes: number;
 }
 
-interface DeliveryOptions {
+export interface DeliveryParts {
   messages: StoredMessages;
   shares: Shares;
   now: Clock;
@@ -35,73 +34,43 @@ interface Destination {
 }
 
 /**
- * Accepts messages. Several processes may exceed the limits by what they accept in two seconds, see
- * {@link StoredMessages.recent}.
+ * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
+ * used up its daily share; 503 `inbox-full`.
+ *
+ * Several processes may exceed the limits by what they accept in two seconds, see {@link StoredMessages.recent}.
+ *
+ * @throws TwtxtError `bad-armor` or `bad-message`, for 400; `store-failed`, after which the message may or may not be stored
+ * @see PROTOCOL 3.3
  */
-export class Deliveries {
-  readonly #options: DeliveryOptions;
-  readonly #current = new Map<string, readonly Delivery[]>();
-
-  constructor(options: DeliveryOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
-   * used up its daily share; 503 `inbox-full`.
-   *
-   * @throws TwtxtError `bad-armor` or `bad-message`, for 400; `store-failed`, after which the message may or may not be stored
-   * @see PROTOCOL 3.3
-   */
-  async accept(body: Uint8Array, destination: Destination): Promise<Response> {
-    const { user } = destination;
-    const delivery = deliveryOf(body);
-    const before = this.#current.get(user) ?? [];
-    this.#current.set(user, [...before, delivery]);
-    try {
-      return await this.#store(delivery, before, destination);
-    } finally {
-      const left = (this.#current.get(user) ?? []).filter((one) => one !== delivery);
-      if (left.length > 0) this.#current.set(user, left);
-      else this.#current.delete(user);
-    }
-  }
-
-  async #store(
-    delivery: Delivery,
-    before: readonly Delivery[],
-    { user, limits, address }: Destination,
-  ): Promise<Response> {
-    const { messages, shares, now, onStored } = this.#options;
-    const { ids, body, size } = delivery;
-    const { stored, isKnown } = await messages.recent(user, ids);
-    if (isKnown) return storedResponse();
-    if (!hasRoom(stored, delivery, before, limits)) {
-      await stored.relist();
-      if (!hasRoom(stored, delivery, before, limits)) return fullResponse();
-    }
-
-    const record = address === null ? async () => {} : await shares.take(user, address, delivery);
+export async function acceptMessage(
+  body: Uint8Array,
+  { user, limits, address }: Destination,
+  { messages, shares, now, onStored }: DeliveryParts,
+): Promise<Response> {
+  const size = body.length;
+  const ids = idsOf(body);
+  const [id] = ids;
+  const { stored, isKnown } = await messages.recent(user, ids);
+  if (isKnown) return storedResponse();
+  const release = await stored.reserve({ group: id, size }, { count: limits.messages, bytes: limits.bytes });
+  if (typeof release === "string") return fullResponse();
+  try {
+    const record = address === null ? async () => {} : await shares.take(user, address, { id, size });
     if (!record) return shareUsedResponse(now());
     await Promise.all([record(), messages.keep(user, ids, body)]);
-    onStored(user, size);
-    return storedResponse();
+  } finally {
+    release();
   }
+  onStored(user, size);
+  return storedResponse();
 }
 
-/** A delivery in progress. */
-interface Delivery {
-  id: string;
-  /** Includes the id that earlier versions used, the hash of the received bytes. */
-  ids: readonly string[];
-  body: Uint8Array;
-  size: number;
-}
-
-function deliveryOf(body: Uint8Array): Delivery {
+/** The id of a message, then the one that earlier versions used if it is another: the hash of the received bytes. */
+function idsOf(body: Uint8Array): [string, ...string[]] {
   const bytes = sealedBytes(body);
   const id = hash("sha256", canonicalForm(bytes));
-  return { id, ids: [...new Set([id, hash("sha256", bytes)])], body, size: body.length };
+  const earlier = hash("sha256", bytes);
+  return earlier === id ? [id] : [id, earlier];
 }
 
 /** How full an inbox is, from 0 to 1. */
@@ -120,19 +89,6 @@ export async function bodyOfMessage(request: Request): Promise<Uint8Array> {
     const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";
     throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`) : error;
   }
-}
-
-/** @param before - deliveries in progress; those of messages that are stored already, or of this one, do not count */
-function hasRoom(
-  stored: KeyListing,
-  { id, size }: Delivery,
-  before: readonly Delivery[],
-  limits: InboxLimits,
-): boolean {
-  const sizes = new Map(before.map((delivery) => [delivery.id, delivery.size]));
-  const others = [...sizes].filter(([other]) => other !== id && !stored.has(other));
-  const bytes = others.reduce((sum, [, otherSize]) => sum + otherSize, stored.bytes + size);
-  return stored.count + others.length < limits.messages && bytes <= limits.bytes;
 }
 
 function bytesOf(stored: readonly Pick<StoredMessage, "size">[]): number {

@@ -10,7 +10,7 @@ import { GUEST_DAYS } from "../../options/inbox.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
 import { MESSAGE_BYTES } from "../sealed-bytes.js";
-import { bodyOfMessage, Deliveries, fullnessOf, type InboxLimits } from "./deliver.js";
+import { acceptMessage, bodyOfMessage, type DeliveryParts, fullnessOf, type InboxLimits } from "./deliver.js";
 import { listMessages } from "./list.js";
 import { Shares } from "./share.js";
 import { StoredMessages } from "./stored.js";
@@ -89,7 +89,7 @@ export class Inboxes {
   readonly #options: InboxOptions;
   readonly #messages: StoredMessages;
   readonly #shares: Shares;
-  readonly #deliveries: Deliveries;
+  readonly #deliveryParts: DeliveryParts;
   readonly #authorStreams: OpenStreams = { count: 0 };
   readonly #guestStreams: OpenStreams = { count: 0 };
   /** The user's name is the type of an event. */
@@ -104,7 +104,7 @@ export class Inboxes {
       this.#newMessages.dispatchEvent(new Event(user));
       options.onStored?.({ user, isGuest: !users.has(user), size });
     };
-    this.#deliveries = new Deliveries({ ...options, messages: this.#messages, shares: this.#shares, onStored });
+    this.#deliveryParts = { messages: this.#messages, shares: this.#shares, now, onStored };
     setMaxListeners(0, this.#newMessages);
   }
 
@@ -167,7 +167,7 @@ export class Inboxes {
       return listMessages(request, inboxUrl(user), user, this.#messages);
     }
     if (guests) return this.#deliverToGuest(request, user, guests);
-    return this.#deliveries.accept(await bodyOfMessage(request), { user, limits, address });
+    return acceptMessage(await bodyOfMessage(request), { user, limits, address }, this.#deliveryParts);
   }
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than an author's */
@@ -176,7 +176,7 @@ export class Inboxes {
     const policy = { authority, allowed: authors, store, now };
     const { body } = await verifyRequest(request, () => bodyOfMessage(request), policy);
     const limits = { messages, bytes: messages * MESSAGE_BYTES };
-    return this.#deliveries.accept(body, { user, limits, address: null });
+    return acceptMessage(body, { user, limits, address: null }, this.#deliveryParts);
   }
 
   /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
