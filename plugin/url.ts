@@ -3,8 +3,8 @@
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /**
- * Gives what `URL.canParse` should. After some thousand calls, that of Node.js 20 and 22 answers `false` for a URL with
- * "ü", since V8's fast call passes Latin-1 where UTF-8 is expected.
+ * Whether a text is a URL. After some thousand calls, `URL.canParse` of Node.js 20 and 22 returns `false` for a URL with
+ * "ü", because V8's fast call passes Latin-1 where UTF-8 is expected.
  *
  * @example canParseUrl("https://bücher.example/") // true
  */

@@ -40,13 +40,13 @@ export class Connections {
   }
 
   /**
-   * Answers a `clientError` event of Node.js like all other errors, and closes the connection. If a response is under
-   * way, there is no answer.
+   * Answers a `clientError` event of Node.js like all other errors, and closes the connection. There is no
+   * answer while a response is being sent.
    */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     const response = this.#connections.get(socket)?.current;
-    const isUnderWay = response?.headersSent && !response.writableFinished;
-    if (!socket.writable || isUnderWay || error.code === "ECONNRESET") socket.destroy();
+    const isSending = response?.headersSent && !response.writableFinished;
+    if (!socket.writable || isSending || error.code === "ECONNRESET") socket.destroy();
     else void httpText(problem(errorOf(error))).then((text) => socket.end(text, () => socket.destroy()));
   }
 }

@@ -58,7 +58,7 @@ export class SiteHost {
     runScheduled();
     this.#timer = setInterval(runScheduled, site.settings.mentions.everyHours * HOUR_MS);
     this.#timelineTimer = setInterval(() => this.#enqueue(() => this.#services.refreshTimeline()), TIMELINE_MS);
-    watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#takeUpBuild()));
+    watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#loadBuild()));
   }
 
   /** Starts no further jobs, and waits for the running one. */
@@ -87,7 +87,7 @@ export class SiteHost {
     this.#sendTimer = setTimeout(() => this.#enqueue(() => this.#services.sendDue()), pause);
   }
 
-  async #takeUpBuild(): Promise<void> {
+  async #loadBuild(): Promise<void> {
     const { read, make, log } = this.#options;
     try {
       const site = await read();

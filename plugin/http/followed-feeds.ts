@@ -11,7 +11,7 @@ import { plainLines, shortened } from "../site/plain-lines.js";
 import { isWeb } from "../site/safe-markup.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
 import { isFeed, parseInSlices, startsAsMarkup } from "./feed-file.js";
-import { type Ask, isTimeout } from "./guard.js";
+import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
 import { TimeSlices } from "./time-slices.js";
 
 const FEEDS_AT_ONCE = 20;
@@ -146,25 +146,32 @@ async function readFeed(
       ...(kept?.lastModified && { "if-modified-since": kept.lastModified }),
     },
   });
-  if (response.status !== 200) {
-    response.close();
-    if (response.status === 304 && kept) return { ...kept, read };
-    return response.status === 404 || response.status === 410 ? "gone" : "failed";
-  }
-  const { bytes, trouble } = await response.start();
+  if (response.status === 200) return contentsOf(response, url, read, () => endOf(url, ask, signal));
+  response.close();
+  if (response.status === 304 && kept) return { ...kept, read };
+  return response.status === 404 || response.status === 410 ? "gone" : "failed";
+}
+
+/** @param readEnd - reads the newest twts of a large feed whose oldest come first */
+async function contentsOf(
+  { headers, start }: GuardedResponse,
+  url: string,
+  read: string,
+  readEnd: () => Promise<ParsedTwt[] | null>,
+): Promise<KeptFeed | UnreadReason> {
+  const { bytes, trouble } = await start();
   if (trouble && trouble.code !== "too-large") throw trouble;
   // Without an unfinished line.
   const text = bytes.toString("utf8", 0, trouble ? bytes.lastIndexOf("\n") + 1 : bytes.length);
-  const start = await parseInSlices(text, new TimeSlices());
-  if (startsAsMarkup(text) || !isFeed(start)) return "noFeed";
-  const newest = trouble && isOldestFirst(start.twts) ? await endOf(url, ask, signal) : null;
-  const { etag, "last-modified": lastModified } = response.headers;
+  const feed = await parseInSlices(text, new TimeSlices());
+  if (startsAsMarkup(text) || !isFeed(feed)) return "noFeed";
+  const newest = trouble && isOldestFirst(feed.twts) ? await readEnd() : null;
   return {
     url,
-    etag: validator(etag),
-    lastModified: validator(lastModified),
+    etag: validator(headers.etag),
+    lastModified: validator(headers["last-modified"]),
     read,
-    twts: newestTwts(newest ?? start.twts, start.header.url?.[0] ?? url, read),
+    twts: newestTwts(newest ?? feed.twts, feed.header.url?.[0] ?? url, read),
   };
 }
 

@@ -152,24 +152,34 @@ async function readLedger(
   const isFirst = known.baseline === null || (hasLinks && known.linkBaseline === null);
   const baselines = { baseline: known.baseline ?? NOTHING_OLD, linkBaseline: known.linkBaseline ?? NOTHING_OLD };
   // A site that is being set up. No baseline yet: posts imported later are not new either.
-  if (!isFirst || feed.twts.length === 0) return { ...known, ...baselines, isFirst };
+  const written = isFirst && feed.twts.length > 0 ? await writeBaselines(known, ledger, feed, options) : {};
+  return { ...known, ...baselines, ...written, isFirst };
+}
 
+/** Writes the baselines that are missing. */
+async function writeBaselines(
+  { baseline, linkBaseline }: StoredLedger,
+  ledger: MentionLedger,
+  feed: LiveFeed,
+  options: SendOptions,
+): Promise<Partial<Pick<LedgerState, "baseline" | "linkBaseline">>> {
+  const written: Partial<Pick<LedgerState, "baseline" | "linkBaseline">> = {};
   const mentions = mentionsOf(feed.twts, feed, options);
   // A clock before the newest twt is wrong, and would make all of the site's posts new.
   const [newest = ""] = feed.twts.map(({ instant }) => instant).sort((a, b) => (a < b ? 1 : -1));
   const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
   // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
   // that was killed for an update.
-  if (hasLinks && known.linkBaseline === null) {
+  if (linksOf(options) !== null && linkBaseline === null) {
     const links = mentions.filter(({ isLink }) => isLink);
-    const old = baselineOf(feed, links, known.baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
-    baselines.linkBaseline = await ledger.writeBaseline("links", old);
+    const old = baselineOf(feed, links, baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
+    written.linkBaseline = await ledger.writeBaseline("links", old);
   }
-  if (known.baseline === null) {
+  if (baseline === null) {
     const others = mentions.filter(({ isLink }) => !isLink);
-    baselines.baseline = await ledger.writeBaseline("baseline", baselineOf(feed, others, weekAgo));
+    written.baseline = await ledger.writeBaseline("baseline", baselineOf(feed, others, weekAgo));
   }
-  return { ...known, ...baselines, isFirst };
+  return written;
 }
 
 /** A ledger that knows nothing of links, so that none counts as removed. */
