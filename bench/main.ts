@@ -84,91 +84,60 @@ function removeAtOurEnd(folder: string): void {
   if (cleaner.stdin instanceof Socket) cleaner.stdin.unref();
 }
 
-function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] {
-  const builds = (posts: number, isTitled: boolean, runs: number): [string, () => Promise<Part>] => [
+type Measurement = [name: string, measure: () => Promise<Part>];
+
+function plan(entry: string, isQuick: boolean): Measurement[] {
+  const size = (quick: number, full: number) => (isQuick ? quick : full);
+  const folder = (name: string) => join(temp, name);
+  const setup = { plugin: entry, stop, say };
+  const builds = (posts: number, isTitled: boolean, runs: number): Measurement => [
     `builds of ${posts} ${isTitled ? "posts" : "notes"}`,
     () =>
       measureBuilds(
         { posts, isTitled },
-        {
-          plugin: entry,
-          folder: join(temp, `blog-${posts}-${isTitled}`),
-          runs,
-          warmUps: posts < 10_000 ? 1 : 0,
-          stop,
-          say,
-        },
+        { ...setup, folder: folder(`blog-${posts}-${isTitled}`), runs, warmUps: posts < 10_000 ? 1 : 0 },
       ),
   ];
+  const mentionBuilds = { ...setup, folder: folder("blog-mentions"), runs: size(2, 4), warmUps: 1 };
+  const messages = { folder: folder("messages"), milliseconds: size(100, 300), blocks: size(3, 5), stop };
   const emptyModule = join(temp, "empty.mjs");
   writeFileSync(emptyModule, "");
   return [
-    builds(1_000, true, isQuick ? 3 : 5),
-    builds(1_000, false, isQuick ? 3 : 5),
+    builds(1_000, true, size(3, 5)),
+    builds(1_000, false, size(3, 5)),
     ...(isQuick ? [] : [builds(10_000, true, 3), builds(10_000, false, 3)]),
-    [
-      "mentions",
-      () => {
-        const setup = {
-          plugin: entry,
-          folder: join(temp, "blog-mentions"),
-          runs: isQuick ? 2 : 4,
-          warmUps: 1,
-          stop,
-          say,
-        };
-        return measureMentionBuilds(isQuick ? 5_000 : 20_000, setup);
-      },
-    ],
-    ["tree", () => measureTree(entry, isQuick ? 20 : 100)],
+    ["mentions", () => measureMentionBuilds(size(5_000, 20_000), mentionBuilds)],
+    ["tree", () => measureTree(entry, size(20, 100))],
     ["assets", async () => measureAssets(entry)],
-    ["timeline", () => measureTimeline(entry, { folder: join(temp, "timeline"), runs: isQuick ? 3 : 7, stop })],
-    ["client", () => measureClientTimeline(entry, { folder: join(temp, "client"), runs: isQuick ? 3 : 7, stop })],
-    ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
-    ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
-    ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],
-    ["functions", () => measureFunctions(join(temp, "functions"), isQuick ? 3 : 10, stop)],
+    ["timeline", () => measureTimeline(entry, { folder: folder("timeline"), runs: size(3, 7), stop })],
+    ["client", () => measureClientTimeline(entry, { folder: folder("client"), runs: size(3, 7), stop })],
+    ["reader", () => measureReader(entry, size(5, 15), stop)],
+    ["find", () => measureFinding(entry, size(5, 15), stop)],
+    ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, size(3, 9), stop)],
+    ["functions", () => measureFunctions(folder("functions"), size(3, 10), stop)],
     ...(process.platform === "linux" ? [sending(entry, isQuick)] : []),
-    ["verify", () => measureVerifying(entry, isQuick ? 100 : 1000, stop)],
+    ["verify", () => measureVerifying(entry, size(100, 1000), stop)],
     [
       "received",
-      () =>
-        measureReceived(entry, {
-          folder: join(temp, "received"),
-          count: isQuick ? 10_000 : 100_000,
-          runs: 3,
-          stop,
-        }),
+      () => measureReceived(entry, { folder: folder("received"), count: size(10_000, 100_000), runs: 3, stop }),
     ],
-    [
-      "messages",
-      () =>
-        measureMessages(entry, {
-          folder: join(temp, "messages"),
-          milliseconds: isQuick ? 100 : 300,
-          blocks: isQuick ? 3 : 5,
-          stop,
-        }),
-    ],
-    ["form", () => measureContactForm(entry, isQuick ? 20 : 100, stop)],
-    [
-      "deliveries",
-      () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
-    ],
+    ["messages", () => measureMessages(entry, messages)],
+    ["form", () => measureContactForm(entry, size(20, 100), stop)],
+    ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
     ...(process.platform === "linux" ? [strangers(entry, isQuick)] : []),
-    ["component", () => measureComponent(entry, isQuick ? 3 : 9, stop)],
-    ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 5, stop })],
+    ["component", () => measureComponent(entry, size(3, 9), stop)],
+    ["blobs", () => measureBlobs(entry, { folder: folder("blobs"), rounds: size(2, 5), stop })],
   ];
 }
 
 /** Two hundred hosts need as many loopback addresses, which only Linux has by default. */
-function sending(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
+function sending(entry: string, isQuick: boolean): Measurement {
   const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
   return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
 }
 
 /** Only Linux reports the resources of a process in /proc. */
-function strangers(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
+function strangers(entry: string, isQuick: boolean): Measurement {
   const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 15, newMentions: 2000 };
   return ["strangers", () => measureStrangers(entry, { ...size, folder: join(temp, "strangers"), stop })];
 }

@@ -24,7 +24,6 @@ const STATUS = {
   "bad-address": 500,
   "key-changed": 500,
   "blob-tampered": 500,
-  "not-delivered": 500,
   "not-published": 500,
   // Invalid requests.
   "bad-request": 400,
