@@ -10,6 +10,7 @@ import {
   PARTS,
   type PartName,
   partMarkup,
+  type Said,
 } from "../site/mention-markup.js";
 import { oncePerSource, oncePerTwt } from "../site/repeated-mentions.js";
 import type { Timeline } from "../site/timeline.js";
@@ -101,7 +102,7 @@ class TwtxtMentions extends HTMLElement {
       const { received } = item.dataset;
       if (received !== undefined && !mentions.has(key) && (isAll || received >= oldest)) item.remove();
     }
-    if (context.target === null) this.#showList(listed, known, context);
+    if (context.target === null) this.#showList(mentions, known, context);
     else {
       const kept = keptByType(mentions, known);
       for (const { name, type } of PARTS) {
@@ -124,12 +125,7 @@ class TwtxtMentions extends HTMLElement {
     const entries = [...[...said.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
     const keys = new Set(entries.map(({ key }) => key));
     for (const [key, item] of known) if (!keys.has(key)) item.remove();
-    const itemsOf = (threads: readonly Thread<Entry>[]): Item[] =>
-      threads.map(({ entry: { key }, replies }) => {
-        const each = said.get(key);
-        return { key, created: each ? toDom(mentionItem(each, context)) : null, replies: itemsOf(replies) };
-      });
-    updateList(this.#list(), itemsOf(newestThreads(entries)), known);
+    updateList(this.#list(), itemsOf(newestThreads(entries), said, context), known);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -145,16 +141,13 @@ class TwtxtMentions extends HTMLElement {
 
   /** Shows the newest of all mentions. Those older than the last one of this page belong to the next page. */
   #showList(
-    mentions: readonly PublicMention[],
+    mentions: ReadonlyMap<string, PublicMention>,
     known: ReadonlyMap<string, HTMLElement>,
     context: MentionContext,
   ): void {
     const last = [...known.values()].at(-1)?.dataset.received ?? "";
-    const items = mentions
-      .filter(({ received }) => received >= last)
-      .map(
-        (mention): Item => ({ key: mentionKey(mention), created: toDom(mentionItem(mention, context)), replies: [] }),
-      );
+    const shown = [...mentions].filter(([, { received }]) => received >= last);
+    const items = shown.map(([key]) => itemOf(key, mentions, context));
     updateList(this.#list(), items, known);
   }
 
@@ -247,22 +240,27 @@ function itemsOfType(
   kept: readonly KeptItem[],
   context: MentionContext,
 ): Item[] {
-  const itemOf = (mention: PublicMention, replies: readonly Item[] = []): Item => ({
-    key: mentionKey(mention),
-    created: toDom(mentionItem(mention, context)),
-    replies,
-  });
   const newest = [...mentions.values()].filter((mention) => mention.type === type);
-  if (type !== "reply") {
-    return [...newest.map((mention) => itemOf(mention)), ...kept.map(([key]) => ({ key, created: null, replies: [] }))];
+  if (type === "reply") {
+    const entries = [...newest.map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
+    return itemsOf(threadsOf<Entry>(entries), mentions, context);
   }
-  const entries = [...newest.map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
-  const itemsOf = (threads: readonly Thread<Entry>[]): Item[] =>
-    threads.map(({ entry, replies }) => {
-      const mention = mentions.get(entry.key);
-      return mention ? itemOf(mention, itemsOf(replies)) : { key: entry.key, created: null, replies: itemsOf(replies) };
-    });
-  return itemsOf(threadsOf<Entry>(entries));
+  return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => itemOf(key, mentions, context));
+}
+
+function itemsOf(threads: readonly Thread<Entry>[], said: ReadonlyMap<string, Said>, context: MentionContext): Item[] {
+  return threads.map(({ entry, replies }) => itemOf(entry.key, said, context, itemsOf(replies, said, context)));
+}
+
+/** An item that looks as it was read now. One that was not read stays as the page has it. */
+function itemOf(
+  key: string,
+  said: ReadonlyMap<string, Said>,
+  context: MentionContext,
+  replies: readonly Item[] = [],
+): Item {
+  const each = said.get(key);
+  return { key, created: each ? toDom(mentionItem(each, context)) : null, replies };
 }
 
 /** What an item of the page is called and replies to. */
