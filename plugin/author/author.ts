@@ -26,7 +26,6 @@ export interface Author {
   store: Store;
 }
 
-type AuthorWithoutStore = Omit<Author, "store">;
 type SiteAuthor = SiteSettings["authors"][number];
 
 /**
@@ -44,7 +43,7 @@ export async function authorAt(values: AuthorChoice, machine: Machine): Promise<
 async function findAuthor(
   { as: wanted, identity: file, settings }: AuthorChoice,
   machine: Machine,
-): Promise<AuthorWithoutStore> {
+): Promise<Omit<Author, "store">> {
   const site = await ifBuilt(settings, siteAt(machine, settings));
   const authors = (site?.settings.authors ?? []).filter(({ address }) => wanted === undefined || address === wanted);
   const identity =
