@@ -18,6 +18,11 @@ export interface Version {
   modified: Date;
 }
 
+/** Whether a write has a condition for {@link checkConditions}. */
+export function isConditional({ headers }: Pick<Request, "headers">): boolean {
+  return ["if-match", "if-none-match", "if-unmodified-since"].some((name) => headers.has(name));
+}
+
 /**
  * Checks `If-Match` or `If-Unmodified-Since` and, for writes, `If-None-Match`.
  *

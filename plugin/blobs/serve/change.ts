@@ -1,6 +1,6 @@
 // plugin/blobs/serve/change.ts: an owner's requests that create, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { checkConditions } from "../../http/conditions.js";
+import { checkConditions, isConditional } from "../../http/conditions.js";
 import { essenceOf, json, readBody } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import type { SignedHead } from "../../http/signature.js";
@@ -31,6 +31,12 @@ export interface BlobRequest {
   key: string;
 }
 
+/** A change that its conditions or a missing blob may prevent. For `first`, see {@link StoredBlobs.update}. */
+interface PossibleChange extends Pick<BlobRequest, "signed" | "key"> {
+  mayBeRefused?: boolean;
+  first?: StoredRecord;
+}
+
 /** Replaces contents and metadata atomically. */
 export async function putBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
   const { stored, maxBytes } = parts;
@@ -39,13 +45,14 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   const fields = changeIn(request.headers);
   if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) throw wrongAddress();
   const { size, chunks, sha256 } = await openUpload(request, { digest, maxBytes });
-  const first = await stored.record(owner, key);
+  const mayBeRefused = isConditional(request);
+  const first = await (mayBeRefused ? stored.record(owner, key) : stored.expectedRecord(owner, key));
   checkConditions(request, first.blob && versionOf(first.blob));
 
   const release = await parts.quota.reserve({ owner, key, size });
   const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
   const change = await orDiscard(stored, contents, () =>
-    update(parts, { signed, key, first }, (before) => {
+    update(parts, { signed, key, first, mayBeRefused }, (before) => {
       checkConditions(request, before && versionOf(before));
       return { contents, metadata: changed(before, fields) };
     }),
@@ -84,7 +91,7 @@ export function noSuchBlob(): TwtxtError {
 /** Notes a change of a public blob first, so that the CDN is purged even if the storage fails from here on. */
 function update(
   { stored, copies }: ChangeParts,
-  { signed, key, first }: Pick<BlobRequest, "signed" | "key"> & { first?: StoredRecord },
+  { signed, key, first, mayBeRefused = true }: PossibleChange,
   makeNext: (before: StoredBlob | null) => NextVersion,
 ) {
   const change = async (before: StoredBlob | null) => {
@@ -92,7 +99,7 @@ function update(
     if (before?.isPublic) await copies.noteChange(before);
     return next;
   };
-  return stored.update(key, signed.nonce, change, first);
+  return stored.update(key, signed.nonce, change, { mayBeRefused, first });
 }
 
 /** Purges copies, discards former contents and describes the blob. */

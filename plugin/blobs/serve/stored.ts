@@ -39,6 +39,9 @@ export interface StoredRecord {
   nonces: Record<string, number>;
 }
 
+/** The record of a blob that never existed. */
+const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
+
 /** Contents without a blob. */
 type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
 
@@ -119,6 +122,15 @@ export class StoredBlobs {
     return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
+  /**
+   * The record as {@link update} may expect it: without contents there is none, unless the blob was deleted or another
+   * process has just created it. So a new blob costs no read.
+   */
+  async expectedRecord(owner: string, key: string): Promise<StoredRecord> {
+    const listing = await this.recentContentsOf(owner);
+    return listing.has(placeOf(key)) ? this.record(owner, key) : NO_RECORD;
+  }
+
   /** @returns `null` if it was replaced or deleted since it was found */
   read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     return this.#options.store.read(contents, range);
@@ -159,19 +171,20 @@ export class StoredBlobs {
    *
    * @param nonce - of the signed request. The record stores it, so that a replay of a write to this blob finds it
    * @param change - makes the next version; called again after each lost race, and its errors are thrown
-   * @param first - the record as it was read before, if it was
+   * @param mayBeRefused - whether the request could have been refused before, so that its nonce was stored without a change
+   * @param first - the record as it was read before or is expected to be; if it is another, it is read again
    * @throws TwtxtError `not-signed` for a nonce that was used before
    */
   async update(
     key: string,
     nonce: Nonce,
     change: (before: StoredBlob | null) => Promise<NextVersion>,
-    first?: StoredRecord,
+    { mayBeRefused, first }: { mayBeRefused: boolean; first?: StoredRecord | undefined },
   ): Promise<BlobChange> {
     const { store, now } = this.#options;
     const owner = nonce.keyid;
     for (let tries = 0, known = first; tries < TRIES; tries += 1, known = undefined) {
-      const found = await Promise.all([known ?? this.record(owner, key), isNonceSpent(store, nonce)]);
+      const found = await Promise.all([known ?? this.record(owner, key), mayBeRefused && isNonceSpent(store, nonce)]);
       const [{ blob: before, etag, nonces }, isSpent] = found;
       if (isSpent || Object.hasOwn(nonces, nonce.nonce)) throw nonceUsed();
       // A refused request changes no record, so its nonce needs its own key.
