@@ -7,7 +7,7 @@ import { startPlainFiles } from "./plain-files.js";
 import { SITE_URL, startServe, writeSite } from "./served-site.js";
 
 /** The most that is under way at once. */
-export const MOST_AT_ONCE = 8;
+export const MOST_AT_ONCE = 16;
 
 /** `get` is the owner's own, `shared` anybody's. */
 export type Step = "put" | "get" | "shared" | "delete";

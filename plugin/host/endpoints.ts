@@ -1,5 +1,5 @@
 // plugin/host/endpoints.ts: hands each request to the handler of its route.
-import { type Handler, type Log, withProblemResponses } from "../http/respond.js";
+import { type Handler, type HttpRequest, type Log, withProblemResponses } from "../http/respond.js";
 import { type RateLimitKind, type RoutedSite, type RouteName, routesOf } from "../site/routes.js";
 
 /** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
@@ -11,7 +11,7 @@ export interface Endpoint {
   /** A file of the site at the same path is served instead. */
   isStaticFirst: boolean;
   /** @param address - of the client, as `clientKey` of rate-limit.ts returns it */
-  answer(request: Request, address: string): Promise<Response>;
+  answer(request: HttpRequest, address: string): Promise<Response>;
 }
 
 /** @returns a function that finds the endpoint of a normalised path; `null` if no handler answers there */

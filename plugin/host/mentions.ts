@@ -1,5 +1,5 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
-import { type Handler, readBody } from "../http/respond.js";
+import { type Handler, type HttpRequest, readBody } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
@@ -90,7 +90,7 @@ async function privateFeed({ settings, environment, log }: ServiceOptions, { lis
 }
 
 function signedReader({ settings, authority, store, now }: ServiceOptions) {
-  return async (request: Request, maxBytes: number) => {
+  return async (request: HttpRequest, maxBytes: number) => {
     const { verifyRequest } = await import("../http/signature.js");
     const allowed = new Set(settings.authors.map(({ key }) => key));
     return (await verifyRequest(request, () => readBody(request, maxBytes), { authority, allowed, store, now })).body;

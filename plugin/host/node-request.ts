@@ -1,8 +1,10 @@
-// plugin/host/node-request.ts: reads requests of Node.js: target, client address, and the `Request` for a handler.
+// plugin/host/node-request.ts: reads requests of Node.js: target, client address, and the request for a handler.
+
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
+import type { HttpRequest } from "../http/respond.js";
 import { clientKey } from "./rate-limit.js";
 
 /** Every chunk has a fixed cost, so after this many chunks they must have a minimum average size. */
@@ -45,31 +47,26 @@ export function isFromProxy({ headers, socket }: IncomingMessage): boolean {
  * @param origin - what `request.url` begins with, whatever `Host` says
  * @param patienceMs - the interval in which the next 30 KiB of the body, or its end, must arrive, in milliseconds
  */
-export function requestOf(incoming: IncomingMessage, origin: string, patienceMs: number): Request {
-  // `Request` does not support TRACE. Handlers answer unknown methods with `Allow`.
-  const method = incoming.method === "TRACE" ? "UNKNOWN" : (incoming.method ?? "GET");
+export function requestOf(incoming: IncomingMessage, origin: string, patienceMs: number): HttpRequest {
+  const { method = "GET" } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
   const hasBody = method !== "GET" && method !== "HEAD";
-  return new Request(origin + targetOf(incoming), {
-    method,
-    headers,
-    ...(hasBody && { body: bodyOf(incoming, patienceMs), duplex: "half" }),
-  });
+  const { href: url } = new URL(origin + targetOf(incoming));
+  return { method, url, headers, body: hasBody ? bodyOf(incoming, patienceMs) : null };
 }
 
 /** Through a second stream: otherwise a handler that stops reading would close the connection before its answer. */
-function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
+function bodyOf(incoming: IncomingMessage, patienceMs: number): PassThrough {
   const body = new PassThrough();
   // Handlers get the error when they read the body, but some do not read it.
   body.on("error", () => {});
   incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request ended early.", { cause })));
   limitChunks(incoming);
   limitDuration(incoming, body, patienceMs);
-  // `Readable.toWeb` would copy each chunk.
-  return ReadableStream.from(incoming.pipe(body));
+  return incoming.pipe(body);
 }
 
 /** Closes the connection of a body in tiny chunks. An answer would have to wait for all the other chunks. */

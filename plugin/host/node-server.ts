@@ -133,19 +133,29 @@ function byobReader(body: ReadableStream): ReadableStreamBYOBReader | null {
   }
 }
 
-/** Reuses one buffer. A new one for each chunk would take most of the time and 30 MiB of memory. */
+/**
+ * Reuses two buffers. A new one for each chunk would take most of the time and 30 MiB of memory. While one is sent, the other
+ * is filled, so that a short answer and its end are sent together.
+ */
 async function copy(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
   response.once("close", () => void reader.cancel().catch(() => {}));
   try {
-    let buffer = new ArrayBuffer(Math.max(Math.min(size, BUFFER_BYTES), 1));
+    const length = Math.max(Math.min(size, BUFFER_BYTES), 1);
+    let buffer = new ArrayBuffer(length);
+    let spare: ArrayBuffer | null = null;
+    let sent = Promise.resolve();
     for (;;) {
       const { value, done } = await reader.read(new Uint8Array(buffer));
       if (done) break;
-      await write(response, value);
-      buffer = value.buffer as ArrayBuffer;
+      await sent;
+      sent = write(response, value);
+      sent.catch(() => {});
+      buffer = spare ?? new ArrayBuffer(length);
+      spare = value.buffer as ArrayBuffer;
     }
     // After a disconnect the stream was cancelled, and ends before its length.
     if (!response.destroyed) response.end();
+    await sent;
   } catch (error) {
     await reader.cancel(error).catch(() => {});
     throw error;

@@ -1,6 +1,6 @@
 // plugin/http/public-json.ts: public JSON that the CDN keeps and that pages of any site may read.
 import { createHash } from "node:crypto";
-import { allowing, type Handler, matchesEtag } from "./respond.js";
+import { allowing, type Handler, type HttpRequest, matchesEtag } from "./respond.js";
 
 /** The site's pages may be on another origin. */
 const CORS = { "access-control-allow-origin": "*" };
@@ -30,7 +30,7 @@ export function publicJson(
 }
 
 /** The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old. */
-function responseTo(request: Request, body: string, { tag, seconds, parameters }: CdnCache): Response {
+function responseTo(request: HttpRequest, body: string, { tag, seconds, parameters }: CdnCache): Response {
   const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   const headers = {
     "content-type": "application/json",

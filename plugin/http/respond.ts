@@ -9,8 +9,14 @@ export interface RequestContext {
   params: Readonly<Record<string, string>>;
 }
 
+/** What handlers need from a request. A `Request` has all of it, but costs a server a tenth of its processor time. */
+export interface HttpRequest extends Pick<Request, "method" | "url" | "headers"> {
+  /** May be read once. */
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
 /** Answers requests on Netlify, on any Node host and in tests. */
-export type Handler = (request: Request, asked: RequestContext) => Promise<Response>;
+export type Handler = (request: HttpRequest, asked: RequestContext) => Promise<Response>;
 
 /** Writes a line about an internal error to the owner's log. */
 export type Log = (line: string) => void;
@@ -78,7 +84,7 @@ export function line(text: string, init: { status?: number; headers?: Record<str
 }
 
 /** Whether `If-None-Match` names this version. Weak ETags match too: a CDN that compresses a response weakens its ETag. */
-export function matchesEtag(request: Request, etag: string): boolean {
+export function matchesEtag(request: HttpRequest, etag: string): boolean {
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return known.includes(etag) || known.includes("*");
 }
@@ -107,7 +113,7 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
  *
  * @throws TwtxtError `body-too-large`
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   return concatUpTo(request.body ?? [], maxBytes, tooLarge);

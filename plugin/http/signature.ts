@@ -1,4 +1,5 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
+
 import { createHash, type KeyObject } from "node:crypto";
 import {
   type Dictionary,
@@ -14,6 +15,7 @@ import { isSignedBy, verifyingKeyOf } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
+import type { HttpRequest } from "./respond.js";
 import {
   contentDigest,
   DERIVED,
@@ -72,7 +74,7 @@ interface SignedRequest {
  * @see PROTOCOL 5
  */
 export async function verifyRequest(
-  request: Request,
+  request: HttpRequest,
   readBody: () => Promise<Uint8Array>,
   policy: SignaturePolicy,
 ): Promise<SignedRequest> {
@@ -89,7 +91,10 @@ export async function verifyRequest(
  * @throws TwtxtError `not-signed` for a missing or invalid signature; `not-allowed` for a key that is not allowed
  * @see PROTOCOL 5
  */
-export function verifyHead(request: Request, { authority, allowed, now }: Omit<SignaturePolicy, "store">): SignedHead {
+export function verifyHead(
+  request: HttpRequest,
+  { authority, allowed, now }: Omit<SignaturePolicy, "store">,
+): SignedHead {
   const { method, url, headers } = request;
   const { components, parameters, signature } = readSignature(headers);
   checkComponents(components, headers);

@@ -6,12 +6,14 @@ import type { BrowserContext, BrowserContextOptions, Page } from "playwright-cor
 import { afterEach, describe, expect, it } from "vitest";
 import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
+import { readBody } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
 import { formatMessage } from "../../plugin/messages/line.js";
 import { seal } from "../../plugin/messages/sealing.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
+import { streamOf } from "../../plugin/store/chunks.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
 import { chooseFiles } from "../helpers/choose-file.js";
@@ -250,8 +252,9 @@ describeInChromium("a reader at the contact page", () => {
     const bodies: string[] = [];
     alice.operator = async (request, answer) => {
       if (request.method !== "POST") return answer();
-      bodies.push(await request.clone().text());
-      const response = await answer();
+      const body = await readBody(request, 2 ** 20);
+      bodies.push(Buffer.from(body).toString());
+      const response = await answer({ ...request, body: streamOf(body) });
       return bodies.length === 1 ? new Response(null, { status: 502 }) : response;
     };
     await write(page, "hello");

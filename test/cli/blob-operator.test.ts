@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, it } from "vitest";
+import type { HttpRequest } from "../../plugin/http/respond.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
 
@@ -39,7 +40,7 @@ function keyFileOf({ machine, address }: BlobAuthor): string {
   return join(machine.folder, "data/eleventy-twtxt/keys", `${address.replace(":", "+")}.key`);
 }
 
-function place({ method, url }: Request): string {
+function place({ method, url }: HttpRequest): string {
   return `${method} ${url}`;
 }
 
@@ -248,7 +249,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
   it("is detected if it hides a blob", async () => {
     const alice = await aliceWith("hello");
     const { alice: another } = await blobAuthors(["alice"]);
-    const hiding = async (request: Request) =>
+    const hiding = async (request: HttpRequest) =>
       request.url.endsWith("/blob")
         ? Response.json({ blobs: [], next: null })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });

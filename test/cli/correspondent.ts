@@ -8,6 +8,7 @@ import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
+import type { HttpRequest } from "../../plugin/http/respond.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
@@ -51,7 +52,7 @@ export interface Correspondent {
   /** What the inbox answers with in place of what it would; `null` for nothing else. */
   trouble: number | null;
   /** What whoever runs the host does with an answer on its way; `null` for nothing. */
-  operator: ((request: Request, answer: () => Promise<Response>) => Promise<Response>) | null;
+  operator: ((request: HttpRequest, answer: (instead?: HttpRequest) => Promise<Response>) => Promise<Response>) | null;
   /** By how much the host's clock is behind, in milliseconds: a delivery may show later than the time that it carries. */
   behindMs: number;
   /** `--allow-private-host` for everybody's host. */
@@ -234,7 +235,7 @@ function kexOf(seed: number): string {
 function watched(own: Endpoint | null, person: Correspondent): Endpoint | null {
   if (!own || own.isStaticFirst) return own;
   return endpoint(async (request) => {
-    const answer = () => own.answer(request, "127.0.0.1");
+    const answer = (instead = request) => own.answer(instead, "127.0.0.1");
     const response =
       person.trouble === null
         ? await (person.operator?.(request, answer) ?? answer())

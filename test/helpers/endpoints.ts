@@ -1,6 +1,6 @@
 // test/helpers/endpoints.ts: the handlers of a capability at their routes, as a host answers with them.
 import { type Endpoint, endpointsOf, type Handlers } from "../../plugin/host/endpoints.js";
-import type { Log } from "../../plugin/http/respond.js";
+import type { HttpRequest, Log } from "../../plugin/http/respond.js";
 import { type Bases, basesOf } from "../../plugin/site/routes.js";
 
 /**
@@ -11,7 +11,7 @@ export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, 
   const bases = Object.entries(basesOf({ webmention: "/webmention", inbox: "/inbox" }));
   const urls = { ...(Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases), ...others };
   const find = endpointsOf({ urls, isReceiver: true, timeline: {}, inbox: { guests: {} }, blobs: {} }, handlers, log);
-  return async (request: Request, address = "192.0.2.1"): Promise<Response> =>
+  return async (request: HttpRequest, address = "192.0.2.1"): Promise<Response> =>
     find(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
 }
 

@@ -1,7 +1,15 @@
 // plugin/blobs/serve/blobs.ts: the blob service of a site. PROTOCOL 4
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { allowing, type Handler, json, type Log, parseLimit, parseParameters } from "../../http/respond.js";
+import {
+  allowing,
+  type Handler,
+  type HttpRequest,
+  json,
+  type Log,
+  parseLimit,
+  parseParameters,
+} from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
 import { isBlobKey, ROUTES } from "../../site/routes.js";
 import type { StreamingStore } from "../../store/store.js";
@@ -70,7 +78,7 @@ export class Blobs {
   }
 
   /** Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`. A page may have fewer than the limit. */
-  async #list(request: Request): Promise<Response> {
+  async #list(request: HttpRequest): Promise<Response> {
     const { stored, sharedUrl } = this.#parts;
     const signed = this.#verify(request);
     await signedBody(request, signed, 0);
@@ -88,13 +96,13 @@ export class Blobs {
     return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
   }
 
-  async #answerOwner(request: Request, path: string): Promise<Response> {
+  async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
     const signed = this.#verify(request);
     return answerOwner(this.#parts, { request, signed, key: keyIn(path) });
   }
 
-  async #answerReader(request: Request, path: string): Promise<Response> {
+  async #answerReader(request: HttpRequest, path: string): Promise<Response> {
     const { stored } = this.#parts;
     const [owner = "", key = "", ...others] = path.split("/");
     const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
@@ -106,7 +114,7 @@ export class Blobs {
     return response;
   }
 
-  #verify(request: Request) {
+  #verify(request: HttpRequest) {
     const { authority, owners, now } = this.#options;
     return verifyHead(request, { authority, allowed: owners, now });
   }

@@ -1,7 +1,7 @@
 // plugin/blobs/serve/change.ts: an owner's requests that create, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isConditional } from "../../http/conditions.js";
-import { essenceOf, json, readBody } from "../../http/respond.js";
+import { essenceOf, type HttpRequest, json, readBody } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import type { SignedHead } from "../../http/signature.js";
 import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
@@ -26,7 +26,7 @@ export interface ChangeParts {
 
 /** A request with a valid signature, for the blob with this key. */
 export interface BlobRequest {
-  request: Request;
+  request: HttpRequest;
   signed: SignedHead;
   key: string;
 }
@@ -127,14 +127,14 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
 }
 
 /** Reads the signed body of a small request. */
-export async function signedBody(request: Request, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
+export async function signedBody(request: HttpRequest, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
   const body = await readBody(request, maxBytes);
   signed.checkBody(body);
   return body;
 }
 
 /** Refuses a part or an encoded form, which would be stored as the contents. RFC 9110, 8.4 and 14.5 */
-function checkIsWhole({ headers }: Request): void {
+function checkIsWhole({ headers }: HttpRequest): void {
   if (headers.has("content-range")) {
     throw new TwtxtError("bad-request", "Partial uploads are not supported. Remove Content-Range.");
   }
@@ -142,7 +142,7 @@ function checkIsWhole({ headers }: Request): void {
   throw new TwtxtError("bad-content-type", "Contents are stored as sent. Remove Content-Encoding.");
 }
 
-function checkJsonType(request: Request): void {
+function checkJsonType(request: HttpRequest): void {
   if (essenceOf(request.headers.get("content-type")) === "application/json") return;
   throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
 }

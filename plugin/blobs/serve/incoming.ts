@@ -1,6 +1,8 @@
 // plugin/blobs/serve/incoming.ts: contents of an upload, checked while they arrive.
+
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
+import type { HttpRequest } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import { digestMismatch } from "../../http/signature.js";
 
@@ -26,7 +28,7 @@ interface Upload {
  * @throws TwtxtError `body-too-large`, `length-required`, `bad-request`
  */
 export async function openUpload(
-  request: Request,
+  request: HttpRequest,
   { digest, maxBytes }: { digest: string | null; maxBytes: number },
 ): Promise<Upload> {
   const { body, size } = await sizedBody(request, maxBytes);
@@ -50,7 +52,7 @@ export async function openUpload(
 
 /** A body without Content-Length is read into memory. */
 async function sizedBody(
-  request: Request,
+  request: HttpRequest,
   maxBytes: number,
 ): Promise<{ body: AsyncIterable<Uint8Array>; size: number }> {
   const length = request.headers.get("content-length");

@@ -1,7 +1,7 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isNotModified, noSuchRange, parseRange } from "../../http/conditions.js";
-import { essenceOf } from "../../http/respond.js";
+import { essenceOf, type HttpRequest } from "../../http/respond.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata.js";
@@ -34,12 +34,12 @@ type Find = () => Promise<StoredBlob | null>;
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` if there is no such blob */
-export function readOwn(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
+export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
   return answer(stored, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
 }
 
 /** Answers anyone. @returns `null` if there is no public blob */
-export function readShared(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
+export function readShared(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
   return answer(stored, request, find, (blob, isWhole) => ({
     ...headersOf(blob),
     ...SHARED_HEADERS,
@@ -49,7 +49,7 @@ export function readShared(stored: StoredBlobs, request: Request, find: Find): P
 }
 
 /** Starts over if the blob is replaced before its contents are read, so that record and contents match. */
-async function answer(stored: StoredBlobs, request: Request, find: Find, view: View): Promise<Response | null> {
+async function answer(stored: StoredBlobs, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const blob = await find();
     if (!blob) return null;
@@ -62,7 +62,7 @@ async function answer(stored: StoredBlobs, request: Request, find: Find, view: V
   );
 }
 
-async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlob, headers: View) {
+async function answerWith(stored: StoredBlobs, request: HttpRequest, blob: StoredBlob, headers: View) {
   const version = versionOf(blob);
   const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
   checkConditions(request, version);
@@ -84,7 +84,7 @@ async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlo
 }
 
 /** A range of a different version must not be combined with this one, and dates are too coarse. RFC 9110, 13.1.5 */
-function wantedRange({ headers }: Request, etag: string): string | null {
+function wantedRange({ headers }: HttpRequest, etag: string): string | null {
   const condition = headers.get("if-range");
   return condition === null || condition === etag ? headers.get("range") : null;
 }

@@ -5,7 +5,7 @@ import { formatFeed } from "../../feed/feed.js";
 import { adjustForPeers } from "../../feed/peers.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
-import { type Handler, type Log, methodNotAllowed, problem } from "../../http/respond.js";
+import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { newestFirst } from "../receive/received.js";
@@ -64,7 +64,7 @@ interface MentionsFeedParts {
 }
 
 /** Adapts the feed to the client. It is not cached, so it needs no `Vary`. */
-function feedFor(request: Request, feed: string): string {
+function feedFor(request: HttpRequest, feed: string): string {
   const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
   return isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
 }
@@ -87,7 +87,7 @@ function isStrong(token: string): boolean {
 }
 
 /** The tokens of a request: from its credentials and its query. */
-function tokensOf(request: Request): string[] {
+function tokensOf(request: HttpRequest): string[] {
   const [, encoded = ""] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const [, ...password] = Buffer.from(encoded, "base64").toString().split(":");
   return [password.join(":"), ...new URL(request.url).searchParams.getAll("token")];

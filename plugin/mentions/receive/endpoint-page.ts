@@ -1,6 +1,6 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
 import { statusOf, type TwtxtError } from "../../errors.js";
-import { line } from "../../http/respond.js";
+import { type HttpRequest, line } from "../../http/respond.js";
 import { escapeHtml } from "../../site/html.js";
 import type { ClaimOutcome } from "./verify-and-store.js";
 
@@ -55,7 +55,7 @@ interface Form {
 }
 
 /** Whether a client is a browser: it names HTML before anything else. */
-export function isBrowser(request: Request): boolean {
+export function isBrowser(request: HttpRequest): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
 }
 

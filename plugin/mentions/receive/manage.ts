@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import {
   type Handler,
+  type HttpRequest,
   json,
   methodNotAllowed,
   parseLimit,
@@ -55,9 +56,12 @@ export interface ManagedMention
  * @see PROTOCOL 2.5, "Managing"
  */
 export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler> {
-  const signed = (route: ManagedRoute, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
+  const signed = (
+    route: ManagedRoute,
+    work: (request: HttpRequest, body: Uint8Array, id: string) => Promise<unknown>,
+  ) => {
     const methods: readonly string[] = ROUTES[route].methods;
-    return async (request: Request, { params }: RequestContext) => {
+    return async (request: HttpRequest, { params }: RequestContext) => {
       if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);
       const body = await parts.readSigned(request, BODY_LIMIT);
       if (!methods.includes(request.method)) return methodNotAllowed(methods);
@@ -82,7 +86,7 @@ interface ManageParts {
    *
    * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
    */
-  readSigned(request: Request, maxBytes: number): Promise<Uint8Array>;
+  readSigned(request: HttpRequest, maxBytes: number): Promise<Uint8Array>;
   received: ReceivedMentions;
   pending: PendingMentions;
   siteIndex: SiteIndex;

@@ -1,6 +1,6 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
 import { statusOf, TwtxtError } from "../../errors.js";
-import { allowing, essenceOf, type Handler, readBody } from "../../http/respond.js";
+import { allowing, essenceOf, type Handler, type HttpRequest, readBody } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
@@ -56,7 +56,7 @@ interface ReceiveParts {
  * @throws TwtxtError `bad-content-type`, `body-too-large`
  * @see PROTOCOL 2.4, "The request"
  */
-export async function readForm(request: Request): Promise<URLSearchParams> {
+export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }

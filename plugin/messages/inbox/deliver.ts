@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { line, problem, readBody } from "../../http/respond.js";
+import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -79,7 +79,7 @@ export function fullnessOf(stored: readonly StoredMessage[], limits: InboxLimits
 }
 
 /** @throws TwtxtError `bad-request` or `too-large` */
-export async function bodyOfMessage(request: Request): Promise<Uint8Array> {
+export async function bodyOfMessage(request: HttpRequest): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
   try {

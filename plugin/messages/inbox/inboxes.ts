@@ -3,7 +3,15 @@ import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
-import { allowing, essenceOf, type Handler, json, type RequestContext, readBody } from "../../http/respond.js";
+import {
+  allowing,
+  essenceOf,
+  type Handler,
+  type HttpRequest,
+  json,
+  type RequestContext,
+  readBody,
+} from "../../http/respond.js";
 import { nonceUsed, verifyHead, verifyRequest } from "../../http/signature.js";
 import { isKeyText } from "../../keys/key.js";
 import { GUEST_DAYS } from "../../options/inbox.js";
@@ -141,7 +149,7 @@ export class Inboxes {
   /** A user without an inbox gets 404 for any method. */
   #handler(
     route: "inbox" | "message",
-    answer: (request: Request, inbox: Inbox, asked: RequestContext) => Promise<Response>,
+    answer: (request: HttpRequest, inbox: Inbox, asked: RequestContext) => Promise<Response>,
   ): Handler {
     return async (request, asked) => {
       const inbox = this.#inboxOf(asked.params.user);
@@ -158,7 +166,7 @@ export class Inboxes {
     throw noSuch("inbox");
   }
 
-  async #atInbox(request: Request, inbox: Inbox, address: string): Promise<Response> {
+  async #atInbox(request: HttpRequest, inbox: Inbox, address: string): Promise<Response> {
     const { user, guests } = inbox;
     const { limits, inboxUrl } = this.#options;
     if (request.method === "GET" || request.method === "HEAD") {
@@ -171,7 +179,7 @@ export class Inboxes {
   }
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than an author's */
-  async #deliverToGuest(request: Request, user: string, { authors, messages }: GuestOptions): Promise<Response> {
+  async #deliverToGuest(request: HttpRequest, user: string, { authors, messages }: GuestOptions): Promise<Response> {
     const { authority, store, now } = this.#options;
     const policy = { authority, allowed: authors, store, now };
     const { body } = await verifyRequest(request, () => bodyOfMessage(request), policy);
@@ -180,7 +188,7 @@ export class Inboxes {
   }
 
   /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
-  async #delete(request: Request, inbox: Inbox, id: string): Promise<Response> {
+  async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<Response> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
     const isThere = (await this.#messages.all(user)).some((message) => message.id === id);
@@ -202,7 +210,7 @@ export class Inboxes {
     if (!isNew) throw nonceUsed();
   }
 
-  #subscribe(request: Request, { user, guests }: Inbox): Promise<Response> {
+  #subscribe(request: HttpRequest, { user, guests }: Inbox): Promise<Response> {
     const { now, subscribe: terms, signal } = this.#options;
     const openStreams = guests ? this.#guestStreams : this.#authorStreams;
     const isOffered = !guests || (guests.hasStreams && openStreams.count < MAX_GUEST_STREAMS);
@@ -211,7 +219,7 @@ export class Inboxes {
   }
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than that of the inbox */
-  async #checkSigned(request: Request, { key }: Inbox): Promise<Nonce> {
+  async #checkSigned(request: HttpRequest, { key }: Inbox): Promise<Nonce> {
     const { authority, now } = this.#options;
     const { nonce, checkBody } = verifyHead(request, { authority, allowed: new Set([key]), now });
     checkBody(await readBody(request, 0));
@@ -219,7 +227,7 @@ export class Inboxes {
   }
 }
 
-function wantsStream(request: Request): boolean {
+function wantsStream(request: HttpRequest): boolean {
   const types = (request.headers.get("accept") ?? "").split(",").map(essenceOf);
   return types.includes("text/event-stream");
 }

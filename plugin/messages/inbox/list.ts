@@ -1,7 +1,7 @@
 // plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages with cursors.
 import { hash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
+import { type HttpRequest, json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
@@ -37,7 +37,7 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
  * @see PROTOCOL 3.4
  */
 export async function listMessages(
-  request: Request,
+  request: HttpRequest,
   inboxUrl: string,
   user: string,
   messages: StoredMessages,

@@ -1,7 +1,7 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { parseParameters } from "../../http/respond.js";
+import { type HttpRequest, parseParameters } from "../../http/respond.js";
 import { formatCursor, itemOf, PRIVATE_HEADERS, parseCursor } from "./list.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
@@ -49,7 +49,7 @@ interface SubscriptionParts {
  * @throws TwtxtError `bad-request`; `not-acceptable` if the host offers no streams; `store-failed`
  * @see PROTOCOL 3.4
  */
-export async function subscribe(request: Request, user: string, parts: SubscriptionParts): Promise<Response> {
+export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<Response> {
   const { terms, now } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
   const since = sinceOf(request);
@@ -70,7 +70,7 @@ export async function subscribe(request: Request, user: string, parts: Subscript
 }
 
 /** @returns the time of the first message to send, in milliseconds since 1970 */
-function sinceOf(request: Request): number {
+function sinceOf(request: HttpRequest): number {
   const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
   return cursor === undefined ? 0 : parseCursor(cursor).created - OVERLAP_MS;
