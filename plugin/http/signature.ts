@@ -1,5 +1,4 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
-
 import { createHash, type KeyObject } from "node:crypto";
 import {
   type Dictionary,
