@@ -5,7 +5,7 @@ import type { Context } from "hono";
 export interface ClientEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** For forms; `Form` of layout.tsx adds it. Missing without a session. */
+    /** For forms; `Form` of form.tsx adds it. Missing without a session. */
     csrfToken?: string;
   };
 }

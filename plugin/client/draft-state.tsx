@@ -4,7 +4,7 @@ import type { FC } from "hono/jsx";
 import { DATES } from "../author/amounts.js";
 import type { DraftSave } from "../author/draft-version.js";
 import type { ClientRequest, FormFields } from "./client-request.js";
-import { Fields } from "./layout.js";
+import { Fields } from "./form.js";
 
 /** Such as "20:45". */
 const TIMES = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });

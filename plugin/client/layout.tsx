@@ -1,12 +1,10 @@
-// plugin/client/layout.tsx: what all pages of the client share: navigation, notices, help of keys, forms.
+// plugin/client/layout.tsx: what all pages of the client share: navigation, notices, help of keys.
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
-import { useRequestContext } from "hono/jsx-renderer";
 import { typed } from "../author/invocation.js";
-import type { ClientEnv } from "./client-request.js";
+import { ActionButton } from "./form.js";
 import type { Notice } from "./notices.js";
 import type { KeyHelp, News, Room } from "./room.js";
 import { Sentence } from "./sentence.js";
-import { CSRF_FIELD } from "./session.js";
 
 declare module "hono" {
   interface ContextRenderer {
@@ -125,51 +123,6 @@ export const BarePage: FC<PropsWithChildren<{ title: string; goesTo: string | nu
   </html>
 );
 
-/** A form that changes something. It works without script; the session's token is added. */
-export function Form({
-  children,
-  ...form
-}: PropsWithChildren<{ action: string; class?: string; enctype?: "multipart/form-data"; id?: string }>) {
-  const c = useRequestContext<ClientEnv>();
-  return (
-    <form method="post" {...form}>
-      <input type="hidden" name={CSRF_FIELD} value={c.get("csrfToken")} />
-      {children}
-    </form>
-  );
-}
-
-/** Hidden fields of a form. */
-export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
-  <>
-    {Object.entries(fields).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
-  </>
-);
-
-interface QuestionProps {
-  action: string;
-  fields?: Readonly<Record<string, string>>;
-  /** What happens then. */
-  yes: string;
-  /** The page that the author leaves the question for. */
-  back: string;
-}
-
-/** The buttons of a page that asks before it does something. */
-export const Question: FC<QuestionProps> = ({ action, fields = {}, yes, back }) => (
-  <Form action={action} class="actions">
-    <Fields fields={fields} />
-    <button type="submit" class="primary" data-key="y">
-      {yes}
-    </button>
-    <a class="button" href={back} data-key="q">
-      Cancel
-    </a>
-  </Form>
-);
-
 const Head: FC<PropsWithChildren<{ title: string }>> = ({ title, children }) => (
   <head>
     <meta charset="utf-8" />
@@ -190,12 +143,9 @@ const NoticeText: FC<{ notice: Notice | null }> = ({ notice }) =>
         <Sentence text={notice.text} />
       </p>
       {notice.undo && (
-        <Form action={notice.undo.action}>
-          <Fields fields={notice.undo.fields} />
-          <button type="submit" data-key="u">
-            Undo
-          </button>
-        </Form>
+        <ActionButton {...notice.undo} shortcut="u">
+          Undo
+        </ActionButton>
       )}
     </div>
   );

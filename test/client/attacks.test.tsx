@@ -5,7 +5,7 @@ import type { BrowserContext } from "playwright-core";
 import { expect, it } from "vitest";
 import { linkFile } from "../../plugin/client/browser.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
-import { Form } from "../../plugin/client/layout.js";
+import { Form } from "../../plugin/client/form.js";
 import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";

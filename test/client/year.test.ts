@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { weeksOf, writersOf, yearStart } from "../../plugin/client/mentions/year.js";
-import { YearPage } from "../../plugin/client/mentions/year-page.js";
+import { weeksOf, writersOf, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
 
 /** A Sunday. */

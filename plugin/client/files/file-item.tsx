@@ -8,7 +8,7 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { essenceOf } from "../../http/respond.js";
 import { sharedUrlOf } from "../../site/routes.js";
-import { Form } from "../layout.js";
+import { ActionButton } from "../form.js";
 import { Sentence } from "../sentence.js";
 import { Time } from "../time.js";
 import { pathOf } from "./paths.js";
@@ -119,11 +119,9 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
 
 const VisibilityChange: FC<{ blob: BlobInfo }> = ({ blob: { key, isPublic } }) =>
   isPublic ? (
-    <Form action={pathOf("private", key)}>
-      <button type="submit" data-key="p">
-        Make private
-      </button>
-    </Form>
+    <ActionButton action={pathOf("private", key)} shortcut="p">
+      Make private
+    </ActionButton>
   ) : (
     <a class="button" href={pathOf("public", key)} data-key="p">
       Make public

@@ -5,7 +5,7 @@ import type { BlobList, Verification } from "../../author/blobs/blob-list.js";
 import type { BlobSite } from "../../author/blobs/blob-site.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { BackgroundRun } from "../background-run.js";
-import { Form } from "../layout.js";
+import { Form } from "../form.js";
 import { Fault, Sentence } from "../sentence.js";
 import { FileItem, nameOf } from "./file-item.js";
 import { PATH, pageAt } from "./paths.js";

@@ -5,7 +5,7 @@ import type { BlobFields } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { essenceOf } from "../../http/respond.js";
-import { Form, Question } from "../layout.js";
+import { Form, Question } from "../form.js";
 import { nameOf } from "./file-item.js";
 import { PATH, pathOf } from "./paths.js";
 

@@ -89,12 +89,7 @@ export class StoredFiles {
         throw error;
       },
     );
-    const waiting = new AbortController();
-    const isReading = await Promise.race([
-      reading,
-      setTimeout(LIST_WAIT_MS, true, { signal: waiting.signal }).catch(() => true),
-    ]);
-    waiting.abort();
+    const isReading = await Promise.race([reading, setTimeout(LIST_WAIT_MS, true, { ref: false })]);
     return { ...this.#known, isReading };
   }
 

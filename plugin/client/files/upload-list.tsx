@@ -5,7 +5,7 @@ import { counted, listed, sizeText } from "../../author/amounts.js";
 import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv } from "../client-request.js";
-import { Form } from "../layout.js";
+import { ActionButton } from "../form.js";
 import { Sentence } from "../sentence.js";
 import { CSRF_FIELD } from "../session.js";
 import { PATH } from "./paths.js";
@@ -73,11 +73,9 @@ export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
       </ul>
       <div id="uploads-clear">
         {uploads.some(({ isEnded, isWell }) => isEnded && !isWell) && (
-          <Form action={`${PATH}/uploads/clear`}>
-            <button type="submit" class="quiet">
-              Clear the list
-            </button>
-          </Form>
+          <ActionButton action={`${PATH}/uploads/clear`} class="quiet">
+            Clear the list
+          </ActionButton>
         )}
       </div>
     </>
@@ -132,12 +130,10 @@ const Button: FC<{ upload: Upload; action: UploadAction; title: string; shortcut
   title,
   shortcut,
 }) => (
-  <Form action={`${PATH}/uploads/${id}/${action}`} id={`upload-${id}-${shortcut}`}>
-    <button type="submit" data-key={shortcut}>
-      {title}
-      <span class="visually-hidden"> {oneLine(choice.filename)}</span>
-    </button>
-  </Form>
+  <ActionButton action={`${PATH}/uploads/${id}/${action}`} id={`upload-${id}-${shortcut}`} shortcut={shortcut}>
+    {title}
+    <span class="visually-hidden"> {oneLine(choice.filename)}</span>
+  </ActionButton>
 );
 
 function stateOf({ stage, sent, total, isPaused, remark, result }: Upload): string {

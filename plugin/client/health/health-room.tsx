@@ -10,7 +10,7 @@ import { outcomeOf, type ReportedMention } from "../../author/mentions/sent-ment
 import { TwtxtError } from "../../errors.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
-import { Form } from "../layout.js";
+import { Form } from "../form.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { Fault, Sentence } from "../sentence.js";
 

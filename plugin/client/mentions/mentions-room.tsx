@@ -9,8 +9,7 @@ import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js
 import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
-import { weeksOf, writersOf, yearStart } from "./year.js";
-import { YearPage } from "./year-page.js";
+import { weeksOf, writersOf, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
 const STATES = ["shown", "held", "rejected"] as const;

@@ -6,7 +6,7 @@ import type { MessageDraft } from "../../author/messages/message-drafts.js";
 import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { DraftFields, DraftState } from "../draft-state.js";
-import { Form } from "../layout.js";
+import { Form } from "../form.js";
 import { Sentence } from "../sentence.js";
 import { conversationPath, draftPath, keyPath } from "./paths.js";
 

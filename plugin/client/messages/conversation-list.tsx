@@ -9,7 +9,7 @@ import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf } from "
 import { byTime, momentOf, type OpenedCopy, ownMoment, shownText } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
-import { Form } from "../layout.js";
+import { Form } from "../form.js";
 import { Fault } from "../sentence.js";
 import { Time } from "../time.js";
 import { doubtAbout } from "./message-items.js";

@@ -4,7 +4,7 @@ import type { KeyComparison } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import type { KeyChange } from "../../author/messages/threads.js";
 import { formOf } from "../client-request.js";
-import { Fields, Form } from "../layout.js";
+import { ActionButton } from "../form.js";
 import { addressIn, type RoomParts } from "./message-requests.js";
 import { keyPath, UNVERIFIED } from "./paths.js";
 
@@ -61,10 +61,9 @@ const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, foun
       Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who controls
       their site could have replaced it, and would read what you write from then on.
     </p>
-    <Form action={keyPath(address)}>
-      <Fields fields={{ key: found.key }} />
-      <button type="submit">I have asked: accept the published key</button>
-    </Form>
+    <ActionButton action={keyPath(address)} fields={{ key: found.key }}>
+      I have asked: accept the published key
+    </ActionButton>
   </>
 );
 

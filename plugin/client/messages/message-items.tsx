@@ -18,7 +18,7 @@ import { Sentence } from "../sentence.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { TextWithFiles } from "./attachment-list.js";
-import { deliveryState } from "./delivery-text.js";
+import { deliveryState } from "./outbox-pages.js";
 import { MESSAGES, OUTBOX } from "./paths.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */

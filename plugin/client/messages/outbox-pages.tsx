@@ -1,25 +1,57 @@
-// plugin/client/messages/outbox-pages.tsx: messages that some recipients have not received yet: a page, and retrying and discarding.
+// plugin/client/messages/outbox-pages.tsx: deliveries in words, and the page of messages that some recipients have not received yet.
+
 import type { FC } from "hono/jsx";
+import { DATES } from "../../author/amounts.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import { ownText } from "../../author/messages/threads.js";
 import type { OwnKeys } from "../../messages/sealing.js";
-import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import type { RecipientReport } from "../../messages/send/outbox.js";
+import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
 import { formOf } from "../client-request.js";
-import { Fields, Form } from "../layout.js";
+import { ActionButton } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
-import { deliveryOutcome, deliveryState } from "./delivery-text.js";
 import type { RoomParts } from "./message-requests.js";
 import { OUTBOX } from "./paths.js";
+
+const UNDER_WAY = "delivery is in progress";
+
+/** For the list of recipients, and for the message itself. */
+export function deliveryState({ state, why, next }: Recipient): string {
+  if (state === "delivered") return "delivered";
+  const reason = why ?? UNDER_WAY;
+  if (state === "failed") return `${reason}; not tried again by itself`;
+  return next === null ? reason : `${reason}; next attempt after ${DATES.format(new Date(next))}`;
+}
+
+/** The result of an attempt, for its notice. */
+export function deliveryOutcome(reports: readonly RecipientReport[]): string {
+  return reports.map(outcomeOf).join(" ");
+}
+
+export function hasFailed(reports: readonly RecipientReport[]): boolean {
+  return reports.some(({ state }) => state === "failed");
+}
+
+function outcomeOf({ address, state, why }: RecipientReport): string {
+  const recipient = shownAddress(address);
+  const reason = why ?? UNDER_WAY;
+  switch (state) {
+    case "delivered":
+      return `Delivered to ${recipient}.`;
+    case "waiting":
+      return `Not delivered yet to ${recipient}: ${reason}. It stays in the outbox, and is tried again for up to three days.`;
+    case "failed":
+      return `Not delivered to ${recipient}: ${reason}. It stays in the outbox, but is not tried again by itself: open the outbox to retry or discard it.`;
+  }
+}
 
 const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ entries, keys }) => (
   <>
     {entries.length === 0 ? (
       <p class="muted">Everything was delivered.</p>
     ) : (
-      <Form action="/messages/outbox/retry">
-        <button type="submit">Retry all now</button>
-      </Form>
+      <ActionButton action="/messages/outbox/retry">Retry all now</ActionButton>
     )}
     <ul class="items" id="outbox" data-live>
       {entries.map((entry) => (
@@ -35,12 +67,9 @@ const OutboxPage: FC<{ entries: readonly OutboxEntry[]; keys: OwnKeys }> = ({ en
               </li>
             ))}
           </ul>
-          <Form action="/messages/outbox/discard">
-            <Fields fields={{ id: entry.id }} />
-            <button type="submit" class="quiet">
-              Discard
-            </button>
-          </Form>
+          <ActionButton action="/messages/outbox/discard" fields={{ id: entry.id }} class="quiet">
+            Discard
+          </ActionButton>
         </li>
       ))}
     </ul>

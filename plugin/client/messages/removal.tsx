@@ -5,7 +5,7 @@ import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import { shownAddress, shownSender, textOf } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
 import { formOf } from "../client-request.js";
-import { Question } from "../layout.js";
+import { Question } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { addressOf, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";

@@ -7,8 +7,8 @@ import { TwtxtError } from "../../errors.js";
 import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import { showConversation } from "./conversation-routes.js";
-import { deliveryOutcome, hasFailed } from "./delivery-text.js";
 import { addressIn, type RoomParts } from "./message-requests.js";
+import { deliveryOutcome, hasFailed } from "./outbox-pages.js";
 import { conversationPath } from "./paths.js";
 
 const BOTH =

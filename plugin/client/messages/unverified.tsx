@@ -2,7 +2,7 @@
 import type { FC } from "hono/jsx";
 import type { InboxEntry } from "../../author/messages/mailbox.js";
 import { type KeyChange, keyChangesIn } from "../../author/messages/threads.js";
-import { Form } from "../layout.js";
+import { ActionButton } from "../form.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem } from "./message-items.js";
 import type { RoomParts } from "./message-requests.js";
@@ -14,9 +14,7 @@ const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly Key
 }) => (
   <>
     <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
-    <Form action={UNVERIFIED}>
-      <button type="submit">Verify again</button>
-    </Form>
+    <ActionButton action={UNVERIFIED}>Verify again</ActionButton>
     <div id="new-keys" data-live>
       {changes.map((change) => (
         <KeyQuestion change={change} />

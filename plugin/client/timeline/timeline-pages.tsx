@@ -8,7 +8,7 @@ import type { TimelineItem, TimelineThread } from "../../author/timeline/timelin
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
-import { Fields, Form } from "../layout.js";
+import { ActionButton, Form } from "../form.js";
 import { MentionAbout } from "../mention-about.js";
 import { Fault } from "../sentence.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
@@ -159,12 +159,9 @@ export const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = (
           {feed.isInOption ? (
             <p class="muted">In the option "follow" of your configuration file, which only you can edit.</p>
           ) : (
-            <Form action="/timeline/following/remove" class="actions">
-              <Fields fields={{ url: feed.url }} />
-              <button type="submit">
-                Unfollow<span class="visually-hidden"> @{feed.nick}</span>
-              </button>
-            </Form>
+            <ActionButton action="/timeline/following/remove" fields={{ url: feed.url }}>
+              Unfollow<span class="visually-hidden"> @{feed.nick}</span>
+            </ActionButton>
           )}
         </li>
       ))}

@@ -6,7 +6,7 @@ import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { DraftFields, DraftState } from "../draft-state.js";
-import { Fields, Form } from "../layout.js";
+import { ActionButton, Fields, Form } from "../form.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
@@ -190,12 +190,9 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
             <a href={`/write?draft=${id}`}>{body.split("\n")[0]?.slice(0, PREVIEW_LENGTH) || "An empty draft"}</a>
             <Time at={saved} />
           </p>
-          <Form action="/write/delete">
-            <Fields fields={{ id }} />
-            <button type="submit" class="quiet">
-              Delete
-            </button>
-          </Form>
+          <ActionButton action="/write/delete" fields={{ id }} class="quiet">
+            Delete
+          </ActionButton>
         </li>
       ))}
     </ul>

@@ -5,7 +5,7 @@ import type { DraftPicture, PicturePlace } from "../../author/notes/draft-pictur
 import { descriptionOf, imageOf } from "../../author/notes/note-pictures.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
-import { Question } from "../layout.js";
+import { Question } from "../form.js";
 import { draftPath, picturePath, WRITE_PATH } from "./paths.js";
 
 const MAX_UPLOAD_MIB = 30;

@@ -7,8 +7,7 @@ import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
 import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
-import { endPublication, publicationPage, publishPage, runPublication } from "./publication.js";
-import type { PublicationRun } from "./publish-pages.js";
+import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
 import { shareAndSave, sharePage } from "./save-post.js";
 
 export const writeRoom: CreateRoom = (context) => {

@@ -1,0 +1,79 @@
+// plugin/client/form.tsx: forms of the client's pages. They work without script.
+import type { FC, PropsWithChildren } from "hono/jsx";
+import { useRequestContext } from "hono/jsx-renderer";
+import type { ClientEnv } from "./client-request.js";
+import { CSRF_FIELD } from "./session.js";
+
+/** A form that changes something, with the token of the session. */
+export function Form({
+  children,
+  ...form
+}: PropsWithChildren<{ action: string; class?: string; enctype?: "multipart/form-data"; id?: string }>) {
+  const c = useRequestContext<ClientEnv>();
+  return (
+    <form method="post" {...form}>
+      <input type="hidden" name={CSRF_FIELD} value={c.get("csrfToken")} />
+      {children}
+    </form>
+  );
+}
+
+/** Hidden fields of a form. */
+export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
+interface ActionButtonProps {
+  action: string;
+  fields?: Readonly<Record<string, string>>;
+  /** Of the form. */
+  id?: string;
+  /** Of the button. */
+  class?: string | undefined;
+  /** The key that presses the button. */
+  shortcut?: string | undefined;
+}
+
+/** A form of one button. */
+export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
+  fields = {},
+  shortcut,
+  children,
+  ...props
+}) => {
+  const { class: name, ...form } = props;
+  return (
+    <Form {...form}>
+      <Fields fields={fields} />
+      <button type="submit" class={name} data-key={shortcut}>
+        {children}
+      </button>
+    </Form>
+  );
+};
+
+interface QuestionProps {
+  action: string;
+  fields?: Readonly<Record<string, string>>;
+  /** What happens then. */
+  yes: string;
+  /** The page that the author leaves the question for. */
+  back: string;
+}
+
+/** The buttons of a page that asks before it does something. */
+export const Question: FC<QuestionProps> = ({ action, fields = {}, yes, back }) => (
+  <Form action={action} class="actions">
+    <Fields fields={fields} />
+    <button type="submit" class="primary" data-key="y">
+      {yes}
+    </button>
+    <a class="button" href={back} data-key="q">
+      Cancel
+    </a>
+  </Form>
+);
