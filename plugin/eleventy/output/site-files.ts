@@ -2,9 +2,10 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { authorError } from "../../errors.js";
-import { isArchiveOf, splitIntoParts } from "../../feed/archives.js";
+import { isArchiveOf } from "../../feed/archives.js";
 import { formatFeed, parseFeed } from "../../feed/feed.js";
 import type { FieldName } from "../../feed/header.js";
+import { splitIntoParts } from "../../feed/split.js";
 import type { Twt } from "../../feed/twt.js";
 import type { Settings } from "../../options.js";
 import type { Inbox, SiteUrls } from "../site-urls.js";
