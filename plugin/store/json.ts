@@ -43,6 +43,11 @@ export function writeJson(store: Store, key: string, value: unknown, condition?:
   return store.put(key, Buffer.from(JSON.stringify(value)), condition);
 }
 
+/** The condition that a value was not written since it was read. @param read - `null` if there was none */
+export function ifUnchanged(read: { etag: string } | null): Condition {
+  return read ? { etag: read.etag } : { isNew: true };
+}
+
 /**
  * Reads, changes and writes back a value (optimistic locking).
  *
@@ -80,8 +85,7 @@ export async function updateAs<T>(
     const old = stored && decode(stored.bytes);
     const value = change(old);
     if (value === null) return old;
-    const condition = stored ? { etag: stored.etag } : ({ isNew: true } as const);
-    if ((await store.put(key, encode(value), condition)) !== null) return value;
+    if ((await store.put(key, encode(value), ifUnchanged(stored))) !== null) return value;
   }
   throw new TwtxtError("store-failed", `${key} was changed by other processes ${TRIES} times in a row.`);
 }

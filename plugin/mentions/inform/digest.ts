@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import type { Digest } from "./digest-text.js";
@@ -95,7 +95,8 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   if (found.isNothing) {
     // Once an inbox has room again, the next time that it fills up is news.
     const hasChanged = JSON.stringify(found.inboxes) !== JSON.stringify(state.inboxes);
-    if (stored && hasChanged) await writeJson(store, channel.key, { ...state, inboxes: found.inboxes }, stored);
+    if (stored && hasChanged)
+      await writeJson(store, channel.key, { ...state, inboxes: found.inboxes }, ifUnchanged(stored));
     return;
   }
   if (!found.isFirstAfterQuiet && quietTime < channel.pauseHours * HOUR) return;
@@ -103,7 +104,7 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   const ids = found.news.mentions.map(({ id }) => id);
   // After a failure this record stays, and the first call after the lease sends the same again.
   const begun = { ...state, begun: { ids, until: now() + LEASE } };
-  const etag = await writeJson(store, channel.key, begun, stored ? { etag: stored.etag } : { isNew: true });
+  const etag = await writeJson(store, channel.key, begun, ifUnchanged(stored));
   if (etag === null) return;
   try {
     await channel.send(found.news);

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
-import { readJson, writeJson } from "../../store/json.js";
-import type { Condition, Store } from "../../store/store.js";
+import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
 import type { ListMentions } from "../mention.js";
 import { publicMention } from "./list-json.js";
 import { type HookFetch, postHook } from "./webhook.js";
@@ -43,7 +43,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   if (shown === stored.value.shown) return;
 
   const counted = { shown, asked: [...asked, now()] };
-  const etag = await writeJson(store, KEY, counted, { etag: stored.etag });
+  const etag = await writeJson(store, KEY, counted, ifUnchanged(stored));
   if (etag === null) return;
   const hook = { variable: "TWTXT_BUILD_HOOK_URL", url, fetch } as const;
   const failure = await postHook(hook, { "content-type": "application/json" }, "{}").then(
@@ -78,10 +78,9 @@ interface RebuildParts {
  */
 export async function noteBuild({ list, store }: Pick<RebuildParts, "list" | "store">): Promise<void> {
   const stored = await readJson(store, KEY, Rebuilds);
-  const condition: Condition = stored ? { etag: stored.etag } : { isNew: true };
   const asked = stored?.value.asked ?? [];
   // If the condition fails, another run just recorded a build or started one.
-  await writeJson(store, KEY, { shown: await digestOfShown(list), asked }, condition);
+  await writeJson(store, KEY, { shown: await digestOfShown(list), asked }, ifUnchanged(stored));
 }
 
 async function digestOfShown(list: ListMentions): Promise<string> {

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 import type { StoredMention } from "../mention.js";
@@ -126,7 +126,7 @@ export class Journal {
     const stored = await readJson(store, COMPACTION, Claim);
     if (stored && isAhead(stored.value.until, now(), CLAIM_DURATION)) return;
     const claim = { until: now() + CLAIM_DURATION };
-    const etag = await writeJson(store, COMPACTION, claim, stored ? { etag: stored.etag } : { isNew: true });
+    const etag = await writeJson(store, COMPACTION, claim, ifUnchanged(stored));
     if (etag === null) return;
     try {
       await this.compact();

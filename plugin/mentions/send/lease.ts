@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
 const KEY = "sent/lease";
@@ -67,7 +67,7 @@ async function takeLease(options: LeaseOptions): Promise<HeldLease> {
     const stored = await readJson(store, KEY, LeaseRecord);
     if (!stored || !isAhead(stored.value.until, now(), DURATION)) {
       const until = now() + DURATION;
-      const etag = await writeJson(store, KEY, { holder, until }, stored ? { etag: stored.etag } : { isNew: true });
+      const etag = await writeJson(store, KEY, { holder, until }, ifUnchanged(stored));
       if (etag !== null) return { holder, etag, until };
     }
     if (now() >= giveUp) {

@@ -1,7 +1,7 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { readJson, update, writeJson } from "../../store/json.js";
+import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
 import { StoredUrl } from "../mention.js";
@@ -169,7 +169,7 @@ export class MentionLedger {
 
   async postpone({ mention, source }: MentionSource, { unfinished }: Change, attempt: FailedAttempt): Promise<void> {
     const key = `${this.#folder}/retry/${mention.pair}`;
-    const condition = unfinished ? { etag: unfinished.etag } : { isNew: true as const };
+    const condition = ifUnchanged(unfinished);
     // If another run wrote a record first, that one is as good.
     await this.#writeWithRetry(() => writeJson(this.#store, key, { ...mention, source, ...attempt }, condition));
   }
