@@ -1,6 +1,6 @@
 // test/author/notes/git-site.ts: a site in a git repository, whose remote is a bare repository on this machine.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "../../../plugin/author/machine.js";
 import { type Site, siteAt } from "../../../plugin/author/site.js";
@@ -28,7 +28,7 @@ export const GIT_ENVIRONMENT = {
   PATH: process.env.PATH ?? "",
 };
 
-/** One for each test file, which is copied. */
+/** One for each test file, which is copied. Its repositories have no samples of hooks: many small files. */
 let template: Blog | undefined;
 
 afterAll(() => {
@@ -58,8 +58,8 @@ export async function gitSite(): Promise<GitSite> {
 function firstSite(): Blog {
   const made = blog({}, { ".gitignore": ".eleventy-twtxt\nremote\ndata\nignored\n", "index.md": "# Alice\n" });
   for (const command of [
-    "init --quiet --bare --initial-branch=main remote",
-    "init --quiet --initial-branch=main",
+    "init --quiet --template= --bare --initial-branch=main remote",
+    "init --quiet --template= --initial-branch=main",
     "config user.name Alice",
     "config user.email alice@alice.example",
     "add .",
@@ -69,6 +69,7 @@ function firstSite(): Blog {
   ]) {
     runGit(made.folder, command.split(" "));
   }
+  mkdirSync(join(made.folder, "remote/hooks"));
   return made;
 }
 
