@@ -29,8 +29,14 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unkn
 /**
  * @param open - returns the store of a name, which is empty for each test
  * @param manyKeys - more keys than one page of the service's list has
+ * @param fill - writes keys into the store of a name; default: through the store
  */
-export function storeContract(title: string, open: (name: string) => Promise<StreamingStore>, manyKeys = 250): void {
+export function storeContract(
+  title: string,
+  open: (name: string) => Promise<StreamingStore>,
+  manyKeys = 250,
+  fill?: (name: string, keys: readonly string[]) => void,
+): void {
   streamContract(title, open);
 
   describe(`${title}: a value`, () => {
@@ -219,7 +225,8 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
     it("are listed once each, over several pages", async () => {
       const store = await open("keys");
       const keys = Array.from({ length: manyKeys }, (_, i) => `many/${String(i).padStart(4, "0")}`);
-      await inBatches([...keys, "other"], (key) => store.put(key, bytes(key)));
+      if (fill) fill("keys", [...keys, "other"]);
+      else await inBatches([...keys, "other"], (key) => store.put(key, bytes(key)));
       expect((await store.keys("many/")).sort()).toEqual(keys);
     });
 
