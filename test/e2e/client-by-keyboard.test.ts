@@ -167,7 +167,10 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
     { action: "deletes", strokes: [{ to: "Delete it" }, ENTER], shows: "The message was deleted from your inbox." },
     {
       action: "attaches a file",
-      strokes: ["r", { type: "My quinces." }, { to: "Attach a file" }, { choose: PICTURE }, { to: "Send" }, ENTER],
+      strokes: [
+        ...["r", { type: "My quinces." }, { to: "Attach a file" }, ENTER, { to: "File, at most" }],
+        ...[{ choose: PICTURE }, { to: "Send" }, ENTER],
+      ],
       shows: "quinces.png",
     },
     { action: "shows the picture", strokes: [{ to: "Show picture" }, ENTER], shows: "quinces.png", stays: true },
