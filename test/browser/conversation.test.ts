@@ -83,12 +83,18 @@ async function open(built: readonly PublicMention[], options: BrowserContextOpti
 /** The pixels at each width in light and dark. */
 async function picturesOf(page: Page): Promise<Record<string, string>> {
   const pictures: Record<string, string> = {};
+  const chromium = await page.context().newCDPSession(page);
   for (const colorScheme of SCHEMES) {
     await page.emulateMedia({ colorScheme });
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
-      const picture = await page.screenshot({ fullPage: true, animations: "disabled" });
-      pictures[`${width} ${colorScheme}`] = createHash("sha256").update(picture).digest("hex");
+      const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
+      const { data } = await chromium.send("Page.captureScreenshot", {
+        clip: { x: 0, y: 0, width, height, scale: 1 },
+        captureBeyondViewport: true,
+        optimizeForSpeed: true,
+      });
+      pictures[`${width} ${colorScheme}`] = createHash("sha256").update(data).digest("hex");
     }
   }
   return pictures;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
 import { readBody } from "../../plugin/http/respond.js";
@@ -24,12 +24,22 @@ const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 
 const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
 
+/** The context of a test that needs one of its own. */
 let context: BrowserContext | undefined;
+/** The tab that the other tests open one after another: a new one costs more processor time than to open another site in it. */
+let shared: Page | undefined;
+/** The readers of a test, in the order in which they came. */
+const readers: Page[] = [];
 
 afterEach(async () => {
   await context?.close();
   context = undefined;
+  for (const page of readers.splice(0)) {
+    if (page === shared) page.removeAllListeners("dialog");
+    else await page.close();
+  }
 });
+afterAll(() => shared?.context().close());
 
 /** The policy that the documents recommend. */
 const [, POLICY = ""] =
@@ -56,12 +66,28 @@ async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions>
   for (const { path, content } of await assets.files()) alice.publishFile(path, content);
 }
 
-/** Alice with a contact page, and a reader who looks at it. */
-async function readerOf(alice: Correspondent, options: BrowserContextOptions = {}) {
-  context ??= await (await sharedChromium()).newContext(options);
-  const page = await context.newPage();
+/** A reader who looks at Alice's contact page, in a context of the test's own if its options are given. */
+async function readerOf(alice: Correspondent, options?: BrowserContextOptions): Promise<Page> {
+  if (options !== undefined) context ??= await newContext(options);
+  const page = context === undefined ? await sharedTab(alice) : await context.newPage();
+  readers.push(page);
   await page.goto(`${alice.url}/contact/`);
   return page;
+}
+
+/** The shared tab, or another one in its context if the test has it open. */
+async function sharedTab({ url }: Correspondent): Promise<Page> {
+  shared ??= await (await newContext()).newPage();
+  if (readers.includes(shared)) return shared.context().newPage();
+  // A site of an earlier test may have had the same port.
+  const devtools = await shared.context().newCDPSession(shared);
+  await devtools.send("Storage.clearDataForOrigin", { origin: url, storageTypes: "all" });
+  await devtools.detach();
+  return shared;
+}
+
+async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  return (await sharedChromium()).newContext(options);
 }
 
 async function write(page: Page, text: string, name?: string): Promise<void> {
@@ -166,10 +192,10 @@ describeInChromium("a reader at the contact page", () => {
     await retry.click();
     await expect.poll(() => note.textContent()).toContain("Too many messages came from your network.");
     alice.trouble = null;
-    await context?.setOffline(true);
+    await page.context().setOffline(true);
     await retry.click();
     await expect.poll(() => note.textContent()).toContain("The site cannot be reached.");
-    await context?.setOffline(false);
+    await page.context().setOffline(false);
     await page.reload();
     await expect.poll(() => retry.count()).toBe(1);
     await retry.click();
@@ -216,7 +242,7 @@ describeInChromium("a reader at the contact page", () => {
          event.respondWith(caches.match(event.request).then((found) => found ?? fetch(event.request)));
        });`,
     );
-    const page = await readerOf(alice);
+    const page = await readerOf(alice, {});
     await page.evaluate(`
       navigator.serviceWorker.register("/worker.js");
       new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
@@ -337,7 +363,7 @@ describeInChromium("a reader at the contact page", () => {
   it("says that the browser stores nothing if its database cannot be opened, and tries again at the next use", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await (await sharedChromium()).newContext();
+    context = await newContext();
     // Fails as a request: there is a newer version.
     await context.addInitScript(`
       const { open } = IDBFactory.prototype;
@@ -445,7 +471,7 @@ describeInChromium("a reader at the contact page", () => {
   it("sees messages and answers in the order in which the site stored them, whatever the browser's clock says", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await (await sharedChromium()).newContext();
+    context = await newContext();
     await context.addInitScript(`
       const Real = Date;
       Date = class extends Real {
@@ -516,7 +542,7 @@ describeInChromium("a reader at the contact page", () => {
   it("takes the conversation to another browser with a copy, which the command line reads, too", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    const page = await readerOf(alice);
+    const page = await readerOf(alice, {});
     await write(page, "hello");
     await expectSent(page, "hello");
     await answer(alice, page, "Hello, reader.");
@@ -531,7 +557,7 @@ describeInChromium("a reader at the contact page", () => {
 
     await context?.close();
     context = undefined;
-    const other = await readerOf(alice);
+    const other = await readerOf(alice, {});
     const open = (content: string) =>
       chooseFiles(other, () => other.getByRole("button", { name: "Open a copy" }).click(), {
         name: "copy.key",
@@ -622,7 +648,7 @@ describeInChromium("a browser that cannot encrypt", () => {
   ])("%s: shows the command line, and says why", async (_, options, script, why) => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await (await sharedChromium()).newContext(options);
+    context = await newContext(options);
     if (script !== "") await context.addInitScript(script);
     const page = await readerOf(alice);
     await expect.poll(() => page.getByText(why).isVisible()).toBe(true);

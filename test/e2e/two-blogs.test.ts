@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { command } from "../cli/helpers.js";
-import { freePort, serveProcess } from "../cli/server.js";
+import { freePort, serve } from "../cli/server.js";
 import { namesIn, repliesIn } from "../helpers/conversation-outline.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
@@ -39,7 +39,7 @@ class Blog {
     const date = new Date(Date.now() - 600_000).toISOString();
     const hello = post({ date, tags: "posts", layout: "post.njk" }, "Hello, world");
     await this.build({ "_includes/post.njk": LAYOUT, "posts/hello.md": hello });
-    await serveProcess(this.built, ["--port", new URL(this.url).port, ...this.#allowing()]);
+    await serve(this.built, ["--port", new URL(this.url).port, ...this.#allowing()]);
   }
 
   /** Replies to the newest twt of another blog, and builds. @returns the path of the note's page */
