@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 afterAll(() => {
-  // A server that was killed may still write a file.
+  // A client that was killed may still write a file.
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
