@@ -48,25 +48,10 @@ interface PageData {
 export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
   const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site)];
   if (all.length === 0) return;
-  const { nick, lang = "en" } = site.settings;
-  const home = () => homeLink(site.urls.hrefInTemplates("/"), nick);
   const others = urlsOfPages(config);
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
   config.addTemplateFormats(LANGUAGE);
-  config.addExtension(LANGUAGE, {
-    outputFileExtension: "html",
-    // Eleventy 3.0.0 calls a `permalink` function only if the language defines this option.
-    compileOptions: { permalink: (permalink) => permalink },
-    compile: (_, file) => {
-      const pages = all.find((each) => file.endsWith(fileOf(each)));
-      return async ({ pagination: { pageNumber, hrefs } }: PageData) => {
-        if (!pages) return "";
-        const { title, layout } = pages;
-        const content = pageHeading(title) + (await pages.content(pageNumber, hrefs));
-        return layout === undefined ? pageHtml(content, { title, lang, home: home() }) : content;
-      };
-    },
-  });
+  config.addExtension(LANGUAGE, languageOf(all, site));
   config.addTransform(LANGUAGE, function (content) {
     return TEMPLATE.test(this.page?.inputPath ?? "") ? withOneHeading(content) : content;
   });
@@ -77,6 +62,28 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
     return [];
   };
   for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, numbersOf));
+}
+
+function languageOf(
+  all: readonly PluginPages[],
+  { settings, urls }: SiteBuild,
+): Parameters<EleventyConfig["addExtension"]>[1] {
+  const { nick, lang = "en" } = settings;
+  return {
+    outputFileExtension: "html",
+    // Eleventy 3.0.0 calls a `permalink` function only if the language defines this option.
+    compileOptions: { permalink: (permalink) => permalink },
+    compile: (_, file) => {
+      const pages = all.find((each) => file.endsWith(fileOf(each)));
+      return async ({ pagination: { pageNumber, hrefs } }: PageData) => {
+        if (!pages) return "";
+        const { title, layout } = pages;
+        const content = pageHeading(title) + (await pages.content(pageNumber, hrefs));
+        const home = homeLink(urls.hrefInTemplates("/"), nick);
+        return layout === undefined ? pageHtml(content, { title, lang, home }) : content;
+      };
+    },
+  };
 }
 
 /** The pages that list all mentions. */
