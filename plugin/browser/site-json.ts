@@ -139,6 +139,6 @@ function textOf(json: unknown): string {
 }
 
 /** `null` also if the field is missing. */
-export function textOrNull(json: unknown): string | null {
+function textOrNull(json: unknown): string | null {
   return json == null ? null : textOf(json);
 }
