@@ -67,7 +67,7 @@ ${formHtml({ source: "", target: feedUrl })}`;
   return page("Mentions", isHead ? null : content, 200, "public, max-age=3600");
 }
 
-/** Says what became of a mention. @param isPage - whether to answer with a page */
+/** Answers a posted mention. @param isPage - whether with a page for people */
 export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean): Response {
   const { status, line: text, title, sentence } = ANSWERS[outcome];
   if (!isPage) return line(text, { status });
