@@ -15,8 +15,7 @@ export const readdir = promisify(fs.readdir);
 export const readFile = promisify(fs.readFile);
 export const rename = promisify(fs.rename);
 const makeOneFolder = promisify(fs.mkdir);
-const openFile = promisify(fs.open);
-const writeAll = promisify(fs.writeFile);
+const writeUnsynced = promisify(fs.writeFile);
 
 /**
  * Makes a folder and its parents, readable only by the owner.
@@ -52,22 +51,13 @@ export async function writeNew(
   { flush }: { flush: boolean },
 ): Promise<void> {
   try {
+    const options = { mode: 0o600, flag: "wx" };
     const isWhole = bytes instanceof Uint8Array;
-    if (isWhole && !flush) await writeUnsynced(path, bytes);
-    else await writeFile(path, isWhole ? bytes : freeAfterUse(bytes), { mode: 0o600, flag: "wx", flush });
+    if (isWhole && !flush) await writeUnsynced(path, bytes, options);
+    else await writeFile(path, isWhole ? bytes : freeAfterUse(bytes), { ...options, flush });
   } catch (error) {
     await remove(path);
     throw error;
-  }
-}
-
-/** Closing a local file does not wait for the disk, and takes less time than handing it to another thread. */
-async function writeUnsynced(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await openFile(path, "wx", 0o600);
-  try {
-    await writeAll(file, bytes);
-  } finally {
-    fs.closeSync(file);
   }
 }
 
