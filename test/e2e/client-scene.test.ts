@@ -145,13 +145,16 @@ async function uploadFiles(alice: Author): Promise<void> {
     await upload(name)
       .getByText(/^\d+\.\d MiB of 12\.0 MiB sent/)
       .waitFor();
-    expect(Number(await upload(name).getByRole("progressbar").getAttribute("value"))).toBeGreaterThan(2 ** 20);
+    await expect
+      .poll(() => upload(name).getByRole("progressbar").getAttribute("value").then(Number))
+      .toBeGreaterThan(2 ** 20);
   }
   await upload("attic.bin").focus();
   await alice.press("c");
   await upload("attic.bin").getByText("Cancelled. Nothing of it was stored.").waitFor();
   blog.line.release();
-  await upload("orchard.bin").getByText("Stored:").waitFor();
+  await tab.locator("#file-items > li", { hasText: "orchard.bin" }).waitFor();
+  await upload("orchard.bin").waitFor({ state: "detached" });
   await alice.goTo("Files");
   expect(await tab.locator("#file-items > li").count()).toBe(1);
 
