@@ -19,7 +19,7 @@ class Completion {
   readonly #count = document.createElement("p");
   #shown: readonly KnownNick[] = [];
   #current = 0;
-  /** Where the "@" is whose list the author has closed. */
+  /** The position of the "@" at which the author closed the list; -1 if it is open. */
   #closedAt = -1;
 
   constructor(text: HTMLTextAreaElement, known: readonly KnownNick[]) {

@@ -9,7 +9,7 @@ import type { SiteBuild } from "./site-build.js";
 /** A post by its collection item, its `page`, or its URL. */
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
 
-/** The twt of a post. The asker is the page that is rendered. */
+/** The twt of a post. @param asker - the page that is being rendered */
 type TwtOf = (post: PostLike, asker: PostLike) => PostTwt | null;
 
 /** Adds the filters, shortcodes and global data of a site's builds. */

@@ -8,7 +8,7 @@ import { DuplicateIndex, supersedes } from "./duplicates.js";
 /** A verified mention before it is stored. */
 const NewMention = v.object({
   ...PlacedMention.entries,
-  /** `never` for allowed sources, `always` if the author approves each mention, else by its host's number today. */
+  /** Whether it waits for approval: `never` for allowed sources, `always` if the author approves each one, else if its host sends many. */
   hold: v.picklist(["never", "always", "when many"]),
   /** When another service received it, `YYYY-MM-DDThh:mm:ss.sssZ`; default now. */
   received: v.exactOptional(StoredTime),
