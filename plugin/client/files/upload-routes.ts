@@ -57,9 +57,9 @@ interface UploadAction {
 
 const ACTIONS: ReadonlyMap<string, UploadAction> = new Map([
   ["pause", { done: "Paused", run: (upload) => upload.pause() }],
-  ["resume", { done: "Going on with", run: (upload) => upload.resume() }],
+  ["resume", { done: "Resumed", run: (upload) => upload.resume() }],
   ["cancel", { done: "Cancelled", run: (upload) => upload.cancel() }],
-  ["retry", { done: "Trying again to send", run: (upload, uploads) => uploads.retry(upload) }],
+  ["retry", { done: "Retrying", run: (upload, uploads) => uploads.retry(upload) }],
 ]);
 
 /** @returns how many files it had @throws TwtxtError `bad-request` */

@@ -34,7 +34,8 @@ export class Uploads {
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
   readonly #ids = new Set<string>();
   #uploads: readonly Upload[] = [];
-  #removed = 0;
+  /** How many stored files {@link removeStored} has removed from the list. */
+  removed = 0;
 
   constructor(options: UploadsOptions) {
     this.#options = options;
@@ -57,27 +58,22 @@ export class Uploads {
     return this.#ids.has(id);
   }
 
-  /** How many stored files {@link removeStored} has removed from the list. */
-  get removed(): number {
-    return this.#removed;
-  }
-
   /**
-   * Removes stored files from the list whose result the author has seen, and who are among the files of the site.
+   * Removes stored files from the list once a page has shown their result, and the site lists them.
    *
-   * @param keys - of the blobs that the page lists
+   * @param keys - of the blobs that the site lists
    */
   removeStored(keys: ReadonlySet<string>): void {
     const stored = this.#uploads.filter(({ isWell, result }) => isWell && result !== null && keys.has(result.blob.key));
     const seen = stored.filter(({ isSeen }) => isSeen);
     for (const upload of stored) upload.isSeen = true;
     this.#uploads = this.#uploads.filter((upload) => !seen.includes(upload));
-    this.#removed += seen.length;
+    this.removed += seen.length;
   }
 
   /** Removes uploads from the list that have ended. */
   async clear(): Promise<void> {
-    this.#removed = 0;
+    this.removed = 0;
     await this.#remove(this.#uploads.filter(({ isEnded }) => isEnded));
   }
 
