@@ -32,7 +32,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
-    globalSetup: ["test/helpers/compile.ts"],
+    globalSetup: ["test/helpers/temporary-folder.ts", "test/helpers/compile.ts"],
     setupFiles: ["test/helpers/setup.ts"],
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.

@@ -8,10 +8,11 @@ import { FileStore } from "../../plugin/store/file.js";
 import { finishMove, hasValues, moveStore } from "../../plugin/store/move-store.js";
 import { markInUse, processesUsing } from "../../plugin/store/processes.js";
 
-/** Another file system than that of the temporary folder, on Linux. */
-const MEMORY = "/dev/shm";
-const isOther = existsSync(MEMORY) && lstatSync(MEMORY).dev !== lstatSync(tmpdir()).dev;
-if (!isOther) console.error(`SKIPPED: moving to another file system was not tried, since ${MEMORY} is none.`);
+/** A folder on another file system than the temporary folder, on Linux. */
+const OTHER = ["/dev/shm", "/var/tmp"].find(
+  (folder) => existsSync(folder) && lstatSync(folder).dev !== lstatSync(tmpdir()).dev,
+);
+if (OTHER === undefined) console.error("SKIPPED: moving to another file system was not tried, since none was found.");
 
 const made: string[] = [];
 afterAll(() => {
@@ -63,8 +64,8 @@ describe("moving a store", () => {
     expect(readdirSync(join(home, "a/b"))).toEqual(["to"]);
   });
 
-  it.skipIf(!isOther)("copies to another file system, from where an earlier copy was cut off", async () => {
-    const [home, other] = [folderIn(tmpdir()), folderIn(MEMORY)];
+  it.skipIf(OTHER === undefined)("copies to another file system, from where an earlier copy was cut off", async () => {
+    const [home, other] = [folderIn(tmpdir()), folderIn(OTHER ?? "")];
     const [from, to] = [join(other, "store"), join(home, "store")];
     await fill(from);
     const cut = new FileStore(`${to}.copy`);
@@ -88,8 +89,8 @@ describe("moving a store", () => {
     expect(readdirSync(home)).toEqual(["to"]);
   });
 
-  it.skipIf(!isOther)("leaves the old one as it is where the copy cannot be made", async () => {
-    const [home, other] = [folderIn(tmpdir()), folderIn(MEMORY)];
+  it.skipIf(OTHER === undefined)("leaves the old one as it is where the copy cannot be made", async () => {
+    const [home, other] = [folderIn(tmpdir()), folderIn(OTHER ?? "")];
     const from = join(other, "store");
     await fill(from);
     writeFileSync(join(home, "store.copy"), "no folder");
