@@ -1,5 +1,5 @@
 // test/helpers/temporary-folder.ts: keeps the temporary files of a run in memory, where a file costs a fraction of the processor time.
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Linux keeps the files of this folder in memory. */
@@ -11,6 +11,8 @@ const NEEDED_BYTES = 4 * 2 ** 30;
 export default function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || freeBytes() < NEEDED_BYTES) return;
   const folder = mkdtempSync(join(MEMORY, "twtxt-"));
+  // Tests that run as root become an unprivileged user for a while, who has to reach what is in it.
+  chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
     delete process.env.TMPDIR;
