@@ -1,5 +1,4 @@
 // plugin/plugin.ts: the Eleventy plugin: registers its event handlers, filters and shortcodes.
-
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

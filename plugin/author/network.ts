@@ -1,5 +1,4 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
-
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { PrivateAddressError } from "../http/public-address.js";
 import { type Lookup, lookup as lookUp, systemSrv } from "../messages/lookup/lookup.js";

@@ -1,5 +1,4 @@
 // plugin/browser/guest-store.ts: a reader's conversations in IndexedDB.
-
 import { type DBSchema, deleteDB, type IDBPDatabase, openDB } from "idb";
 import { DATABASE, hasConversations } from "./conversation-database.js";
 

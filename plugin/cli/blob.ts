@@ -1,5 +1,4 @@
 // plugin/cli/blob.ts: `eleventy-twtxt blob` stores files at the author's site.
-
 import { typedHints } from "../author/invocation.js";
 import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js";
 import { PROOF_PROPERTIES } from "../blobs/proof.js";

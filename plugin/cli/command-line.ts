@@ -1,5 +1,4 @@
 // plugin/cli/command-line.ts: the commands: finds one by its name, runs it, and reports errors.
-
 import { misuse, PROGRAM, typedHints, version } from "../author/invocation.js";
 import { privateHostAdvice, privateHostsOf } from "../author/network.js";
 import { TwtxtError } from "../errors.js";

@@ -1,5 +1,4 @@
 // plugin/cli/command.ts: a command: its options, its words, and the function to run. Its help is generated from these.
-
 import { misuse, PROGRAM } from "../author/invocation.js";
 import { firstWord, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";

@@ -1,5 +1,4 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
-
 import { counted } from "../author/amounts.js";
 import type { Finding } from "../author/doctor/check.js";
 import { checksOf } from "../author/doctor/examine.js";

@@ -1,5 +1,4 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
-
 import { counted } from "../author/amounts.js";
 import { hostsFor, networkOf } from "../author/network.js";
 import { type Site, siteAt } from "../author/site.js";

@@ -1,5 +1,4 @@
 // plugin/cli/followers.ts: `eleventy-twtxt followers` lists who reads the feed, by the User-Agent of their clients.
-
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";

@@ -1,5 +1,4 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
-
 import { resolve } from "node:path";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";

@@ -1,5 +1,4 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
-
 import { misuse } from "../author/invocation.js";
 import { parseAddress } from "../keys/address.js";
 import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";

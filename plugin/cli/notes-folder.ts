@@ -1,5 +1,4 @@
 // plugin/cli/notes-folder.ts: chooses the folder of a new note, and asks if the site does not show it.
-
 import { misuse } from "../author/invocation.js";
 import {
   checkNotesFolder,

@@ -1,5 +1,4 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
-
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";

@@ -1,5 +1,4 @@
 // plugin/cli/stamp.ts: `eleventy-twtxt stamp` writes dates into posts that have no time of their own.
-
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { counted, listed } from "../author/amounts.js";

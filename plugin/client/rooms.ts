@@ -1,5 +1,4 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
-
 import { filesRoom } from "./files/files-room.js";
 import { healthRoom } from "./health/health-room.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";

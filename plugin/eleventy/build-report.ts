@@ -1,5 +1,4 @@
 // plugin/eleventy/build-report.ts: warnings and notes of a build.
-
 import { normalize, sep } from "node:path";
 import type { Settings } from "../options.js";
 import { PATHS } from "../site/routes.js";

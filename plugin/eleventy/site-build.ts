@@ -1,5 +1,4 @@
 // plugin/eleventy/site-build.ts: the steps of a build, called from Eleventy's events.
-
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import { sendsLinks } from "../options/mentions.js";

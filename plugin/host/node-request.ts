@@ -1,5 +1,4 @@
 // plugin/host/node-request.ts: reads requests of Node.js: target, client address, and the request for a handler.
-
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { TwtxtError } from "../errors.js";

@@ -1,5 +1,4 @@
 // plugin/host/node-server.ts: an HTTP server for the handlers and the built site.
-
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

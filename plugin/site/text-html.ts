@@ -1,5 +1,4 @@
 // plugin/site/text-html.ts: the text of a twt or a page as safe HTML. Loaded when a text is converted.
-
 import type { Element, Text } from "hast";
 import type { Emphasis, Image, Link, Parents, PhrasingContent, Root, Strong } from "mdast";
 import { findAndReplace } from "mdast-util-find-and-replace";

@@ -1,5 +1,4 @@
 // plugin/text/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
-
 import type { MarkdownIt } from "markdown-it";
 import { escapeHtml } from "../site/html.js";
 import { BLOB_KEY } from "../site/routes.js";

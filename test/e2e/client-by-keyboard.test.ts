@@ -1,5 +1,4 @@
 // test/e2e/client-by-keyboard.test.ts: each action of the web client's rooms, done with the keyboard alone.
-
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";

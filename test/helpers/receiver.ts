@@ -1,5 +1,4 @@
 // test/helpers/receiver.ts: Alice's site with its real endpoints, without a host.
-
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import { BackgroundWork } from "../../plugin/host/work.js";
 import type { TwtxtOptions } from "../../plugin/options.js";

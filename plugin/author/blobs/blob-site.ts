@@ -1,5 +1,4 @@
 // plugin/author/blobs/blob-site.ts: the author's blobs at the site, and what pages and JSON say about a blob.
-
 import { join } from "node:path";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { BlobClient } from "../../blobs/client/client.js";

@@ -1,5 +1,4 @@
 // plugin/author/blobs/file-contents.ts: the contents of files to store as blobs: hash, media type, and pictures without metadata.
-
 import { createHash } from "node:crypto";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";

@@ -1,5 +1,4 @@
 // plugin/author/doctor/check-address.ts: whether others find the key and the inbox of an address.
-
 import { TwtxtError } from "../../errors.js";
 import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";

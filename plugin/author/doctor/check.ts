@@ -1,5 +1,4 @@
 // plugin/author/doctor/check.ts: findings, and requests that end a check if they get no answer.
-
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
 import { essenceOf } from "../../http/respond.js";

@@ -1,5 +1,4 @@
 // plugin/author/notes/compose.ts: the twt of a note that is not built yet, and who would be notified of it.
-
 import { relative } from "node:path";
 import MarkdownIt from "markdown-it";
 import { TwtxtError } from "../../errors.js";

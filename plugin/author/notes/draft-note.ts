@@ -1,5 +1,4 @@
 // plugin/author/notes/draft-note.ts: the note of a draft, and its pictures: beside the note, or as public blobs.
-
 import { extname } from "node:path";
 import { TwtxtError } from "../../errors.js";
 import { type BlobSite, blobSite } from "../blobs/blob-site.js";

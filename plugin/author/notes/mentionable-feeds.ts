@@ -1,5 +1,4 @@
 // plugin/author/notes/mentionable-feeds.ts: the feeds that the author may want to mention, for completion while a note is typed.
-
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";

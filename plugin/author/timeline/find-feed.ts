@@ -1,5 +1,4 @@
 // plugin/author/timeline/find-feed.ts: finds the feed of an author: by its URL, by the links of a page, or by the address of their site.
-
 import type { Element } from "hast";
 import { TwtxtError } from "../../errors.js";
 import { FEED_BYTES } from "../../http/feed-file.js";

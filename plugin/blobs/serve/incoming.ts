@@ -1,5 +1,4 @@
 // plugin/blobs/serve/incoming.ts: contents of an upload, checked while they arrive.
-
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import type { HttpRequest } from "../../http/respond.js";

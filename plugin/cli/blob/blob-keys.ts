@@ -1,5 +1,4 @@
 // plugin/cli/blob/blob-keys.ts: completion of typed keys, and advice for damaged records.
-
 import { knownFolder } from "../../author/blobs/blob-site.js";
 import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
 import type { OwnBlobs } from "../../blobs/client/own-blobs.js";

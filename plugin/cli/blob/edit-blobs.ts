@@ -1,5 +1,4 @@
 // plugin/cli/blob/edit-blobs.ts: `blob set`, `blob share` and `blob rm`.
-
 import { blobSite, deleteBlob, factsOf, markdownOf, placeOf, visibility } from "../../author/blobs/blob-site.js";
 import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";

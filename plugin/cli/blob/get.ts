@@ -1,5 +1,4 @@
 // plugin/cli/blob/get.ts: `blob get`: saves a blob, the author's own or one that another owner shares.
-
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sizeText } from "../../author/amounts.js";

@@ -1,5 +1,4 @@
 // plugin/cli/blob/list-blobs.ts: `blob list`, `blob info` and `blob verify`.
-
 import { counted, listed, sizeText } from "../../author/amounts.js";
 import {
   type ListedBlob,

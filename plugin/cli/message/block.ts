@@ -1,5 +1,4 @@
 // plugin/cli/message/block.ts: `message block`, `unblock` and `blocked`.
-
 import { counted } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/messages/mailbox.js";

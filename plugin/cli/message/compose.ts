@@ -1,5 +1,4 @@
 // plugin/cli/message/compose.ts: `message send` and `reply`: take a text from the command line, standard input or an editor, and send it.
-
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -1,5 +1,4 @@
 // plugin/cli/message/follow.ts: `message follow`: prints messages as they arrive.
-
 import { type InboxEntry, Mailbox } from "../../author/messages/mailbox.js";
 import { factsOf } from "../../author/messages/message-facts.js";
 import { newMessages, watchedFetch } from "../../author/messages/new-messages.js";

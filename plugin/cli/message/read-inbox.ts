@@ -1,5 +1,4 @@
 // plugin/cli/message/read-inbox.ts: `message list`, `message read` with read receipts, and `message delete`.
-
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";

@@ -1,5 +1,4 @@
 // plugin/client/mentions/mention-pages.tsx: lists of mentions, each with its decisions, and the questions before some of them.
-
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";

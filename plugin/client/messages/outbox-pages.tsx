@@ -1,5 +1,4 @@
 // plugin/client/messages/outbox-pages.tsx: deliveries in words, and the page of messages that some recipients have not received yet.
-
 import type { FC } from "hono/jsx";
 import { DATES } from "../../author/amounts.js";
 import { shownAddress } from "../../author/messages/message-facts.js";

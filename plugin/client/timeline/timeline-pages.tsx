@@ -1,5 +1,4 @@
 // plugin/client/timeline/timeline-pages.tsx: conversations of twts, and the list of followed feeds.
-
 import type { FC } from "hono/jsx";
 import { counted, DATES } from "../../author/amounts.js";
 import type { Following } from "../../author/timeline/followed-feeds.js";

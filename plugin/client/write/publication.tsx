@@ -1,5 +1,4 @@
 // plugin/client/write/publication.tsx: publishes a post by git: the commands, which the author confirms, and their output.
-
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { pageOf } from "../../author/notes/compose.js";

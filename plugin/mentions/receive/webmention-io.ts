@@ -1,5 +1,4 @@
 // plugin/mentions/receive/webmention-io.ts: reader of webmention.io's exports.
-
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";

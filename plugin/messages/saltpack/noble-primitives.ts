@@ -1,5 +1,4 @@
 // plugin/messages/saltpack/noble-primitives.ts: the primitives in JavaScript, for browsers and other runtimes.
-
 import { pow } from "@noble/curves/abstract/modular.js";
 import { montgomery } from "@noble/curves/abstract/montgomery.js";
 import { bytesToNumberLE, equalBytes } from "@noble/curves/utils.js";
