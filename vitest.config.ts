@@ -37,6 +37,8 @@ export default defineConfig({
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.
     isolate: false,
+    // Far fewer collections of the young generation: an eighth of a run's processor time.
+    execArgv: ["--max-semi-space-size=64"],
     // Two more than there are processors, since many files wait: for children, disks and timeouts.
     maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
