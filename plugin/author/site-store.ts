@@ -1,13 +1,11 @@
 // plugin/author/site-store.ts: the store of a site: a folder on this machine, or a bucket.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { lstat, statfs } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { bucketIn, tryStore } from "../host/bucket.js";
 import { prefixOf } from "../site/routes.js";
 import { FileStore } from "../store/file.js";
-import { finishMove, hasValues, moveStore } from "../store/move-store.js";
 import { markInUse, processesUsing } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
 import { dataFolder } from "./files.js";
@@ -15,11 +13,9 @@ import { misuse, typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import { publishedSite, type Site } from "./site.js";
 
-/** The folder of earlier versions, below the project's root. Git ignores it, so `git clean -fdX` deletes it. */
+/** The folder of versions before the first release, below the project's root. */
 const FIRST_PLACE = ".eleventy-twtxt/store";
 const BUCKET_PREFIX = "twtxt/";
-/** File systems that are lost with their container or at a reboot: overlay, tmpfs, ramfs. */
-const TEMPORARY_FILE_SYSTEMS = [0x794c7630, 0x01021994, 0x858458f6];
 const MAX_NAME = 100;
 /** A subfolder for the process that replaces all values. No key of a store starts with a dot. */
 const RESTORING = ".restoring";
@@ -47,14 +43,12 @@ interface StoreRequest {
   command: string;
   /** The value of --store. */
   store: string | undefined;
-  /** A store that is only read is never moved. */
-  isReadOnly: boolean;
 }
 
 /**
  * Finds the store of a site: the folder of --store, a bucket, or the data folder of this machine.
  *
- * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; `store-failed`
+ * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; as {@link storeFolder}
  */
 export async function siteStore(site: Site, request: StoreRequest, machine: Machine): Promise<SiteStore> {
   const bucket = bucketIn(machine.environment, BUCKET_PREFIX);
@@ -63,28 +57,26 @@ export async function siteStore(site: Site, request: StoreRequest, machine: Mach
   }
   if (bucket) return { store: bucket, folder: null, place: `the bucket ${machine.environment.TWTXT_S3_BUCKET}` };
   const folder =
-    request.store === undefined
-      ? await storeFolder(site, request.isReadOnly, machine)
-      : resolve(machine.folder, request.store);
+    request.store === undefined ? await storeFolder(site, machine) : resolve(machine.folder, request.store);
   return { store: new FileStore(folder), folder, place: folder };
 }
 
 /**
  * The default folder of a site's store, absolute.
  *
- * @param isReadOnly - as in {@link StoreRequest}
+ * @throws TwtxtError `store-failed` if the only data is in the folder of versions before the first release
  */
-export async function storeFolder(site: Site, isReadOnly: boolean, machine: Machine): Promise<string> {
+export async function storeFolder(site: Site, machine: Machine): Promise<string> {
   // The real site: a preview may be built for another address.
   const { settings } = await publishedSite(site);
   const home = join(dataFolder(machine), "sites", folderName(settings.url + prefixOf(settings)), "store");
   const first = site.file(FIRST_PLACE);
-  if (isReadOnly) return (await hasValues(first)) && !(await hasValues(home)) ? first : home;
-  try {
-    return await movedHome(first, home, { shown: site.shown(first), say: machine.say });
-  } catch (error) {
-    throw unusable(home, error);
-  }
+  if (existsSync(home) || !existsSync(first)) return home;
+  const shown = site.shown(first);
+  throw new TwtxtError(
+    "store-failed",
+    `The data of this site is in ${shown}, where git clean -fdX deletes it. Move that folder to ${home}, or name it with --store ${shown}.`,
+  );
 }
 
 /** @throws TwtxtError `bad-usage` for a site whose data is in Netlify Blobs */
@@ -154,55 +146,6 @@ export function folderName(url: string): string {
   const name = site.replace(/[^a-z0-9.-]+/g, "_").slice(0, MAX_NAME);
   if (name === site && /[a-z0-9]$/.test(name)) return name;
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
-}
-
-/** Moves a store of an earlier version to the data folder if it can be moved. @returns the folder of the store */
-async function movedHome(
-  first: string,
-  home: string,
-  { shown, say }: { shown: string; say(line: string): void },
-): Promise<string> {
-  await finishMove(first, home);
-  if (!(await hasValues(first))) return home;
-  // A symbolic link or a volume of a container was the owner's choice.
-  if (await isPlacedElsewhere(first)) return first;
-  if (await hasValues(home)) {
-    say(
-      `The older data in ${shown} is not used, since this site has data in ${home}. To use the older data: --store ${shown}`,
-    );
-    return home;
-  }
-  const [user] = await processesUsing(first);
-  if (user !== undefined) {
-    say(
-      `Process ${user} uses the data in ${shown}. It moves to ${home} when this command starts after that process has ended.`,
-    );
-    return first;
-  }
-  if (await isLessDurable(home, first)) {
-    say(`The data stays in ${shown}, since ${home} is on a temporary disk. Choose a folder with --store DIR.`);
-    return first;
-  }
-  await moveStore(first, home);
-  say(`Moved the data of this site from ${shown} to ${home}, where git clean does not delete it.`);
-  return home;
-}
-
-async function isPlacedElsewhere(folder: string): Promise<boolean> {
-  const [own, above] = await Promise.all([lstat(folder), lstat(dirname(folder))]);
-  return own.isSymbolicLink() || own.dev !== above.dev;
-}
-
-async function isLessDurable(home: string, first: string): Promise<boolean> {
-  if (process.platform !== "linux") return false;
-  const own = nearestFolder(home);
-  const [{ dev }, { dev: otherDev }, { type }] = await Promise.all([lstat(own), lstat(first), statfs(own)]);
-  return dev !== otherDev && TEMPORARY_FILE_SYSTEMS.includes(type);
-}
-
-/** The folder itself, or the nearest parent that exists. */
-function nearestFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
 function unusable(folder: string, error: unknown): unknown {

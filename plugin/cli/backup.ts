@@ -56,7 +56,7 @@ export const backup = command({
     const file = resolve(terminal.folder, name);
     if (!force) await checkFree(file);
     const site = await siteAt(terminal, settings);
-    const data = await dataOf(site, { command: "backup", store, isReadOnly: true }, terminal);
+    const data = await dataOf(site, { command: "backup", store }, terminal);
     const signal = endingOf(terminal);
     const draft = await draftIn(dirname(file), MODE);
     try {
@@ -141,7 +141,7 @@ Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.
     const { size } = await orBadFile(stat(file));
     const source = { name, size, chunks: () => createReadStream(file) };
     const site = await siteAt(terminal, settings);
-    const data = await dataOf(site, { command: "restore", store, isReadOnly: false }, terminal);
+    const data = await dataOf(site, { command: "restore", store }, terminal);
     const leaveStore = await useStoreAlone(data);
     try {
       if (!force) await checkEmpty(data);

@@ -59,7 +59,7 @@ function rowOf({ nick, url, client, lastSeen }: SeenFollower): string[] {
 
 async function notedByServe(site: Site, values: Values, terminal: Terminal): Promise<SeenFollower[]> {
   checkWithinReach(site, { command: COMMAND, store: values.store }, terminal);
-  const { store } = await siteStore(site, { command: COMMAND, store: values.store, isReadOnly: true }, terminal);
+  const { store } = await siteStore(site, { command: COMMAND, store: values.store }, terminal);
   return readFollowers(store);
 }
 

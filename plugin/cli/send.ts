@@ -120,9 +120,9 @@ function checkHost({ settings: { host } }: Site, { store, list, "dry-run": isDry
   );
 }
 
-async function storeOf(site: Site | null, { store, list, "dry-run": isDryRun }: Values, terminal: Terminal) {
+async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values, terminal: Terminal) {
   const given = store === undefined ? null : resolve(terminal.folder, store);
-  const place = given ?? (site && (await storeFolder(site, isDryRun || list, terminal)));
+  const place = given ?? (site && (await storeFolder(site, terminal)));
   if (place !== null) return new FileStore(place);
   if (isDryRun) return memoryStore();
   throw misuse(NAME, "name a folder with --store, to record what was sent.");

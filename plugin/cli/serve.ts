@@ -77,7 +77,7 @@ http://127.0.0.1:8080/
 http://127.0.0.1:8080/twtxt.txt`,
   async run(values, _, terminal) {
     const served = await servedSite(values, terminal);
-    const data = await siteStore(served.site, { command: "serve", store: values.store, isReadOnly: false }, terminal);
+    const data = await siteStore(served.site, { command: "serve", store: values.store }, terminal);
     const leaveStore = await useStore(data);
     const mark = new ServedMark(served);
     await mark.renew();

@@ -30,7 +30,7 @@ function memoryValue(bytes: Uint8Array): Value {
  *
  * @returns `null` if the key does not exist
  */
-export async function readValue(store: StreamingStore, key: string): Promise<Value | null> {
+async function readValue(store: StreamingStore, key: string): Promise<Value | null> {
   const stream = await store.read(key);
   if (!stream) return null;
   let start: Uint8Array[] = [];

@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { siteAt } from "../../plugin/author/site.js";
 import { folderName, storeFolder } from "../../plugin/author/site-store.js";
-import { FileStore } from "../../plugin/store/file.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
 import { ALICES_DATA, type Blog, command, commandProcess, standingTerminal } from "./helpers.js";
-import { type Server, serve, serveProcess, site } from "./server.js";
+import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
@@ -21,15 +20,6 @@ function mention({ url }: Server, source: string): Promise<Response> {
 
 async function shown({ url }: Server): Promise<{ source: string }[]> {
   return Object(await (await fetch(`${url}/mentions.json`)).json()).mentions;
-}
-
-/** Alice's site with a mention in the folder of earlier versions, and Bob, who sent it. */
-async function mentioned<S extends Server>(start: (alice: Blog, args: string[]) => Promise<S>) {
-  const bob = await feedServer({ [AT]: HELLO });
-  const alice = site();
-  const server = await start(alice, ["--store", OLD, "--allow-private-host", bob.host]);
-  expect((await mention(server, bob.twt(AT))).status).toBe(200);
-  return { bob, alice, server };
 }
 
 function git({ folder }: Blog, ...args: string[]): void {
@@ -64,59 +54,20 @@ describe("the data of a site", () => {
       alice.write(path, content);
     }
     const terminal = standingTerminal(alice.folder, "2026-11-20T09:00:00Z");
-    const folder = await storeFolder(await siteAt(terminal), true, terminal);
+    const folder = await storeFolder(await siteAt(terminal), terminal);
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });
 
-  it("are moved once from the folder of earlier versions, with a message", async () => {
-    const { bob, alice, server } = await mentioned(serve);
-    await server.end();
-    const moved = await serve(alice);
-    const sentence = `Moved the data of this site from ${OLD} to ${join(alice.folder, ALICES_DATA)}, where git clean does not delete it.`;
-    expect(moved.said()).toContain(`${sentence}\n`);
-    expect(await shown(moved)).toMatchObject([{ source: bob.twt(AT) }]);
-    expect(alice.list(".eleventy-twtxt")).not.toContain("store");
-    await moved.end();
-    const again = await serve(alice);
-    expect(again.said()).not.toContain("Moved");
-    expect(await shown(again)).toHaveLength(1);
-  });
-
-  it("stay where they are while another process serves them", async () => {
-    const { bob, alice, server } = await mentioned(serveProcess);
-    const second = await serve(alice);
-    expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. It moves/);
-    expect(await shown(second)).toMatchObject([{ source: bob.twt(AT) }]);
-    await Promise.all([server.end("SIGKILL"), second.end()]);
-    const third = await serve(alice);
-    expect(third.said()).toContain("Moved the data of this site");
-    expect(await shown(third)).toHaveLength(1);
-  });
-
-  it("stay in a symbolic link's target, and a message names older data", async () => {
-    const { alice, server } = await mentioned(serve);
-    await server.end();
-    const elsewhere = join(alice.folder, "volume");
-    renameSync(join(alice.folder, OLD), elsewhere);
-    symlinkSync(elsewhere, join(alice.folder, OLD));
-    const linked = await serve(alice);
-    expect(await shown(linked)).toHaveLength(1);
-    expect(linked.said()).not.toContain("Moved");
-    await linked.end();
-
-    rmSync(join(alice.folder, OLD));
-    renameSync(elsewhere, join(alice.folder, OLD));
-    await new FileStore(join(alice.folder, ALICES_DATA)).put("mentions/other", new Uint8Array());
-    const both = await serve(alice);
-    expect(both.said()).toContain(`The older data in ${OLD} is not used`);
-    expect(await shown(both)).toEqual([]);
-  });
-
-  it("are found by send too, which does not move them if it only reads", async () => {
-    const { alice, server } = await mentioned(serve);
-    await server.end();
-    await command(alice.folder, ["send", "--list"]);
-    expect(alice.list(".eleventy-twtxt")).toContain("store");
+  it("that an unreleased version kept in the project are not passed over: the error says where they belong", async () => {
+    const alice = site();
+    alice.write(`${OLD}/mentions/journal@/head.1-0000000000000000`, "");
+    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `eleventy-twtxt: The data of this site is in ${OLD}, where git clean -fdX deletes it. Move that folder to ${join(alice.folder, ALICES_DATA)}, or name it with --store ${OLD}.\n`,
+    ]);
+    const named = await serve(alice, ["--store", OLD]);
+    expect(await shown(named)).toEqual([]);
   });
 
   it.each([

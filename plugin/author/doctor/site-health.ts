@@ -42,7 +42,7 @@ export async function siteHealth({ settings }: Pick<AuthorChoice, "settings">, m
 }
 
 async function dataOf(site: Site, feedUrl: string, machine: Machine): Promise<SiteData> {
-  const request = { command: "client", store: undefined, isReadOnly: true };
+  const request = { command: "client", store: undefined };
   const { store, folder, place } = await siteStore(site, request, machine);
   const bytes = folder === null ? null : await sizeOf(folder);
   return { place, bytes, sent: await sentMentions(store, feedUrl) };
