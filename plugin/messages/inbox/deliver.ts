@@ -48,16 +48,15 @@ export async function acceptMessage(
   { messages, shares, now, onStored }: DeliveryParts,
 ): Promise<Response> {
   const size = body.length;
-  const ids = idsOf(body);
-  const [id] = ids;
-  const { stored, isKnown } = await messages.recent(user, ids);
+  const id = idOf(body);
+  const { stored, isKnown } = await messages.recent(user, id);
   if (isKnown) return storedResponse();
   const release = await stored.reserve({ group: id, size }, { count: limits.messages, bytes: limits.bytes });
   if (typeof release === "string") return fullResponse();
   try {
     const record = address === null ? async () => {} : await shares.take(user, address, { id, size });
     if (!record) return shareUsedResponse(now());
-    await Promise.all([record(), messages.keep(user, ids, body)]);
+    await Promise.all([record(), messages.keep(user, id, body)]);
   } finally {
     release();
   }
@@ -65,12 +64,9 @@ export async function acceptMessage(
   return storedResponse();
 }
 
-/** The id of a message, then the one that earlier versions used if it is another: the hash of the received bytes. */
-function idsOf(body: Uint8Array): [string, ...string[]] {
-  const bytes = sealedBytes(body);
-  const id = hash("sha256", canonicalForm(bytes));
-  const earlier = hash("sha256", bytes);
-  return earlier === id ? [id] : [id, earlier];
+/** The same for all encodings of a message. PROTOCOL 3.3. */
+function idOf(body: Uint8Array): string {
+  return hash("sha256", canonicalForm(sealedBytes(body)));
 }
 
 /** How full an inbox is, from 0 to 1. */

@@ -71,15 +71,14 @@ export class StoredMessages {
   }
 
   /**
-   * A count of the messages, in groups by id, and whether a message with one of these ids is stored or was deleted. Changes
-   * by other processes may be missing for two seconds.
+   * A count of the messages, in groups by id, and whether the message with this id is stored or was deleted. Changes by other
+   * processes may be missing for two seconds.
    */
-  async recent(user: string, ids: readonly string[]): Promise<{ stored: KeyListing; isKnown: boolean }> {
+  async recent(user: string, id: string): Promise<{ stored: KeyListing; isKnown: boolean }> {
     const [stored, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
     await Promise.all([stored.refresh(), deleted.refresh()]);
-    const wasDeleted = (id: string) =>
-      [...deleted.group(id).sizes.keys()].some((key) => !this.#isOutdated(partsOfDeleted(key)));
-    return { stored, isKnown: ids.some((id) => stored.has(id) || wasDeleted(id)) };
+    const wasDeleted = [...deleted.group(id).sizes.keys()].some((key) => !this.#isOutdated(partsOfDeleted(key)));
+    return { stored, isKnown: stored.has(id) || wasDeleted };
   }
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
@@ -92,17 +91,13 @@ export class StoredMessages {
     return this.#isAnyStored(periods.map((period) => deletedKey(user, period, id)));
   }
 
-  /**
-   * Stores a message. One that is being deleted, or was deleted since {@link recent}, stays deleted.
-   *
-   * @param ids - its ids, the current one first
-   */
-  async keep(user: string, ids: readonly string[], body: Uint8Array): Promise<void> {
-    const key = messageKey(user, this.#now(), ids[0] ?? "", body.length);
+  /** Stores a message. One that is being deleted, or was deleted since {@link recent}, stays deleted. */
+  async keep(user: string, id: string, body: Uint8Array): Promise<void> {
+    const key = messageKey(user, this.#now(), id, body.length);
     await this.#store.put(key, body, { isNew: true });
     this.#messagesOf(user).add(key);
     const periods = new Set([this.#period(), periodOf(this.#now() - RECENT_MS)]);
-    const deleted = [...periods].flatMap((period) => ids.map((one) => deletedKey(user, period, one)));
+    const deleted = [...periods].map((period) => deletedKey(user, period, id));
     if (await this.#isAnyStored(deleted)) await this.#deleteMessage(user, key);
   }
 

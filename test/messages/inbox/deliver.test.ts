@@ -83,19 +83,6 @@ describe("a delivery", () => {
     expect(await alice.store.keys("inbox/alice/messages/")).toEqual([]);
   });
 
-  it("202: a variant that an earlier version has stored or deleted under its own hash is not stored again", async () => {
-    const [variant = BINARY] = variantsOf(BINARY);
-    const store = memoryStore();
-    const alice = alicesInbox({ store });
-    const key = `inbox/alice/messages/${String(alice.clock.time).padStart(15, "0")}-${idOf(variant)}-${variant.length}`;
-    await store.put(key, variant);
-    await alice.receive(variant);
-    expect(await alice.ids()).toEqual([idOf(variant)]);
-    expect(await alice.delete(idOf(variant))).toMatchObject({ status: 200 });
-    await alice.receive(variant);
-    expect(await alice.ids()).toEqual([]);
-  });
-
   it("202: a message with a re-encoded header is a different one, since it does not open", async () => {
     const alice = alicesInbox();
     const header = BINARY.subarray(2, 2 + (BINARY[1] ?? 0));
