@@ -91,7 +91,8 @@ export function measureBuilds(blog: Blog, setup: BuildSetup): Promise<Part> {
 }
 
 /**
- * Builds a blog with each variant in turn, so that other load of the machine affects all of them.
+ * Builds a blog with each variant in turn, so that other load of the machine affects all of them. Every second round is in the
+ * opposite order, so that a machine that becomes slower favors none.
  *
  * @param all - the first is the baseline
  */
@@ -107,7 +108,8 @@ export async function compareBuilds(
 
   const usages: Usage[][] = all.map(() => []);
   for (let run = 1 - warmUps; run <= runs; run += 1) {
-    for (const [i, variant] of all.entries()) {
+    const round = [...all.entries()];
+    for (const [i, variant] of run % 2 === 0 ? round.reverse() : round) {
       const usage = await build(folder, variant, configFile(i), stop);
       if (run > 0) usages[i]?.push(usage);
       say(

@@ -103,9 +103,9 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
   const emptyModule = join(temp, "empty.mjs");
   writeFileSync(emptyModule, "");
   return [
-    builds(1_000, true, size(3, 5)),
-    builds(1_000, false, size(3, 5)),
-    ...(isQuick ? [] : [builds(10_000, true, 3), builds(10_000, false, 3)]),
+    builds(1_000, true, size(4, 8)),
+    builds(1_000, false, size(4, 8)),
+    ...(isQuick ? [] : [builds(10_000, true, 4), builds(10_000, false, 4)]),
     ["mentions", () => measureMentionBuilds(size(5_000, 20_000), mentionBuilds)],
     ["tree", () => measureTree(entry, size(20, 100))],
     ["assets", async () => measureAssets(entry)],
