@@ -15,11 +15,12 @@ import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./mentions/conve
 import { removeKeep } from "./mentions/mention-html.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
 import { SiteTimeline } from "./mentions/site-timeline.js";
+import { discoveryFiles } from "./output/discovery-files.js";
+import { feedFiles, removeStaleArchives } from "./output/feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
 import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./output/previews.js";
 import { publish, sitePages } from "./output/publish.js";
-import { discoveryFiles, feedFiles, removeStaleArchives } from "./output/site-files.js";
 import { siteSettings } from "./output/site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output/write-files.js";
 import { HeadLinks } from "./pages/head-links.js";

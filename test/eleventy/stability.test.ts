@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CollectionItem } from "../../plugin/eleventy/eleventy.js";
-import { feedFiles } from "../../plugin/eleventy/output/site-files.js";
+import { feedFiles } from "../../plugin/eleventy/output/feed-files.js";
 import { permalinkOf } from "../../plugin/eleventy/posts/post-date.js";
 import { type Schedule, schedulePosts } from "../../plugin/eleventy/posts/posts.js";
 import { twtHash } from "../../plugin/feed/hash.js";

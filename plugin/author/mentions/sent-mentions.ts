@@ -1,6 +1,7 @@
 // plugin/author/mentions/sent-mentions.ts: what became of the mentions that the author's site sent.
 import { setTimeout } from "node:timers/promises";
-import { type LedgerEntry, MentionLedger } from "../../mentions/send/ledger.js";
+import { MentionLedger } from "../../mentions/send/ledger.js";
+import type { LedgerEntry } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
 import type { Store } from "../../store/store.js";
 import { counted } from "../amounts.js";

@@ -1,59 +1,8 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
-import * as v from "valibot";
 import { toInstant } from "../../feed/timestamp.js";
 import { isAttemptAhead } from "../../http/retry.js";
-import { LiveMention } from "./live-feed.js";
-
-/** `not-asked`: the guard refused the address. */
-export type FinalOutcome = "sent" | "failed" | "not-asked" | "no-endpoint";
-
-/** A mention that needs no further attempt with this text of its twt, and the key of its record. */
-export interface FinishedMention {
-  key: string;
-  pair: string;
-  instant: string;
-  text: string;
-  isLink: boolean;
-  ending: FinalOutcome;
-}
-
-const orNull = v.nullable(v.string());
-
-/** The record of a mention that was not delivered yet. Times are milliseconds since 1970. */
-export const UnfinishedRecord = v.object({
-  ...LiveMention.entries,
-  attempts: v.number(),
-  /** The first failure. */
-  first: v.number(),
-  /** The next attempt. */
-  next: v.number(),
-  /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
-  source: orNull,
-  /** How the last attempt failed; missing in records of earlier versions. */
-  endpoint: v.optional(orNull, null),
-  status: v.optional(v.nullable(v.number()), null),
-  why: v.optional(orNull, null),
-});
-
-/** A mention that was not delivered yet, with the key and the etag of its record. */
-export type UnfinishedMention = v.InferOutput<typeof UnfinishedRecord> & { key: string; etag: string };
-
-/** The old mentions that the first run skipped. */
-export interface Baseline {
-  pairs: ReadonlySet<string>;
-  /** Mentions before this instant were in archives, which the first run does not read; `null` without archives. */
-  before: string | null;
-}
-
-export interface LedgerState {
-  done: readonly FinishedMention[];
-  unfinished: readonly UnfinishedMention[];
-  baseline: Baseline;
-  /** The old links that the first run with links skipped. */
-  linkBaseline: Baseline;
-  /** What a backfill took out of the baselines, see {@link backfillEntry}. */
-  backfilled: ReadonlySet<string>;
-}
+import type { FinishedMention, LedgerState, UnfinishedMention } from "./ledger-records.js";
+import type { LiveMention } from "./live-feed.js";
 
 /** The mentions in the feed and in its archives, as far as they were read. */
 export interface FeedState {
@@ -67,7 +16,7 @@ export interface FeedState {
   isWhole: boolean;
 }
 
-/** The ledger's records of one mention. */
+/** The records of one mention. */
 interface MentionHistory {
   done: readonly FinishedMention[];
   unfinished: UnfinishedMention | null;
@@ -83,17 +32,11 @@ export type WaitingChange = Change & { unfinished: UnfinishedMention };
 export interface Changes {
   /** Oldest first. */
   due: Change[];
-  /** They wait for their next attempt. */
+  /** Mentions that wait for their next attempt. */
   later: WaitingChange[];
   /** Keys of obsolete records. */
   stale: string[];
 }
-
-/** Stands for the text of a mention that is gone. */
-export const GONE_TEXT = "gone";
-
-/** Stands for the text of a link, because a link is not sent again when its post changes. */
-export const LINK_TEXT = "0".repeat(16);
 
 const NO_HISTORY: MentionHistory = { done: [], unfinished: null };
 

@@ -1,22 +1,23 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice.
-import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
-import { StoredUrl } from "../mention.js";
+import { type Change, keysOf } from "./changes.js";
 import {
+  Backfilled,
   type Baseline,
-  type Change,
+  BaselineRecord,
   type FinalOutcome,
   type FinishedMention,
+  FinishedRecord,
   GONE_TEXT,
-  keysOf,
+  type LedgerEntry,
   type LedgerState,
   LINK_TEXT,
   type UnfinishedMention,
   UnfinishedRecord,
-} from "./changes.js";
+} from "./ledger-records.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
 
 /** The last letter of a record's key. */
@@ -25,35 +26,6 @@ const DONE_KEY = /\/done\/(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)z-([0-9a-f]{32})
 const READERS = 16;
 /** Pauses before each retry of a failed write, in milliseconds: a sent mention must be recorded. */
 const RETRY_DELAYS = [250, 1000, 3000];
-
-const Details = v.object({
-  timestamp: v.string(),
-  nick: v.nullable(v.string()),
-  target: StoredUrl,
-  isLink: v.optional(v.boolean(), false),
-  endpoint: v.nullable(v.string()),
-  source: v.nullable(v.string()),
-  status: v.nullable(v.number()),
-  why: v.nullable(v.string()),
-  /** Milliseconds since 1970. */
-  at: v.number(),
-});
-
-const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
-const Backfilled = v.array(v.string());
-
-export type Details = v.InferOutput<typeof Details>;
-
-/** An entry of the ledger for its author. Times are milliseconds since 1970. */
-export interface LedgerEntry
-  extends Pick<Details, "timestamp" | "nick" | "target" | "isLink" | "endpoint" | "status" | "why"> {
-  outcome: FinalOutcome | "waiting";
-  /** When it was finished; `null` while it waits. */
-  at: number | null;
-  /** Number of attempts and time of the next; `null` once finished. */
-  attempts: number | null;
-  next: number | null;
-}
 
 /** A failed attempt that is followed by another. */
 type FailedAttempt = Pick<UnfinishedMention, "attempts" | "first" | "next" | "endpoint" | "status" | "why">;
@@ -148,7 +120,7 @@ export class MentionLedger {
   async mentionOf(change: Change): Promise<MentionSource> {
     if (change.kind !== "gone") return { mention: change.mention, source: change.unfinished?.source ?? null };
     const sent = change.done.find(({ ending }) => ending === "sent");
-    const details = sent ? await readJson(this.#store, sent.key, Details) : null;
+    const details = sent ? await readJson(this.#store, sent.key, FinishedRecord) : null;
     const last = details?.value ?? change.unfinished;
     if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} is missing.`);
     const pair = sent?.pair ?? change.unfinished?.pair ?? "";
@@ -157,7 +129,7 @@ export class MentionLedger {
   }
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */
-  async finish(change: Change, ending: FinalOutcome, details: Details): Promise<void> {
+  async finish(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
     if (change.kind === "gone") return this.forget(keysOf(change));
     const { instant, pair, text } = change.mention;
     const key = `${this.#folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
@@ -180,7 +152,7 @@ export class MentionLedger {
 
   async #readDone(keys: readonly string[]): Promise<LedgerEntry[]> {
     const found = await mapInParallel(keys.flatMap(doneOf), READERS, async ({ key, ending }) => {
-      const stored = await readJson(this.#store, key, Details);
+      const stored = await readJson(this.#store, key, FinishedRecord);
       if (!stored) return [];
       const { source, ...details } = stored.value;
       return [{ ...details, outcome: ending, attempts: null, next: null }];

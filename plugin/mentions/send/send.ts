@@ -4,20 +4,12 @@ import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/store.js";
-import {
-  type Baseline,
-  backfillEntry,
-  type Changes,
-  changesSince,
-  type FeedState,
-  isInBaseline,
-  type LedgerState,
-  oldestMissing,
-} from "./changes.js";
+import { backfillEntry, type Changes, changesSince, type FeedState, isInBaseline, oldestMissing } from "./changes.js";
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
 import { type LeaseOptions, withLease } from "./lease.js";
 import { MentionLedger, type StoredLedger } from "./ledger.js";
+import type { Baseline, LedgerState } from "./ledger-records.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
 import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";

@@ -6,8 +6,8 @@ import { baseOf, elementsOf, hrefOf, parseHtml } from "../../http/parse-html.js"
 import type { PublishedSite } from "../../site/site.js";
 import { resolveUrl } from "../../url.js";
 import { Moderation } from "../receive/moderation.js";
-import { LINK_TEXT } from "./changes.js";
 import { memoize } from "./discover.js";
+import { LINK_TEXT } from "./ledger-records.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
 
 /** Size limit of a page. */

@@ -1,14 +1,13 @@
-// plugin/eleventy/output/site-files.ts: the files of the feed and the discovery documents.
+// plugin/eleventy/output/feed-files.ts: the files of the feed: its header, the feed and its archives.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { authorError } from "../../errors.js";
 import { isArchiveOf } from "../../feed/archives.js";
 import { formatFeed, parseFeed } from "../../feed/feed.js";
 import type { FieldName } from "../../feed/header.js";
 import { splitIntoParts } from "../../feed/split.js";
 import type { Twt } from "../../feed/twt.js";
 import type { Settings } from "../../options.js";
-import type { Inbox, SiteUrls } from "../site-urls.js";
+import type { SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
@@ -50,30 +49,7 @@ export async function removeStaleArchives(
   }
 }
 
-/**
- * The documents that lead from an address to its key and inbox; none for an author without an inbox.
- *
- * @throws TwtxtError `bad-option` for an invalid key
- * @see PROTOCOL 3.1
- */
-export async function discoveryFiles(inboxes: readonly Inbox[]): Promise<SiteFile[]> {
-  if (inboxes.length === 0) return [];
-  const [{ parseKey }, { discoveryPaths }] = await Promise.all([
-    import("../../keys/key.js"),
-    import("../../keys/address.js"),
-  ]);
-  return inboxes.flatMap(({ address, key, endpoint }) => {
-    try {
-      parseKey(key);
-    } catch (cause) {
-      throw authorError("bad-option", `options.key of ${address}: ${(cause as Error).message}`, { cause });
-    }
-    if (endpoint === null) return [];
-    const content = `${JSON.stringify({ endpoint, key })}\n`;
-    return discoveryPaths(address).map((path) => ({ path, content }));
-  });
-}
-
+/** The header of the feed. Archives have only a nick and a URL. */
 function headerOf(settings: Settings, urls: FeedUrls): Partial<Record<FieldName, string[]>> {
   const { nick, avatar, description, lang, link, follow, refresh } = settings;
   const some = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);

@@ -1,0 +1,94 @@
+// plugin/mentions/send/ledger-records.ts: the records of the ledger, as they are stored and as they are read.
+import * as v from "valibot";
+import { StoredUrl } from "../mention.js";
+import { LiveMention } from "./live-feed.js";
+
+/** `not-asked`: the guard refused the address. */
+export type FinalOutcome = "sent" | "failed" | "not-asked" | "no-endpoint";
+
+const orNull = v.nullable(v.string());
+
+/** The record of a mention that needs no further attempt with this text of its twt. */
+export const FinishedRecord = v.object({
+  timestamp: v.string(),
+  nick: v.nullable(v.string()),
+  target: StoredUrl,
+  isLink: v.optional(v.boolean(), false),
+  endpoint: v.nullable(v.string()),
+  source: v.nullable(v.string()),
+  status: v.nullable(v.number()),
+  why: v.nullable(v.string()),
+  /** Milliseconds since 1970. */
+  at: v.number(),
+});
+export type FinishedRecord = v.InferOutput<typeof FinishedRecord>;
+
+/** The key of such a record, with its parts. Comparing the ledger with the feed needs no more. */
+export interface FinishedMention {
+  key: string;
+  pair: string;
+  instant: string;
+  text: string;
+  isLink: boolean;
+  ending: FinalOutcome;
+}
+
+/** The record of a mention that was not delivered yet. Times are milliseconds since 1970. */
+export const UnfinishedRecord = v.object({
+  ...LiveMention.entries,
+  attempts: v.number(),
+  /** The first failure. */
+  first: v.number(),
+  /** The next attempt. */
+  next: v.number(),
+  /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
+  source: orNull,
+  /** How the last attempt failed; missing in records of earlier versions. */
+  endpoint: v.optional(orNull, null),
+  status: v.optional(v.nullable(v.number()), null),
+  why: v.optional(orNull, null),
+});
+
+/** A mention that was not delivered yet, with the key and the etag of its record. */
+export type UnfinishedMention = v.InferOutput<typeof UnfinishedRecord> & { key: string; etag: string };
+
+/** The record of the old mentions, or of the old links, that the first run skipped. */
+export const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
+
+/** The old mentions that the first run skipped. */
+export interface Baseline {
+  pairs: ReadonlySet<string>;
+  /** Mentions before this instant were in archives, which the first run does not read; `null` without archives. */
+  before: string | null;
+}
+
+/** The record of the twts and links that a backfill took out of the baselines. */
+export const Backfilled = v.array(v.string());
+
+/** The parts of the ledger that are compared with the feed. */
+export interface LedgerState {
+  done: readonly FinishedMention[];
+  unfinished: readonly UnfinishedMention[];
+  baseline: Baseline;
+  /** The old links that the first run with links skipped. */
+  linkBaseline: Baseline;
+  /** The twts and links that a backfill took out of the baselines, see `backfillEntry`. */
+  backfilled: ReadonlySet<string>;
+}
+
+/** Stands for the text of a mention that is gone. */
+export const GONE_TEXT = "gone";
+
+/** Stands for the text of a link, because a link is not sent again when its post changes. */
+export const LINK_TEXT = "0".repeat(16);
+
+/** An entry of the ledger for its author. Times are milliseconds since 1970. */
+export interface LedgerEntry
+  extends Pick<FinishedRecord, "timestamp" | "nick" | "target" | "isLink" | "endpoint" | "status" | "why"> {
+  outcome: FinalOutcome | "waiting";
+  /** When it was finished; `null` while it waits. */
+  at: number | null;
+  /** Number of attempts and time of the next; `null` once finished. */
+  attempts: number | null;
+  next: number | null;
+}
