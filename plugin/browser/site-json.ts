@@ -75,7 +75,7 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 function parseMention(json: unknown): PublicMention {
   const { target, under, type, hash, hashV1, published, received } = fieldsOf(json);
   return {
-    ...parseSaid(json),
+    ...parseCommonFields(json),
     target: textOf(target),
     under: textOrNull(under),
     type: PARTS.find((part) => part.type === type)?.type ?? "mention",
@@ -88,10 +88,10 @@ function parseMention(json: unknown): PublicMention {
 
 function parseTwt(json: unknown): TimelineTwt {
   const { hash, hashV1, published, isOwn } = fieldsOf(json);
-  const said = parseSaid(json);
+  const common = parseCommonFields(json);
   return {
-    ...said,
-    html: said.html ?? "",
+    ...common,
+    html: common.html ?? "",
     hash: textOf(hash),
     hashV1: textOf(hashV1),
     published: textOf(published),
@@ -109,8 +109,8 @@ function parseUnread(json: unknown): UnreadFeed {
   };
 }
 
-/** What mentions and twts of the timeline have in common. */
-function parseSaid(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
+/** The fields that mentions and twts of the timeline have in common. */
+function parseCommonFields(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
   const { source, author, text, html, replyTo } = fieldsOf(json);
   const { name, url } = fieldsOf(author);
   return {

@@ -10,11 +10,11 @@ import {
   PARTS,
   type PartName,
   partMarkup,
-  type Said,
+  type ShownMention,
 } from "../site/mention-markup.js";
 import { oncePerSource, oncePerTwt } from "../site/repeated-mentions.js";
 import type { Timeline } from "../site/timeline.js";
-import { saidOf, unreadList } from "../site/timeline-markup.js";
+import { shownMention, unreadList } from "../site/timeline-markup.js";
 import { pageParsed } from "./page-parsed.js";
 import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
 import { readHtml, toDom } from "./to-dom.js";
@@ -119,13 +119,13 @@ class TwtxtMentions extends HTMLElement {
     this.dataset.updated = updated;
     const known = itemsIn(this);
     const context = this.#context();
-    const said = new Map(twts.map(saidOf).map((each) => [mentionKey(each), each]));
+    const mentions = new Map(twts.map(shownMention).map((each) => [mentionKey(each), each]));
     const outdated = unread.filter(({ lastRead }) => (lastRead ?? "") < shown);
-    const kept = itemsOfFeeds(outdated, known).filter(([key]) => !said.has(key));
-    const entries = [...[...said.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
+    const kept = itemsOfFeeds(outdated, known).filter(([key]) => !mentions.has(key));
+    const entries = [...[...mentions.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
     const keys = new Set(entries.map(({ key }) => key));
     for (const [key, item] of known) if (!keys.has(key)) item.remove();
-    updateList(this.#list(), itemsOf(newestThreads(entries), said, context), known);
+    updateList(this.#list(), itemsOf(newestThreads(entries), mentions, context), known);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -248,22 +248,26 @@ function itemsOfType(
   return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => itemOf(key, mentions, context));
 }
 
-function itemsOf(threads: readonly Thread<Entry>[], said: ReadonlyMap<string, Said>, context: MentionContext): Item[] {
-  return threads.map(({ entry, replies }) => itemOf(entry.key, said, context, itemsOf(replies, said, context)));
+function itemsOf(
+  threads: readonly Thread<Entry>[],
+  mentions: ReadonlyMap<string, ShownMention>,
+  context: MentionContext,
+): Item[] {
+  return threads.map(({ entry, replies }) => itemOf(entry.key, mentions, context, itemsOf(replies, mentions, context)));
 }
 
-/** An item that looks as it was read now. One that was not read stays as the page has it. */
+/** An item with its mention as it was just read. An item without one stays as the page has it. */
 function itemOf(
   key: string,
-  said: ReadonlyMap<string, Said>,
+  mentions: ReadonlyMap<string, ShownMention>,
   context: MentionContext,
   replies: readonly Item[] = [],
 ): Item {
-  const each = said.get(key);
-  return { key, created: each ? toDom(mentionItem(each, context)) : null, replies };
+  const mention = mentions.get(key);
+  return { key, created: mention ? toDom(mentionItem(mention, context)) : null, replies };
 }
 
-/** What an item of the page is called and replies to. */
+/** The place of an item of the page in its conversation. */
 function entryOfItem(key: string, item: HTMLElement): Entry {
   const { names = "", parents = "" } = item.dataset;
   const date = item.querySelector(":scope > .twtxt-by .dt-published")?.getAttribute("datetime") ?? "";

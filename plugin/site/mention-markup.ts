@@ -5,8 +5,8 @@ import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
 
-/** A mention, the author's own reply, or a twt of the timeline. */
-export interface Said extends Omit<PublicMention, "received" | "type"> {
+/** A mention, the author's own reply, or a twt of the timeline, as a page shows it. */
+export interface ShownMention extends Omit<PublicMention, "received" | "type"> {
   /** `twt` for a twt of the timeline that is not a reply. */
   type: MentionType | "twt";
   /** `null` for an own reply. */
@@ -52,8 +52,8 @@ export type PartName = (typeof PARTS)[number]["name"];
 /** Longer texts are folded. */
 const LINES = 20;
 
-/** The microformats class of what is said about a page. */
-const PROPERTIES: Partial<Record<Said["type"], string>> = {
+/** The microformats class of a mention of a page, by type. */
+const PROPERTIES: Partial<Record<ShownMention["type"], string>> = {
   reply: "u-comment",
   like: "u-like",
   repost: "u-repost",
@@ -90,50 +90,54 @@ export function replyList(items: Iterable<Markup>): MarkupElement {
 }
 
 /** @param replies - the list of replies to it; empty for none */
-export function mentionItem(said: Said, context: MentionContext, replies: readonly Markup[] = []): MarkupElement {
-  const attributes = attributesOf(said, context);
-  if (isReaction(said) && context.target !== null) return element("li", attributes, ...nameOf(said, context));
-  return element("li", attributes, "\n", byline(said, context), "\n", ...content(said, context), ...replies);
+export function mentionItem(
+  mention: ShownMention,
+  context: MentionContext,
+  replies: readonly Markup[] = [],
+): MarkupElement {
+  const attributes = attributesOf(mention, context);
+  if (isReaction(mention) && context.target !== null) return element("li", attributes, ...nameOf(mention, context));
+  return element("li", attributes, "\n", byline(mention, context), "\n", ...content(mention, context), ...replies);
 }
 
-function attributesOf(said: Said, { target }: MentionContext): Record<string, string> {
-  const { type, received } = said;
+function attributesOf(mention: ShownMention, { target }: MentionContext): Record<string, string> {
+  const { type, received } = mention;
   const property = target === null ? undefined : PROPERTIES[type];
   return {
     class: ["h-cite", property, `twtxt-is-${type}`, received === null ? "twtxt-own" : undefined]
       .filter(Boolean)
       .join(" "),
-    "data-source": said.source,
-    "data-target": said.target,
+    "data-source": mention.source,
+    "data-target": mention.target,
     ...(received !== null && { "data-received": received }),
-    ...(type === "reply" && target !== null && placeOf(said)),
+    ...(type === "reply" && target !== null && placeOf(mention)),
   };
 }
 
 /** The attributes from which the component knows the place of a reply in the tree. */
-function placeOf(said: Said): Record<string, string> {
-  const { names, parents } = mentionEntry(said);
+function placeOf(mention: ShownMention): Record<string, string> {
+  const { names, parents } = mentionEntry(mention);
   return { "data-names": names.join(" "), "data-parents": parents.join(" ") };
 }
 
 /** Likes, reposts and bookmarks say nothing of their own. */
-function isReaction({ type }: Said): boolean {
+function isReaction({ type }: ShownMention): boolean {
   return type === "like" || type === "repost" || type === "bookmark";
 }
 
-function byline(said: Said, context: MentionContext): MarkupElement {
-  const { source, type, published, received } = said;
+function byline(mention: ShownMention, context: MentionContext): MarkupElement {
+  const { source, type, published, received } = mention;
   const { words, target, dates } = context;
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
   const linkedDate = isWeb(source) ? strangersLink("u-url", source, date) : date;
   const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, words[type]), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
-  const about = target === null ? pageLink(said, context) : [];
-  return element("p", { class: "twtxt-by" }, ...nameOf(said, context), ...mark, " ", ...verb, linkedDate, ...about);
+  const about = target === null ? pageLink(mention, context) : [];
+  return element("p", { class: "twtxt-by" }, ...nameOf(mention, context), ...mark, " ", ...verb, linkedDate, ...about);
 }
 
-function nameOf({ author }: Said, context: MentionContext): readonly Markup[] {
+function nameOf({ author }: ShownMention, context: MentionContext): readonly Markup[] {
   return context.once(author, () => [nameMarkup(author, context)]);
 }
 
@@ -164,7 +168,7 @@ function dateText(instant: string, dates: Dates): string {
 }
 
 /** A link to the page or feed of this site that the mention is about. A twt in the feed has no URL of its own to reply to. */
-function pageLink({ under, target, type }: Said, { feed, once }: MentionContext): readonly Markup[] {
+function pageLink({ under, target, type }: ShownMention, { feed, once }: MentionContext): readonly Markup[] {
   const href = under ?? target;
   const isFeed = href === feed.url;
   const className = type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about";
@@ -174,9 +178,9 @@ function pageLink({ under, target, type }: Said, { feed, once }: MentionContext)
   });
 }
 
-function content(said: Said, context: MentionContext): readonly Markup[] {
-  const { html, text } = said;
-  if (isReaction(said)) return [];
+function content(mention: ShownMention, context: MentionContext): readonly Markup[] {
+  const { html, text } = mention;
+  if (isReaction(mention)) return [];
   if (html === null) return textMarkup(plainMarkup(text), context);
   return context.once(html, () => textMarkup(context.readHtml(html), context));
 }

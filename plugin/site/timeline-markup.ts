@@ -1,6 +1,6 @@
 // plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
 import { element, type MarkupElement } from "./html.js";
-import type { MentionContext, Said } from "./mention-markup.js";
+import type { MentionContext, ShownMention } from "./mention-markup.js";
 import { isWeb, STRANGERS_REL } from "./safe-markup.js";
 import type { PlainTwt, Timeline } from "./timeline.js";
 
@@ -12,7 +12,7 @@ const UNITS = [
 ] as const;
 
 /** A twt in the form of a mention, for its markup. */
-export function saidOf(twt: PlainTwt & { html?: string }): Said {
+export function shownMention(twt: PlainTwt & { html?: string }): ShownMention {
   const { source, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
   return {
     ...{ source, author, text, html, hash, hashV1, replyTo, published },

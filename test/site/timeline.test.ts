@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "../../plugin/site/conversation.js";
 import { type PlainTwt, selectTwts } from "../../plugin/site/timeline.js";
-import { saidOf } from "../../plugin/site/timeline-markup.js";
+import { shownMention } from "../../plugin/site/timeline-markup.js";
 
 const NOW = "2026-03-01T00:00:00Z";
 
@@ -25,12 +25,12 @@ const own = (second: number, change: Partial<PlainTwt> = {}) => twt("alice", sec
 
 /** Such as `bob 2(alice 3)`. */
 function outlineOf(twts: readonly PlainTwt[]): string {
-  const text = new Map(twts.map((each) => [mentionEntry(saidOf(each)).key, each.text]));
+  const text = new Map(twts.map((each) => [mentionEntry(shownMention(each)).key, each.text]));
   const outline = (threads: readonly Thread<Entry>[]): string =>
     threads
       .map(({ entry, replies }) => `${text.get(entry.key)}${replies.length > 0 ? `(${outline(replies)})` : ""}`)
       .join(" | ");
-  return outline(newestThreads(twts.map((each) => mentionEntry(saidOf(each)))));
+  return outline(newestThreads(twts.map((each) => mentionEntry(shownMention(each)))));
 }
 
 describe("a timeline", () => {

@@ -1,4 +1,4 @@
-// plugin/eleventy/mentions/conversations.ts: what is said about each page, with the author's own replies.
+// plugin/eleventy/mentions/conversations.ts: the conversation about each page: its mentions, and the author's own replies.
 import { subjectOf } from "../../feed/subject.js";
 import { comparableUrl } from "../../http/same-url.js";
 import {
@@ -13,21 +13,21 @@ import {
   twtKey,
 } from "../../site/conversation.js";
 import type { MentionType, PublicMention } from "../../site/mention-list.js";
-import type { PartName, Said } from "../../site/mention-markup.js";
+import type { PartName, ShownMention } from "../../site/mention-markup.js";
 import { oncePerSource } from "../../site/repeated-mentions.js";
 import type { PlainTwt } from "../../site/timeline.js";
-import { saidOf } from "../../site/timeline-markup.js";
+import { shownMention } from "../../site/timeline-markup.js";
 import type { CollectionItem } from "../eleventy.js";
 import type { PublishedPost, TwtsFromPosts } from "../posts/twts-from-posts.js";
 
-/** What is said about a page. */
+/** The mentions of a page by type. */
 export interface Conversation extends Record<Exclude<PartName, "replies">, readonly PublicMention[]> {
   /** Oldest first. The other lists start with the newest. */
   replies: readonly Reply[];
 }
 
 /** A reply to a page, or to another reply. */
-export interface Reply extends Said {
+export interface Reply extends ShownMention {
   /** Whether the site's author wrote it. */
   isOwn: boolean;
   replies: readonly Reply[];
@@ -35,8 +35,8 @@ export interface Reply extends Said {
 
 /** A twt of the site's own feed. */
 export interface OwnTwt extends TwtLike {
-  /** Returns it as it is shown under what it replies to; `null` for a deleted one. */
-  reply: (() => Said) | null;
+  /** Returns the twt as a reply; `null` for a deleted one. */
+  reply: (() => ShownMention) | null;
 }
 
 /** Maximum number of replies under a page, and of its other mentions. The component reads the newest 500. */
@@ -44,12 +44,12 @@ const MAX_MENTIONS = 2000;
 /** Maximum number of own twts in the timeline, before those without a conversation are left out. */
 const MAX_OWN_TWTS = 100;
 
-/** What is said about the pages of a site. */
+/** The conversations about the pages of a site. */
 export class SiteConversations {
   readonly #conversations: Conversations;
   /** Newest first, by page. */
   readonly #mentions = new Map<string, PublicMention[]>();
-  readonly #said = new Map<string, () => Said>();
+  readonly #shown = new Map<string, () => ShownMention>();
 
   /** @param mentions - newest first */
   constructor(mentions: readonly PublicMention[], own: readonly OwnTwt[]) {
@@ -61,11 +61,11 @@ export class SiteConversations {
       if (mention.type !== "reply") continue;
       const named = withNames(mention, nameOnce);
       replies.push(named);
-      this.#said.set(mentionKey(named), () => mention);
+      this.#shown.set(mentionKey(named), () => mention);
     }
     const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
     this.#conversations = new Conversations(replies, ownNamed);
-    for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#said.set(twtKey(twt), twt.reply);
+    for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#shown.set(twtKey(twt), twt.reply);
   }
 
   #add(page: string, mention: PublicMention): void {
@@ -84,24 +84,24 @@ export class SiteConversations {
   }
 
   /**
-   * What is said about a page. A reply in another conversation counts as a mention of the page.
+   * The conversation about a page. A reply in another conversation counts as a mention of the page.
    *
    * @param url - of a page of this site
    */
   of(url: string): Conversation {
     const page = nameOf(url);
     const replies = this.#conversations.below(page).flatMap((entry) => {
-      const said = this.#said.get(entry.key)?.();
-      return said ? [{ entry, said }] : [];
+      const mention = this.#shown.get(entry.key)?.();
+      return mention ? [{ entry, mention }] : [];
     });
-    const isReply = new Set<Said>(replies.map(({ said }) => said));
+    const isReply = new Set<ShownMention>(replies.map(({ mention }) => mention));
     const others = this.#named(page).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
-    const shown = new Set<Said>(oncePerSource<Said>([...isReply, ...others]));
+    const shown = new Set<ShownMention>(oncePerSource<ShownMention>([...isReply, ...others]));
     const mentions = others.filter((mention) => shown.has(mention)).slice(0, MAX_MENTIONS);
     const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
     const threads = threadsOf(
       replies
-        .filter(({ said }) => shown.has(said))
+        .filter(({ mention }) => shown.has(mention))
         .slice(0, MAX_MENTIONS)
         .map(({ entry }) => entry),
     );
@@ -115,8 +115,8 @@ export class SiteConversations {
   }
 
   #replyOf({ entry: { key }, replies }: Thread<Entry>): Reply {
-    const said = this.#said.get(key)?.() as Said;
-    return { ...said, isOwn: said.received === null, replies: replies.map((thread) => this.#replyOf(thread)) };
+    const mention = this.#shown.get(key)?.() as ShownMention;
+    return { ...mention, isOwn: mention.received === null, replies: replies.map((thread) => this.#replyOf(thread)) };
   }
 }
 
@@ -131,7 +131,7 @@ export function ownTwtsOf(twts: TwtsFromPosts, toHtml: (text: string) => string)
     const { v1, v2 } = twts.hashesOf(twt);
     const reply = () => {
       const plain = plainTwtOf(published, twts);
-      return saidOf({ ...plain, html: toHtml(plain.text) });
+      return shownMention({ ...plain, html: toHtml(plain.text) });
     };
     const page = post.url ? twts.site.urls.absolute(post.url) : null;
     return { timestamp: twt.timestamp, hashes: [v1, v2], page, replyTo: answeredHash(published), reply };

@@ -11,10 +11,10 @@ import {
   PARTS,
   partMarkup,
   replyList,
-  type Said,
+  type ShownMention,
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
-import { saidOf, unreadList } from "../../site/timeline-markup.js";
+import { shownMention, unreadList } from "../../site/timeline-markup.js";
 import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
@@ -54,13 +54,13 @@ export function mentionListHtml(mentions: readonly PublicMention[] | null, optio
   return componentHtml([list, "\n", emptyNote(mentions, options), "\n"], options);
 }
 
-/** What is said about a page. @param conversation - `null` if the mentions are not known */
+/** The conversation about a page. @param conversation - `null` if the mentions are not known */
 export function conversationHtml(conversation: Conversation | null, options: MentionListOptions): string {
   const context = contextOf(options);
   const parts = PARTS.flatMap(({ name }) => {
-    const said: readonly (Said | Reply)[] = conversation?.[name] ?? [];
-    if (said.length === 0) return [];
-    return [partMarkup(name, lines(itemsOf(said, context)), countOf(said), context), "\n"];
+    const mentions: readonly (ShownMention | Reply)[] = conversation?.[name] ?? [];
+    if (mentions.length === 0) return [];
+    return [partMarkup(name, lines(itemsOf(mentions, context)), countOf(mentions), context), "\n"];
   });
   return componentHtml(parts, options);
 }
@@ -68,27 +68,31 @@ export function conversationHtml(conversation: Conversation | null, options: Men
 /** The conversations, the one with the newest twt first, and the feeds that could not be read. */
 export function timelineHtml(timeline: Timeline, options: MentionListOptions): string {
   const context = contextOf(options);
-  const saidByKey = new Map(timeline.twts.map(saidOf).map((said) => [mentionEntry(said).key, said]));
+  const mentionByKey = new Map(timeline.twts.map(shownMention).map((mention) => [mentionEntry(mention).key, mention]));
   const itemOf = ({ entry, replies }: Thread<ReturnType<typeof mentionEntry>>): MarkupElement => {
     const items = replies.map(itemOf);
-    return mentionItem(saidByKey.get(entry.key) as Said, context, items.length > 0 ? [replyList(items)] : []);
+    return mentionItem(
+      mentionByKey.get(entry.key) as ShownMention,
+      context,
+      items.length > 0 ? [replyList(items)] : [],
+    );
   };
-  const items = newestThreads([...saidByKey.values()].map(mentionEntry)).map(itemOf);
+  const items = newestThreads([...mentionByKey.values()].map(mentionEntry)).map(itemOf);
   const none = element("p", { class: "twtxt-none", ...(items.length > 0 && { hidden: "" }) }, options.words.noTwts);
   const unread = timeline.unread.length > 0 ? [unreadList(timeline, context, options.lang), "\n"] : [];
   const content = [mentionList(lines(items)), "\n", none, "\n", ...unread];
   return componentHtml(content, { ...options, updated: timeline.updated });
 }
 
-function* itemsOf(said: readonly (Said | Reply)[], context: MentionContext): Iterable<MarkupElement> {
-  for (const each of said) {
+function* itemsOf(mentions: readonly (ShownMention | Reply)[], context: MentionContext): Iterable<MarkupElement> {
+  for (const each of mentions) {
     const replies = "replies" in each ? each.replies : [];
     yield mentionItem(each, context, replies.length > 0 ? [replyList(itemsOf(replies, context))] : []);
   }
 }
 
-function countOf(said: readonly (Said | Reply)[]): number {
-  return said.reduce((count, each) => count + 1 + ("replies" in each ? countOf(each.replies) : 0), 0);
+function countOf(mentions: readonly (ShownMention | Reply)[]): number {
+  return mentions.reduce((count, each) => count + 1 + ("replies" in each ? countOf(each.replies) : 0), 0);
 }
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */

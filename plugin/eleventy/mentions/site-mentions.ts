@@ -102,7 +102,7 @@ export class SiteMentions {
   }
 
   /**
-   * What is said about a page. The author's own replies are known when all posts are rendered, as in layouts.
+   * The conversation about a page. It has the author's own replies once all posts are rendered, as in layouts.
    *
    * @param permalink - as for {@link of}
    */
