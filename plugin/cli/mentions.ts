@@ -1,12 +1,13 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { resolve } from "node:path";
+import * as v from "valibot";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
-import { SiteMentions, STATES } from "../author/mentions/site-mentions.js";
+import { SiteMentions } from "../author/mentions/site-mentions.js";
 import { TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
-import type { ManagedMention } from "../mentions/receive/manage.js";
+import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { oneOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
@@ -39,6 +40,9 @@ const OPTIONS = {
   ...IDENTITY_OPTION,
   ...SETTINGS_OPTION,
 };
+
+/** The output of `export`. */
+const EXPORT = v.object({ mentions: v.array(ManagedMention) });
 
 type Values = ValuesOf<typeof OPTIONS>;
 
@@ -219,9 +223,9 @@ async function readExport(file: string) {
   } catch (cause) {
     throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
   }
-  const own: ManagedMention[] | undefined = Object(json).mentions;
-  if (!Array.isArray(own)) return mentionsOfWebmentionIo(json);
-  const shown = own.filter(({ state }) => state === "shown");
+  const own = v.safeParse(EXPORT, json);
+  if (!own.success) return mentionsOfWebmentionIo(json);
+  const shown = own.output.mentions.filter(({ state }) => state === "shown");
   return shown.map(({ source, target, type, author, text: said, published, received }) => ({
     ...{ source, target, type, author, text: said, published, received },
   }));

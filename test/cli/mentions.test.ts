@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { loopbackServer } from "../helpers/loopback.js";
 import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
 import { command, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
@@ -170,6 +171,33 @@ describe("eleventy-twtxt mentions", () => {
     expect(await type("import", "own.json")).toMatchObject({ exitCode: 0 });
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);
   });
+
+  it.each([
+    [[], '{"status":"ok"}'],
+    [["--state", "held"], '{"mentions":[{"id":"3f2a91bc","state":"held"}],"next":null}'],
+    [["verify"], "null"],
+    [["forget", "bob.example", "--yes"], '{"forgotten":"many"}'],
+    [["export"], '{"mentions":[{"id":"3f2a91bc","version":null,"state":"shown","source":"bob"}],"next":null}'],
+  ])("exit 1: %j, answered with JSON of another server: %s", async (args, json) => {
+    const server = await loopbackServer((_, response) => response.end(json));
+    const { folder } = site(settingsOf({ key: await keyOfAlice() }));
+    const typed = ["mentions", ...args, "--url", server.url];
+    const { exitCode, stdout, stderr } = await command(folder, typed, { environment });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(
+      `eleventy-twtxt: ${server.url}/api/v1/mentions answers, but not with mentions. Another server may answer there, or the site has another version than this command: deploy the site.\n`,
+    );
+  });
+
+  it.each(['{"mentions":[null]}', '{"mentions":[{"state":"shown"}]}', "null"])(
+    "exit 1: a file to import that is no export: %s",
+    async (json) => {
+      const { folder } = site(settingsOf({ key: await keyOfAlice() }));
+      writeFileSync(join(folder, "own.json"), json);
+      const { exitCode, stderr } = await command(folder, ["mentions", "import", "own.json"], { environment });
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining("This is not an export")]);
+    },
+  );
 
   it("exit 1: another key, no key, and no server, each with advice", async () => {
     const { settings, type, server } = await alice();

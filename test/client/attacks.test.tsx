@@ -8,7 +8,7 @@ import type { ClientEnv } from "../../plugin/client/client-request.js";
 import { Form } from "../../plugin/client/form.js";
 import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
-import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
+import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";

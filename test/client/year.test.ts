@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { weeksOf, writersOf, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
-import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
+import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
 
 /** A Sunday. */
 const NOW = Date.parse("2026-11-22T23:59:59Z");

@@ -1,9 +1,17 @@
 // plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
+import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { mentionPages } from "../../http/read-mention-list.js";
 import { type SiteRequest, siteApi } from "../../http/site-api.js";
 import type { MentionState } from "../../mentions/mention.js";
-import type { ManagedMention } from "../../mentions/receive/manage.js";
+import {
+  Forgotten,
+  Imported,
+  ManagedMention,
+  ManagedPage,
+  STATES,
+  VerifiedPending,
+} from "../../mentions/receive/managed-mention.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import type { HostSettings } from "../../site/site.js";
 import { loopbackHostOf } from "../../url.js";
@@ -13,10 +21,10 @@ import type { Machine, OwnSiteChoice } from "../machine.js";
 import { networkOf, ownUrl } from "../network.js";
 import { publishedSite, siteAt } from "../site.js";
 
-/** The states of mentions. */
-export const STATES = ["shown", "held", "pending", "rejected"] as const;
-
 export type State = (typeof STATES)[number];
+
+const OTHER_SERVER =
+  "Another server may answer there, or the site has another version than this command: deploy the site.";
 
 /** How many mentions one request imports. */
 const PER_IMPORT = 100;
@@ -24,19 +32,13 @@ const PER_IMPORT = 100;
 /** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
 type Decided = Pick<ManagedMention, "id" | "version">;
 
-/** A page of a list. */
-interface MentionPage {
-  mentions: ManagedMention[];
-  /** `null` on the last page. */
-  next: string | null;
-}
-
-type AskMentions = (
+type AskMentions = <T>(
+  schema: v.GenericSchema<unknown, T>,
   method: SiteRequest["method"],
   path: string,
   json?: object,
   headers?: Record<string, string>,
-) => Promise<unknown>;
+) => Promise<T>;
 
 /** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
 export class SiteMentions {
@@ -61,11 +63,14 @@ export class SiteMentions {
     checkReceiver(site);
     if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
     const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
-    const ask = siteApi({ root: ownUrl(site.urls.mentionsApi, { url }), signer, now: machine.now, ...missingOn(site) });
-    return new SiteMentions(async (method, path, json, headers = {}) => {
+    const root = ownUrl(site.urls.mentionsApi, { url });
+    const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
+    return new SiteMentions(async (schema, method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
       const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
-      return (await ask({ method, path, headers, ...body, ...aborting })).json();
+      const answer = v.safeParse(schema, await (await ask({ method, path, headers, ...body, ...aborting })).json());
+      if (answer.success) return answer.output;
+      throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
     });
   }
 
@@ -86,9 +91,9 @@ export class SiteMentions {
   }
 
   /** A page of the list: 100 mentions, newest first. @param after - the `next` of the page before; `null` for the first */
-  async page(state: State, after: string | null): Promise<MentionPage> {
+  async page(state: State, after: string | null): Promise<v.InferOutput<typeof ManagedPage>> {
     const cursor = after === null ? "" : `&after=${encodeURIComponent(after)}`;
-    return (await this.#ask("GET", `?state=${state}${cursor}`)) as MentionPage;
+    return this.#ask(ManagedPage, "GET", `?state=${state}${cursor}`);
   }
 
   async all(): Promise<ManagedMention[]> {
@@ -102,7 +107,7 @@ export class SiteMentions {
    */
   async decide({ id, version }: Decided, state: MentionState): Promise<ManagedMention> {
     const headers = version === null ? {} : { "if-match": `"${version}"` };
-    return (await this.#ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
+    return this.#ask(ManagedMention, "POST", `/${id}`, { state }, headers);
   }
 
   /** Deletes a mention without a trace. @returns how many there were */
@@ -116,8 +121,8 @@ export class SiteMentions {
   }
 
   /** Verifies pending mentions now. */
-  async verify(): Promise<Record<"kept" | "dropped" | "waiting", number>> {
-    return Object(await this.#ask("POST", "/verify"));
+  async verify(): Promise<VerifiedPending> {
+    return this.#ask(VerifiedPending, "POST", "/verify");
   }
 
   /**
@@ -130,15 +135,17 @@ export class SiteMentions {
   async import(mentions: readonly object[], onProgress: (done: number) => void): Promise<number> {
     let imported = 0;
     for (let start = 0; start < mentions.length; start += PER_IMPORT) {
-      const answer = await this.#ask("POST", "/import", { mentions: mentions.slice(start, start + PER_IMPORT) });
-      imported += Number(Object(answer).imported);
+      const answer = await this.#ask(Imported, "POST", "/import", {
+        mentions: mentions.slice(start, start + PER_IMPORT),
+      });
+      imported += answer.imported;
       onProgress(Math.min(start + PER_IMPORT, mentions.length));
     }
     return imported;
   }
 
   async #forgotten(path: string): Promise<number> {
-    return Number(Object(await this.#ask("DELETE", path)).forgotten);
+    return (await this.#ask(Forgotten, "DELETE", path)).forgotten;
   }
 }
 

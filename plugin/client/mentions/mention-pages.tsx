@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
-import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { ActionButton, Form, Question } from "../form.js";
 import { MentionAbout } from "../mention-about.js";

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
-import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { BackgroundCount } from "../background-count.js";
 import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
 import type { Notice } from "../notices.js";

@@ -1,7 +1,7 @@
 // plugin/client/mentions/year.tsx: the mentions of a year, counted by week, kind and author: a plot, the same numbers as a table, and who wrote most.
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import type { MentionType } from "../../site/mention-list.js";
 import { StrangersLink } from "../strangers-text.js";
 import { Tabs } from "./mention-pages.js";

@@ -13,17 +13,17 @@ import {
 } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import { isSameHost } from "../../url.js";
-import type { MentionState, StoredMention } from "../mention.js";
+import type { StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
+import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
 import { isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import { newestFirst, pageOf, type ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
-import type { ClaimProcessor, VerifiedPending } from "./verify-and-store.js";
+import type { ClaimProcessor } from "./verify-and-store.js";
 
-const STATES = ["shown", "held", "rejected", "pending"] as const;
 /** Methods that require a signature, even on routes that do not allow them. */
 const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const BODY_LIMIT = 1024 * 1024;
@@ -35,18 +35,6 @@ const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"
 
 /** The routes of {@link manageMentions}. */
 export type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
-
-type NullWhilePending = { [Key in "type" | "author" | "text"]: StoredMention[Key] | null };
-
-/** An item of the list: a stored or a pending mention. */
-export interface ManagedMention
-  extends NullWhilePending,
-    Pick<StoredMention, "id" | "target" | "under" | "published" | "received"> {
-  /** Version of its contents, sent back as `If-Match` with a decision; `null` while pending. */
-  version: string | null;
-  state: MentionState | "pending";
-  source: string;
-}
 
 /**
  * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST /verify` verifies

@@ -8,6 +8,7 @@ import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from ".
 import { formatReference } from "../reference.js";
 import { type Allowance, AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
 import type { NewMention } from "./event.js";
+import type { VerifiedPending } from "./managed-mention.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
@@ -17,14 +18,6 @@ import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-que
 export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
 
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
-
-/** Counts of pending mentions by result. */
-export interface VerifiedPending {
-  kept: number;
-  /** The source does not confirm it, or gave no verdict in the last attempt. */
-  dropped: number;
-  waiting: number;
-}
 
 interface ClaimProcessorOptions {
   verify: Verify;

@@ -87,7 +87,7 @@ export function mentionsOfWebmentionIo(json: unknown): ImportedMention[] {
   if (!result.success) {
     throw new TwtxtError(
       "bad-file",
-      'This is not an export from webmention.io: expected its mentions.jf2, an object with a list "children".',
+      'This is not an export: expected mentions.jf2 of webmention.io, an object with a list "children", or the output of `mentions export`.',
     );
   }
   const entries: ExportedMention[] = "children" in result.output ? result.output.children : result.output.links;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
-import type { ManagedMention } from "../../../plugin/mentions/receive/manage.js";
+import type { ManagedMention } from "../../../plugin/mentions/receive/managed-mention.js";
 import { identityOf } from "../../helpers/identity.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";

@@ -1,0 +1,49 @@
+// plugin/mentions/receive/managed-mention.ts: JSON of the endpoints at which authors manage their mentions. PROTOCOL 2.5
+import * as v from "valibot";
+import { AUTHOR, MENTION_TYPES } from "../../site/mention-list.js";
+import { StoredUrl } from "../mention.js";
+
+export const STATES = ["shown", "held", "pending", "rejected"] as const;
+
+const orNull = v.nullable(v.string());
+
+/** An item of the list: a stored or a pending mention. */
+export const ManagedMention = v.object({
+  id: v.string(),
+  /** Version of its contents, sent back as `If-Match` with a decision; `null` while pending. */
+  version: orNull,
+  state: v.picklist(STATES),
+  /** A reference to a twt, or a page. */
+  source: StoredUrl,
+  target: v.string(),
+  under: orNull,
+  /** `null` while pending, like `author` and `text`. */
+  type: v.nullable(v.picklist(MENTION_TYPES)),
+  author: v.nullable(AUTHOR),
+  text: orNull,
+  published: orNull,
+  received: v.string(),
+});
+export type ManagedMention = v.InferOutput<typeof ManagedMention>;
+
+/** A page of the list. */
+export const ManagedPage = v.object({
+  mentions: v.array(ManagedMention),
+  /** `null` on the last page. */
+  next: orNull,
+});
+
+/** The answer to a deletion: how many there were. */
+export const Forgotten = v.object({ forgotten: v.number() });
+
+/** The answer to an import. */
+export const Imported = v.object({ imported: v.number() });
+
+/** The answer to a verification of pending mentions. */
+export const VerifiedPending = v.object({
+  kept: v.number(),
+  /** The source does not confirm it, or gave no verdict in the last attempt. */
+  dropped: v.number(),
+  waiting: v.number(),
+});
+export type VerifiedPending = v.InferOutput<typeof VerifiedPending>;
