@@ -8,6 +8,26 @@ import { importedFile, netlifySources, roomOf, sources } from "./helpers/sources
 const PURE = ["feed", "messages/saltpack"];
 const NODE = /^node:/;
 
+/** Modules that can open connections, and what of them opens none. */
+const CLIENTS = /^(?:undici|node:(?:https?|http2|net|tls|dgram))$/;
+const OPENS_NOTHING = ["STATUS_CODES", "createServer", "isIP"];
+
+/** The values that a file imports from these modules: `*` for all of them. */
+function valuesFrom(modules: RegExp, text: string): string[] {
+  const named = [...text.matchAll(/^import (?!type )([^;"]+?) from "([^"]+)"/gm)];
+  const whole = [...text.matchAll(/\bimport\("([^"]+)"\)|^export [^;"]+ from "([^"]+)"/gm)];
+  return [
+    ...named.filter(([, , module = ""]) => modules.test(module)).flatMap(([, names = ""]) => importedNames(names)),
+    ...whole.filter(([, module, again]) => modules.test(module ?? again ?? "")).map(() => "*"),
+  ];
+}
+
+/** @param names - what stands between `import` and `from` */
+function importedNames(names: string): string[] {
+  const all = names.replace(/[{}]/g, "").split(",");
+  return all.flatMap((name) => (/^\s*(?:type .*)?$/.test(name) ? [] : name.trim().replace(/(?<!\*) as .*/, "")));
+}
+
 function withoutComments(text: string): string {
   return text.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm, "");
 }
@@ -66,11 +86,35 @@ describe("the house", () => {
   });
 
   it("opens connections to strangers through the guard alone", () => {
-    const clients = ["undici", "node:http", "node:https", "node:http2", "node:tls"];
-    const opening = sources
-      .filter(({ text }) => /\bimport \{[^}]*\b(request|connect|Agent|get)\b[^}]*\} from/.test(text))
-      .filter(({ imports }) => imports.some((name) => clients.includes(name)));
+    const opening = [...sources, ...netlifySources].filter(({ text }) =>
+      valuesFrom(CLIENTS, text).some((name) => !OPENS_NOTHING.includes(name)),
+    );
     expect(opening.map(({ file }) => file)).toEqual(["http/guard.ts"]);
+  });
+
+  it.each([
+    ['import http from "node:http";', ["http"]],
+    ['import * as net from "node:net";', ["* as net"]],
+    ['import { type Socket, connect as open } from "node:net";', ["connect"]],
+    ['import {\n  createServer,\n  get,\n} from "node:http";', ["createServer", "get"]],
+    ['const { fetch } = await import("undici");', ["*"]],
+    ['export * from "node:tls";', ["*"]],
+    ['import type { Server } from "node:http";', []],
+    ['import { request } from "./request.js";', []],
+  ])("finds what can open a connection in: %s", (text, names) => {
+    expect(valuesFrom(CLIENTS, text)).toEqual(names);
+  });
+
+  it("uses the platform's fetch in the files alone for which biome.json permits it", () => {
+    const { overrides } = JSON.parse(readFileSync(new URL("../biome.json", import.meta.url), "utf8"));
+    const permitted: string[] = overrides[0].includes.filter((file: string) => file.startsWith("!"));
+    const using = [
+      ...sources.map(({ file, text }) => ({ file: `plugin/${file}`, text })),
+      ...netlifySources.map(({ file, text }) => ({ file: `netlify/${file}`, text })),
+    ].filter(({ text }) =>
+      /\b(?:globalThis|window|self)(?:\.|\?\.|\[")fetch\b/.test(text.replace(/\btypeof globalThis\.fetch\b/g, "")),
+    );
+    expect(using.map(({ file }) => `!${file}`).filter((file) => !permitted.includes(file))).toEqual([]);
   });
 
   it("asks whether a text is a URL in one place, around the bug of URL.canParse in Node.js 20 and 22", () => {

@@ -52,6 +52,7 @@ describe("a URL that is not requested", () => {
     ["another protocol", "ftp://bob.example/twtxt.txt"],
     ["a file", "file:///etc/passwd"],
     ["credentials", "https://user:password@bob.example/"],
+    ["a password alone", "https://:password@bob.example/"],
     ["a port of another service", "http://bob.example:25/"],
     ["no URL", "bob.example/twtxt.txt"],
   ])("address-refused: %s", async (_name, url) => {
@@ -103,6 +104,15 @@ describe("a URL that is not requested", () => {
     );
     expect(told).toEqual([`${bob.url}/`, `${bob.url}/secret`]);
     expect(bob.asked).toEqual(["/"]);
+  });
+
+  it("is one that the caller refuses, whatever dots are behind the name of its host", async () => {
+    const checkUrl = (url: string) => {
+      if (new URL(url).host === "bob.example") throw new TwtxtError("blocked", "Not this one.");
+    };
+    for (const url of ["https://bob.example./", "https://bob.example../"]) {
+      await expect(ask(url, { lookup: names({}) }, { checkUrl })).rejects.toThrow(failsWith("blocked"));
+    }
   });
 
   it("is requested if exactly its host and port are allowed", async () => {

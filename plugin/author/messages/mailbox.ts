@@ -119,9 +119,9 @@ export class Mailbox {
    * @param fetch - replaces the platform's
    * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
    */
-  async inbox(fetch = globalThis.fetch): Promise<InboxClient> {
+  async inbox(fetch?: typeof globalThis.fetch): Promise<InboxClient> {
     const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.#choice);
-    return new InboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
+    return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.#now, sleep });
   }
 
   /** @param lookup - looks senders up */

@@ -1,7 +1,9 @@
 // plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash.
+
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { FileStore } from "../../store/file.js";
 import { readAllJson, readJson, update } from "../../store/json.js";
@@ -40,9 +42,9 @@ const PREFIX = "drafts/";
 export class PostDrafts {
   readonly pictures: DraftPictures;
   readonly #store: StreamingStore;
-  readonly #now: () => number;
+  readonly #now: Clock;
 
-  constructor(store: StreamingStore, now: () => number, limits = PICTURE_LIMITS) {
+  constructor(store: StreamingStore, now: Clock, limits = PICTURE_LIMITS) {
     this.pictures = new DraftPictures(store, limits);
     this.#store = store;
     this.#now = now;
