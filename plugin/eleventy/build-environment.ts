@@ -1,4 +1,4 @@
-// plugin/eleventy/build-environment.ts: what a build needs from the machine, and the default of the option `host`.
+// plugin/eleventy/build-environment.ts: the machine that a build runs on, and the default of the option `host`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.js";
@@ -6,7 +6,7 @@ import type { FollowedFeed } from "../options/follow.js";
 import type { Settings } from "../options.js";
 import type { HtmlReader } from "../text/text-from-post.js";
 
-/** What a build needs from the machine. */
+/** The parts of the machine that a build uses. */
 export interface BuildEnvironment {
   now: Clock;
   /** The project's root. */

@@ -17,7 +17,7 @@ const NAMED_COLLECTIONS = 10;
 /** A visible character. U+2800, the empty Braille pattern, is invisible. */
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** What to do if the host was not recognized. */
+/** Advice for a site whose host was not recognized. */
 const OTHER_HOST = 'If Netlify or your own server serves the site, set the option host: "netlify" or host: "node"';
 
 /**

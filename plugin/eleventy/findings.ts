@@ -23,7 +23,12 @@ export class Findings {
   }
 }
 
-/** A sentence about pages, which gets the list of their files and their count; none if there are no pages. */
+/**
+ * A sentence about pages.
+ *
+ * @param say - writes it from the list of their files and their count, such as "2 posts"
+ * @returns one sentence; none if there are no pages
+ */
 export function sentenceAbout(
   pages: readonly { inputPath: string }[],
   say: (files: string, count: string) => string,

@@ -83,7 +83,12 @@ export class SiteBuild {
     this.#head = new HeadLinks(settings, this.urls);
   }
 
-  /** Stops a build with an invalid key or path prefix, or one that would disturb a running server, before it writes files. */
+  /**
+   * Reads the mentions and the followed feeds.
+   *
+   * @throws TwtxtError `bad-option` for an invalid key or path prefix; `output-conflict` for a build that would disturb a
+   *   running server. No file is written by then.
+   */
   async begin(event: BuildEvent): Promise<void> {
     const { directories, outputMode } = event;
     const { root } = this.#environment;

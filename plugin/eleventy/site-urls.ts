@@ -15,7 +15,7 @@ import type { EleventyConfig } from "./eleventy.js";
 /** An author with an address. */
 export type Inbox = SiteSettings["authors"][number];
 
-/** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so do not ask earlier. */
+/** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so call no method before that. */
 export class SiteUrls {
   /** The base paths of the endpoints, without the path prefix. */
   readonly bases: Bases;

@@ -60,7 +60,6 @@ function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): voi
   if (!config.getFilter("mentions")) {
     config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
   }
-
   config.addFilter("conversation", (post: PostLike) => build.mentions.conversationOf(urlOf(post)));
 }
 

@@ -86,7 +86,7 @@ export class FollowerList {
    * Adds a request for the feed.
    *
    * @param time - `YYYY-MM-DDThh:mm:ssZ`
-   * @returns whether it is that of a follower
+   * @returns whether a follower made it
    */
   add(userAgent: string, time: string): boolean {
     const follower = parseFollower(userAgent);
@@ -98,7 +98,7 @@ export class FollowerList {
     if (follower.lastSeen >= (this.#byUrl.get(follower.url)?.lastSeen ?? "")) this.#byUrl.set(follower.url, follower);
   }
 
-  /** Last seen first. @param limit - at most so many */
+  /** The followers that were seen last, newest first. @param limit - the maximum number */
   newest(limit: number): SeenFollower[] {
     return [...this.#byUrl.values()].sort((a, b) => (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, limit);
   }

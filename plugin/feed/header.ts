@@ -61,7 +61,7 @@ export function formatHeader(fields: Partial<Record<FieldName, readonly string[]
 }
 
 /**
- * What makes a value invalid in a header.
+ * The reason why a value is invalid in a header.
  *
  * @returns `null` for a valid value
  */

@@ -53,18 +53,14 @@ export function isNick(name: string): boolean {
   return /^[^\s@#!:<>()[\]'"`\x00-\x1f\x7f-\x9f]+$/.test(name) && name.isWellFormed();
 }
 
-/** Whether a URL can be written in a mention: its scheme can serve feeds, and no reader cuts it off. */
+/** Whether a URL can be written in a mention: its scheme can serve feeds, and no reader truncates it. */
 export function isMentionUrl(url: string): boolean {
   return (
     /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && canParseUrl(url)
   );
 }
 
-/**
- * Writes a mention in the form that all peers understand. The nick is required, because some peers do not know `@<url>`.
- *
- * @param mention - both are required
- */
+/** Writes a mention in the form that all peers understand. The nick is required, because some peers do not know `@<url>`. */
 export function formatMention({ nick, url }: { nick: string; url: string }): string {
   return `@<${nick} ${url}>`;
 }

@@ -1,4 +1,4 @@
-// plugin/host/jobs.ts: the work of a site that no request asks for.
+// plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
 import type { Blobs } from "../blobs/serve/blobs.js";
 import { TwtxtError } from "../errors.js";
 import { sweepNonces } from "../http/nonces.js";

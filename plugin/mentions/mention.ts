@@ -27,7 +27,7 @@ export const PostedClaim = v.object({
 });
 export type PostedClaim = v.InferOutput<typeof PostedClaim>;
 
-/** What a verification checks. */
+/** The part of a claim that a verification checks. */
 export type Claim = Omit<PostedClaim, "under">;
 
 const orNull = v.nullable(v.string());
@@ -101,8 +101,8 @@ export type MentionState = StoredMention["state"];
 export interface MentionQuery {
   state?: MentionState;
   /**
-   * A URL of this site, as the site writes it, compared with `target` and `under`. Replies in its conversation are listed,
-   * too; a reply in another one has the type `mention`.
+   * A URL of this site, as the site writes it, compared with `target` and `under`. All replies in its conversation are
+   * listed. A reply in another conversation is listed with the type `mention`.
    */
   target?: string | undefined;
   /** The cursor from the previous page. */

@@ -48,7 +48,7 @@ export function text(isValid: (value: string) => boolean, expected: string) {
   return v.pipe(v.string(expected), v.check(isValid, expected));
 }
 
-/** What a nick is, for messages. */
+/** The description of a nick for messages. */
 export const NICK = 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"';
 export const nick = text(isNick, NICK);
 

@@ -4,7 +4,7 @@
 export interface Entry {
   /** Unique. */
   key: string;
-  /** By what a reply can name it: both hashes of a twt, the URL of a page. */
+  /** The names that a reply can have for it: both hashes of a twt, the URL of a page. */
   names: readonly string[];
   /** The names of what it replies to. The first known one counts. */
   parents: readonly string[];
@@ -18,17 +18,17 @@ export interface Thread<E> {
   replies: Thread<E>[];
 }
 
-/** Replies on a deeper level join those of the last one. */
+/** Maximum depth. Deeper replies are listed on the last level. */
 const LEVELS = 4;
 
 /** No entry. */
 const NONE = -1;
 
 /**
- * Arranges entries as threads, oldest first. Each entry stands once: under what it replies to, or at the top if that is
- * unknown. Of entries that reply to each other in a circle, the oldest stands at the top.
+ * Arranges entries as threads, oldest first. Each entry appears once: under the entry that it replies to, or at the top if
+ * that entry is unknown. If entries reply to each other in a circle, the oldest is at the top.
  *
- * The result does not depend on the order of the entries. Of several with one key or name, the oldest counts.
+ * The result does not depend on the order of the entries. If several have the same key or name, the oldest counts.
  */
 export function threadsOf<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   const sorted = sortedEntries(entries);
@@ -90,12 +90,12 @@ export function twtKey({ page, timestamp }: Pick<TwtLike, "page" | "timestamp">)
   return page ?? timestamp;
 }
 
-/** A mention in the list of a page to whose conversation it does not belong: a reply there only mentions the page. */
+/** A mention in the list of a page. A reply that belongs to another conversation only mentions this page. */
 export function asMention<M extends { type: string }>(mention: M): M {
   return mention.type === "reply" ? { ...mention, type: "mention" } : mention;
 }
 
-/** What a mention is called, and what it replies to. */
+/** The entry of a mention: its names, and those of what it replies to. */
 export function mentionEntry(mention: Omit<MentionLike, "type">): Entry {
   const { source, target, under, hash, hashV1, replyTo, published, received } = mention;
   const known = (names: readonly (string | null)[]) => [...new Set(names.filter((name) => name !== null))];

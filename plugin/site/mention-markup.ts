@@ -38,7 +38,7 @@ export interface MentionContext {
   once(key: Author | string, create: () => readonly Markup[]): readonly Markup[];
 }
 
-/** The parts of what is shown under a post, in order. The name of a part is its heading's word. */
+/** The sections under a post, in order. The name of a section is the word of its heading. */
 export const PARTS = [
   { name: "replies", type: "reply" },
   { name: "mentions", type: "mention" },
@@ -65,7 +65,7 @@ export function mentionList(items: Iterable<Markup>): MarkupElement {
   return { tag: "ol", attributes: { class: "twtxt-mentions" }, children: items };
 }
 
-/** A part of what is shown under a post, with its heading. */
+/** A section under a post, with its heading. */
 export function partMarkup(
   name: PartName,
   items: Iterable<Markup>,
@@ -120,7 +120,7 @@ function placeOf(mention: ShownMention): Record<string, string> {
   return { "data-names": names.join(" "), "data-parents": parents.join(" ") };
 }
 
-/** Likes, reposts and bookmarks say nothing of their own. */
+/** Likes, reposts and bookmarks have no text of their own. */
 function isReaction({ type }: ShownMention): boolean {
   return type === "like" || type === "repost" || type === "bookmark";
 }

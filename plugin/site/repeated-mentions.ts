@@ -1,4 +1,4 @@
-// plugin/site/repeated-mentions.ts: which of several mentions by the same twt or page is shown.
+// plugin/site/repeated-mentions.ts: selects one of several mentions by the same twt or page.
 import type { PublicMention } from "./mention-list.js";
 
 /**

@@ -24,12 +24,12 @@ export interface ServerRoute extends Answers {
 export type Route = SiteRoute | ServerRoute;
 
 interface Answers {
-  /** What follows the base: `/:name` is one segment, `/*` is the base itself and everything below. */
+  /** The path after the base: `/:name` is one segment, `/*` is the base itself and everything below. */
   below: string;
   methods: readonly string[];
   /**
-   * Who is answered: `signed` for requests with the key of an author or owner, `token` for the private feed,
-   * `signed-to-read` where anyone may write. OPTIONS is answered to anyone.
+   * The credentials that a request needs: `signed`, a signature with the key of an author or owner; `token`, that of the
+   * private feed; `signed-to-read` where anyone may write. OPTIONS needs none.
    */
   access: "anyone" | "signed" | "signed-to-read" | "token";
   /** `Cache-Control` of answers that set none themselves. */

@@ -17,7 +17,7 @@ export function boundedMarks(text: string): string {
 }
 
 /**
- * An element of a stranger's text, or what it contains where the element is not allowed.
+ * An element of a stranger's text if it is allowed; otherwise its children.
  *
  * @param tag - in lower case
  */

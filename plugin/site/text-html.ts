@@ -51,7 +51,7 @@ const writer = unified()
 /** Mentions, and the hash of a reply, at the start of a text. */
 const SUBJECT = /^((?:\s*@<[^<>]*>)*)\s*\(#[^()]*\)\s*/;
 
-/** What stands for a mention in the Markdown: private characters around its index. */
+/** The placeholder of a mention in the Markdown: its index between private characters. */
 const MARK = /\ue000(\d+)\ue001/g;
 
 /**
@@ -139,7 +139,7 @@ function restoreMentions(tree: Root, sources: readonly string[]): void {
   });
 }
 
-/** Links to http and https are marked as a stranger's; of others the text stays. */
+/** Marks links to http and https as a stranger's, and replaces other links by their text. */
 function keepWebLinks(tree: Root): void {
   visit(tree, "link", (link: Link, index, parent: Parents | undefined) => {
     if (!parent || index === undefined) return;
@@ -153,7 +153,7 @@ function keepWebLinks(tree: Root): void {
   });
 }
 
-/** Each line of a code block on its own, so that a long one can be folded. */
+/** The lines of a code block as separate elements, so that a long block can be folded. */
 function codeLines(text: string): Element[] {
   return text.split("\n").flatMap((line, index) => {
     const code = elementOf("code", [{ type: "text", value: line }]);

@@ -7,7 +7,7 @@ import { AUTHOR } from "./mention-list.js";
 /** Maximum number of twts of followed feeds. */
 const MAX_TWTS = 200;
 
-/** A twt of a followed feed or of the site's own, before its text is converted. */
+/** A twt of a followed feed or of the site's own, before its text is converted to HTML. */
 export const PLAIN_TWT = v.object({
   /** A reference to the twt; for an own twt, the URL of its page if it has one. */
   source: v.string(),

@@ -2,7 +2,7 @@
 import { canParseUrl, isLoopback } from "../url.js";
 import { ATTRIBUTES } from "./blob-links.js";
 
-/** How many links of a post are sent. */
+/** Maximum number of links of a post that are sent. */
 export const MAX_LINKS = 50;
 
 const MAX_URL_LENGTH = 2048;

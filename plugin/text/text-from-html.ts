@@ -92,7 +92,7 @@ function dropLinkTitles() {
 function removeMentions(tree: Root): void {
   visit(tree, "element", ({ tagName, properties: { className } }, index, parent) => {
     const classes = Array.isArray(className) ? className : [];
-    // A section in a paragraph ends the paragraph, and is no longer in the component then.
+    // The parser ends a paragraph at a section, which moves the section out of a component in that paragraph.
     const isMentions =
       tagName === "twtxt-mentions" ||
       (tagName === "ol" && classes.includes("twtxt-mentions")) ||

@@ -36,7 +36,7 @@ export class SiteMentions {
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
   /** Loaded if there are mentions. */
   #readHtml: MentionListOptions["readHtml"] = () => [];
-  /** Most mentions stand under a page and in the list of all. */
+  /** Shared by all pages, because most mentions are shown under a page and in the list of all mentions. */
   #once = writeOnce();
   /** Created once, because this takes longer than a page. */
   #dates: MentionListOptions["dates"] | null = null;

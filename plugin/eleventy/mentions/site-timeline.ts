@@ -19,10 +19,10 @@ import type { SiteMentions } from "./site-mentions.js";
 
 type HtmlReader = MentionListOptions["readHtml"];
 
-/** In the folder in which Eleventy's own plugins keep what they have fetched. */
+/** In the cache folder of Eleventy's own plugins. */
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
 
-/** What one build leaves for the next. Damaged parts are left out. */
+/** The cache that one build writes for the next. Damaged parts of it are ignored. */
 const CACHED = v.object({
   feeds: v.fallback(v.array(v.unknown()), []),
   /** The User-Agent, with the version of this package: another one may convert texts differently. */
@@ -47,8 +47,9 @@ export class SiteTimeline {
   #read: ReadFeeds | null = null;
   #own: () => readonly PlainTwt[] = () => [];
   #isCached = false;
-  /** HTML by text: what is known, and what this build shows. */
+  /** HTML by text, from the cache. */
   #knownHtml: ReadonlyMap<string, string> = new Map();
+  /** HTML by text, of the twts that this build shows. */
   readonly #html = new Map<string, string>();
 
   constructor(
@@ -148,14 +149,14 @@ export class SiteTimeline {
   }
 }
 
-/** Loads the HTML parser only if the HTML of a twt needs it: that takes longer than reading all of it without. */
+/** Loads the HTML parser only if a twt needs it: loading it takes longer than reading all other twts. */
 async function readerFor(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
   const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
   if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
   return (html) => plain.get(html) ?? [];
 }
 
-/** A site on loopback is a trial, and may follow others on this machine. */
+/** A site on loopback is a trial, and may follow feeds on this machine. */
 function privateHosts(url: string, follow: readonly Followed[]): string[] {
   return isLoopback(new URL(url).hostname) ? follow.flatMap((feed) => loopbackHostOf(feed.url)) : [];
 }

@@ -1,4 +1,4 @@
-// plugin/eleventy/output/publish.ts: leaves a built site for its host.
+// plugin/eleventy/output/publish.ts: writes the data that the host of a built site needs.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";

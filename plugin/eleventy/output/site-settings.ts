@@ -13,7 +13,7 @@ import type { CollectionItem } from "../eleventy.js";
 import type { Schedule } from "../posts/posts.js";
 import { authorsHere, type SiteUrls } from "../site-urls.js";
 
-/** A build, as far as the settings depend on it. */
+/** The parts of a build that the settings depend on. */
 type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
   Pick<BuildEnvironment, "followed"> & { schedule: Schedule };
 

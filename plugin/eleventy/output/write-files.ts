@@ -27,7 +27,9 @@ export class OtherOutput {
   }
 
   /**
-   * @param alternative - what to do if the other file is to stay
+   * Checks that no page or copied file of the site has the path of one of these files.
+   *
+   * @param alternative - what the author can do to keep the other file
    * @throws TwtxtError `output-conflict` naming the site's file
    */
   check(files: readonly { path: string }[], alternative: string): void {

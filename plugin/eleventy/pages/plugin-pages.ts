@@ -19,7 +19,7 @@ interface PluginPages {
   name: "mentions" | "timeline" | "contact";
   /** Such as "contact page", for messages of the build. */
   noun: string;
-  /** What shows its content on a page of the site. */
+  /** The template data or shortcode that shows its content on a page of the site. */
   tool: string;
   title: string;
   /** The path of the first page. */

@@ -100,7 +100,7 @@ export class SiteContact {
     );
   }
 
-  /** What the script needs. It knows the English words. */
+  /** The data for the script, which has the English words itself. */
   #dataOf({ user, address, key }: Recipient): Record<string, string> {
     const { lang } = this.settings;
     const { inbox } = this.urls.bases;

@@ -1,10 +1,9 @@
-// plugin/eleventy/posts/deleted-posts.ts: posts with `twt: deleted`, and the pages that remain of them.
+// plugin/eleventy/posts/deleted-posts.ts: posts with `twt: deleted`, and the pages that replace them.
 import { authorError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { Words } from "../../options/words.js";
 import type { DeletedPage } from "../../site/site.js";
 import type { TemplateData } from "../eleventy.js";
-
 import { homeLink, pageHeading, pageHtml } from "../pages/page-html.js";
 
 /** Values that are almost `deleted`. As the text of a twt they would publish what the author wants to delete. */
@@ -55,8 +54,8 @@ export class DeletedPosts {
 }
 
 /**
- * The page that remains of a deleted post. It has nothing of the post, and no layout of the site, which would show its
- * title.
+ * The page that replaces a deleted post. It has no content of the post, and no layout of the site, because a layout would
+ * show the title.
  *
  * @param home - the path of the home page
  */

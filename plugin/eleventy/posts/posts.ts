@@ -18,7 +18,7 @@ export interface Schedule {
   undated: CollectionItem[];
   /** Posts dated in the future, which get no twt yet. */
   held: DatedPost[];
-  /** Posts whose own second belongs to another post, so they are at a later one. */
+  /** Posts that are at a later second, because another post has theirs. */
   moved: { post: CollectionItem; from: string; other: CollectionItem }[];
 }
 

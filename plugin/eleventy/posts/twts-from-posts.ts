@@ -26,7 +26,7 @@ export interface PublishedPost {
   twt: PostTwt;
 }
 
-/** What a post gives the feed and the sender. */
+/** The contents of a post that go into the feed, or that mentions are sent to. */
 export interface PostContents extends PostText {
   /** The links to other sites in its body; empty if the site does not send them. */
   links: readonly string[];
@@ -129,11 +129,11 @@ export class TwtsFromPosts {
     });
   }
 
-  /** The posts of the feed with such contents. Call it after `all`. */
-  postsWhere(isSuch: (contents: PostContents) => boolean): CollectionItem[] {
+  /** The posts of the feed whose contents match. Call it after `all`. */
+  postsWhere(matches: (contents: PostContents) => boolean): CollectionItem[] {
     return this.schedule.dated.flatMap(({ post }) => {
       const contents = this.#contents.get(permalinkOf(post));
-      return contents && isSuch(contents) ? [post] : [];
+      return contents && matches(contents) ? [post] : [];
     });
   }
 

@@ -89,17 +89,17 @@ async function list({ received, pending }: ManageParts, url: string) {
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (known === "pending") {
-    return pageOf((await pending.all()).map(shownPending).sort(newestFirst), { after, limit: size });
+    return pageOf((await pending.all()).map(itemOfPending).sort(newestFirst), { after, limit: size });
   }
   const page = await received.list({ state: known, limit: size, after });
-  return { mentions: page.mentions.map(shownStored), next: page.next };
+  return { mentions: page.mentions.map(itemOfStored), next: page.next };
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
   const { state } = parsed(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
-  return shownStored(mention);
+  return itemOfStored(mention);
 }
 
 async function forgetOne(parts: ManageParts, id: string): Promise<{ forgotten: number }> {
@@ -153,13 +153,13 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
   return claims.verifyPending("all", () => now() >= end);
 }
 
-function shownStored(mention: StoredMention): ManagedMention {
+function itemOfStored(mention: StoredMention): ManagedMention {
   const { id, state, target, under, type, author, text, published, received } = mention;
   const version = versionOf(mention);
   return { id, version, state, source: sourceOf(mention), target, under, type, author, text, published, received };
 }
 
-function shownPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {
+function itemOfPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {
   const [timestamp] = timestamps;
   return {
     id,

@@ -28,7 +28,7 @@ interface SourceQuery {
   target: string;
 }
 
-/** Changes are durable when they return. */
+/** The mentions that a site has received. Changes are durable when their methods return. */
 export class ReceivedMentions {
   readonly journal: Journal;
   readonly #now: Clock;
@@ -86,7 +86,7 @@ export class ReceivedMentions {
     return [...(await this.journal.read()).values()].filter(isOfSource);
   }
 
-  /** Removes what its source retracted. */
+  /** Removes a mention that its source retracted. */
   async remove(id: string): Promise<void> {
     await this.#add([{ kind: "removed", at: this.#at(), id }]);
   }

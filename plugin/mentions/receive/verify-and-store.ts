@@ -41,7 +41,11 @@ export class ClaimProcessor {
     this.#options = options;
   }
 
-  /** @throws TwtxtError with the code of PROTOCOL 2.4 if the source does not confirm the claim */
+  /**
+   * Verifies a claim, and stores or removes its mention.
+   *
+   * @throws TwtxtError with the code of PROTOCOL 2.4 if the source does not confirm the claim
+   */
   async process(claim: PostedClaim, requester: Requester): Promise<ClaimOutcome> {
     const proof = await this.#verify(claim, requester);
     if (proof === null) return "waiting";
@@ -129,7 +133,7 @@ export class ClaimProcessor {
   }
 
   /**
-   * Removes what the source no longer says. A mention known by another URL is removed only if that URL confirms it: an
+   * Removes the mention that the source no longer has. A mention known by another URL is removed only if that URL confirms it: an
    * answer to `bob.txt?1` says nothing about `bob.txt`.
    *
    * @returns an error if nothing was stored from this source

@@ -5,7 +5,6 @@ import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { MentionType } from "../../site/mention-list.js";
 import { shortened } from "../../site/plain-lines.js";
-
 import type { ImportedMention } from "./import-mentions.js";
 
 const maybe = v.nullish(v.string(), "");

@@ -1,4 +1,4 @@
-// plugin/mentions/send/discover.ts: finds where a mention or a link is sent, or why it is not.
+// plugin/mentions/send/discover.ts: finds the endpoint of a mention or a link, or the reason why it has none.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";

@@ -83,8 +83,10 @@ export class MentionLedger {
   }
 
   /**
-   * @param name - that of mentions, or that of links
-   * @returns the stored baseline, which may be that of an earlier run
+   * Stores a baseline, unless an earlier run has stored one.
+   *
+   * @param name - `baseline` for mentions, `links` for links
+   * @returns the stored baseline
    */
   async writeBaseline(name: BaselineName, { pairs, before }: Baseline): Promise<Baseline> {
     const record = { pairs: [...pairs], before };
@@ -94,7 +96,7 @@ export class MentionLedger {
     throw new TwtxtError("store-failed", `${this.#folder}/${name} is missing although it was just written.`);
   }
 
-  /** After this, the next run with links skips all links that are there by then. */
+  /** Makes the next run with links skip all links that exist by then. */
   async forgetLinkBaseline(): Promise<void> {
     await this.forget([`${this.#folder}/links`]);
   }

@@ -67,7 +67,7 @@ export function nextDue({ mentions }: SendReport, now: number): number | null {
  */
 export async function sendMentions(options: SendOptions): Promise<SendReport> {
   const { isOver = () => false } = options;
-  if (options.isDryRun) return run({ ...options, store: draftOf(options.store) }, isOver);
+  if (options.isDryRun) return run({ ...options, store: dryRunStore(options.store) }, isOver);
   return withLease(options, (lease) => run(options, () => isOver() || !lease.isHeld()));
 }
 
@@ -157,7 +157,7 @@ async function writeBaselines(
 ): Promise<Partial<Pick<LedgerState, "baseline" | "linkBaseline">>> {
   const written: Partial<Pick<LedgerState, "baseline" | "linkBaseline">> = {};
   const mentions = mentionsOf(feed.twts, feed, options);
-  // A clock before the newest twt is wrong, and would make all of the site's posts new.
+  // A clock that is behind the newest twt is wrong: by that clock, all posts of the site would be new.
   const [newest = ""] = feed.twts.map(({ instant }) => instant).sort((a, b) => (a < b ? 1 : -1));
   const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
   // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
@@ -233,11 +233,11 @@ function troublesOf(outcomes: readonly PromiseSettledResult<void>[]): string[] {
 }
 
 /** A store for dry runs: writes go to memory, reads fall through to the real store. */
-function draftOf(store: Store): Store {
-  const draft = memoryStore();
+function dryRunStore(store: Store): Store {
+  const written = memoryStore();
   return {
-    get: async (key) => (await draft.get(key)) ?? store.get(key),
-    put: (key, bytes) => draft.put(key, bytes),
+    get: async (key) => (await written.get(key)) ?? store.get(key),
+    put: (key, bytes) => written.put(key, bytes),
     delete: async () => {},
     keys: (prefix) => store.keys(prefix),
   };

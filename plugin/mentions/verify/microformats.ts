@@ -10,7 +10,7 @@ import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 /** A parsed `h-entry`; missing values are `null`. */
 export interface Entry extends Pick<ProvenMention, "type" | "text" | "published"> {
   author: { [Key in keyof Author]: Author[Key] | null };
-  /** What a reply replies to: a page besides the target, if there is one. */
+  /** The page that a reply replies to: one other than the target, if it names one; `null` for no reply. */
   replyTo: string | null;
 }
 

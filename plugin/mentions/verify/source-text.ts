@@ -1,11 +1,11 @@
-// plugin/mentions/verify/source-text.ts: untrusted texts, names and URLs: as they are stored, and safe to print in lines.
+// plugin/mentions/verify/source-text.ts: cleans untrusted texts, names and URLs for storage and for output in lines.
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
 const TEXT_LIMIT = 500;
 const NAME_LIMIT = 100;
-/** Of a name without markup. */
+/** The limit of a name without markup. */
 const PLAIN_NAME_LIMIT = 80;
 const URL_LIMIT = 2048;
 /** Longer texts are cut before processing. */

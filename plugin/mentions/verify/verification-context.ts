@@ -1,4 +1,4 @@
-// plugin/mentions/verify/verification-context.ts: what one verification needs, and its verdicts on sources.
+// plugin/mentions/verify/verification-context.ts: the context of one verification, and verdicts on answers.
 import { STATUS_CODES } from "node:http";
 import type { GuardedResponse } from "../../http/guard.js";
 import type { TimeSlices } from "../../http/time-slices.js";
@@ -12,7 +12,7 @@ export interface VerificationContext {
   /** @throws TwtxtError as the guard does, and `blocked` for a blocked URL */
   ask(url: string, maxBytes: number, accept: string): Promise<GuardedResponse>;
   /**
-   * Throws once the time or the requests of the verification are used up. Whatever was not requested then must not count as
+   * Throws if the verification has used up its time or its requests. A file that could not be requested must not count as
    * missing, or a slow redirect could change the verdict.
    *
    * @throws TwtxtError `unreachable` or `too-many-redirects`
