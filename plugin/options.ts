@@ -111,7 +111,7 @@ export const OPTIONS = v.strictObject({
     [],
   ),
   styles: optionalOr(
-    "Whether mentions and the plugin's pages bring a stylesheet. It takes fonts and colors from your site.",
+    "Whether pages with mentions, and the plugin's own pages, load its stylesheet. It uses the fonts and colors of your site.",
     yesNo,
     true,
   ),
@@ -192,7 +192,7 @@ export const OPTIONS = v.strictObject({
     false,
   ),
   host: optional(
-    'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
+    'The host that serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
     v.picklist(
       ["netlify", "node", "static"],
       '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',

@@ -16,20 +16,20 @@ import { PREVIEW_FOLDER } from "./site/site.js";
 
 const NAME = "eleventy-plugin-twtxt";
 
-/** The environment of the plugin. */
-export interface World extends Omit<BuildEnvironment, "host" | "client" | "followed"> {
+/** The machine that the plugin runs on, and its environment variables. */
+export interface PluginEnvironment extends Omit<BuildEnvironment, "host" | "client" | "followed"> {
   /** Environment variables, from which the host is guessed. */
   environment: Readonly<Record<string, string | undefined>>;
   /** The version of this package. */
   version: string;
 }
 
-/** Defines the plugin for an environment. */
-export function definePlugin(world: () => World) {
+/** Defines the plugin for a machine. @param readEnvironment - called when a site adds the plugin */
+export function definePlugin(readEnvironment: () => PluginEnvironment) {
   return function eleventyPluginTwtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const checked = checkOptions(options);
-    const { environment, version, ...own } = world();
+    const { environment, version, ...own } = readEnvironment();
     const { feeds, file } = addFollowFile(checked.follow, own.root, config.directories.data);
     const settings = { ...checked, follow: feeds };
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(own.root, environment);

@@ -190,7 +190,7 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
   }
   if (settings.timeline !== false && settings.follow.length === 0) {
     notes.push(
-      'No effect: the option "timeline". The site follows no feeds that it could show. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
+      'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
     );
   }
   return notes;

@@ -62,7 +62,7 @@ export function joinFollowed(
   if (repeated === null) return [...option, ...added];
   throw new TwtxtError(
     "bad-option",
-    `${file}: the nick "${repeated}" is already that of another feed in the option "follow". Change one of the two.`,
+    `${file}: the option "follow" has another feed with the nick "${repeated}". Change one of the two nicks.`,
   );
 }
 
@@ -94,6 +94,6 @@ function placeIn(file: string, issue: v.BaseIssue<unknown>): string {
 function badFile(place: string, expected: string, got: string): TwtxtError {
   return new TwtxtError(
     "bad-option",
-    `${place}: expected ${expected}, got ${got}. The file lists the feeds that you follow; give a file for another purpose another name.`,
+    `${place}: expected ${expected}, got ${got}. This file lists the feeds that you follow. If yours has another purpose, rename it.`,
   );
 }

@@ -39,13 +39,13 @@ export const MENTIONS = v.strictObject(
           reposts: word("reposts", "The heading of reposts."),
           bookmarks: word("bookmarks", "The heading of bookmarks."),
           author: word("author", "The mark of your own replies."),
-          more: word("more", "What opens the rest of a long text."),
+          more: word("more", "The control that opens the rest of a long text."),
           form: word("form", "The heading of the form under a post."),
           send: word("send", "Its button."),
           timeline: word("timeline", "The title of the timeline."),
           noTwts: word("noTwts", "The text of an empty timeline."),
           unread: word("unread", "The heading of the feeds that the timeline could not read."),
-          lastRead: word("lastRead", "What precedes the time when such a feed was last read."),
+          lastRead: word("lastRead", "The text before the time when such a feed was last read."),
           neverRead: word("neverRead", "The same for a feed that was never read."),
           unreachable: word("unreachable", "Why a feed could not be read: no connection."),
           slow: word("slow", "The same: no answer within two seconds."),
@@ -76,7 +76,7 @@ export const MENTIONS = v.strictObject(
       true,
     ),
     aliases: optionalOr(
-      "Other URLs of your feed, such as an earlier one. Mentions of them count, too.",
+      "Other URLs of your feed, such as an earlier one. Mentions of these count as mentions of your feed.",
       v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'),
       [],
     ),
@@ -93,8 +93,8 @@ export const MENTIONS = v.strictObject(
     rebuild: v.optional(
       v.strictObject(
         {
-          perDay: amount("Rebuilds in 24 hours at most, if you set a build hook.", 0, 24, 1),
-          perMonth: amount("Rebuilds in 31 days at most. On Netlify, each costs 15 credits.", 0, 500, 5),
+          perDay: amount("Maximum number of rebuilds in 24 hours, if you set a build hook.", 0, 24, 1),
+          perMonth: amount("Maximum number of rebuilds in 31 days. On Netlify, each costs 15 credits.", 0, 500, 5),
         },
         "an object such as { perDay: 1 }",
       ),

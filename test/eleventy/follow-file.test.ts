@@ -55,7 +55,7 @@ describe("_data/follow.json", () => {
     [
       "no list",
       "{}",
-      /_data\/follow\.json: expected a list such as \[.*\], got \{\}\. The file lists the feeds that you follow; give a file for another purpose another name\./,
+      /_data\/follow\.json: expected a list such as \[.*\], got \{\}\. This file lists the feeds that you follow. If yours has another purpose, rename it\./,
     ],
     [
       "a link",
@@ -76,7 +76,7 @@ describe("_data/follow.json", () => {
     [
       "the nick of another feed",
       listOf({ ...BOB, nick: "carol" }),
-      /_data\/follow\.json: the nick "carol" is already that of another feed in the option "follow"/,
+      /_data\/follow\.json: the option "follow" has another feed with the nick "carol"/,
     ],
   ])("stops the build with a sentence: %s", async (_, content, sentence) => {
     const built = await buildSite({ files: { ...NOTE, "_data/follow.json": content }, options: OPTION });

@@ -182,7 +182,7 @@ describe("a post nested too deeply", () => {
     const built = await buildSite({ files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${deep}` } });
     expect(built.exitCode).toBe(1);
     expect(built.log).toContain(
-      './a.html: its HTML is nested too deeply to be read. Put fewer elements inside each other, or leave the post out of the feed with "twt: false" in its front matter.',
+      './a.html: its HTML is nested too deeply to be read. Nest fewer elements, or leave the post out of the feed with "twt: false" in its front matter.',
     );
   });
 

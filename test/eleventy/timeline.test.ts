@@ -119,7 +119,7 @@ describe("the timeline of a site", () => {
   it("is missed by a note if there are no feeds to follow", async () => {
     const built = await site({ files: {}, options: "{ timeline: true }" });
     expect(said(built)).toContain(
-      'No effect: the option "timeline". The site follows no feeds that it could show. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
+      'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
     );
   });
 
@@ -183,7 +183,7 @@ describe("the timeline of a site", () => {
     expect(page).toContain(`@bob</a> cannot be reached (last read <time datetime="${NOW}">3 days ago</time>)</li>`);
     expect(page).not.toContain("@carol</a>");
     expect(said(built)).toContain(
-      "The timeline could not read 2 feeds, and shows what it has of an earlier build: @bob cannot be reached, @dave no longer exists.",
+      "The timeline could not read 2 feeds, so it shows the twts from an earlier build: @bob cannot be reached, @dave no longer exists.",
     );
   });
 

@@ -115,7 +115,7 @@ export class SiteTimeline {
     if (unread.length === 0) return null;
     const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
     const feeds = unread.length === 1 ? "one feed" : `${unread.length} feeds`;
-    return `The timeline could not read ${feeds}, and shows what it has of an earlier build: ${names}.`;
+    return `The timeline could not read ${feeds}, so it shows the twts from an earlier build: ${names}.`;
   }
 
   /** Caches the feeds on this machine for the next build. Once per process. */

@@ -25,7 +25,7 @@ export interface RedirectRule {
   force: boolean;
 }
 
-/** What the plugin adds to Netlify's configuration. Redirects with `!` come before those of the site. */
+/** The rules that the plugin adds to Netlify's configuration. Redirects with `!` come before those of the site. */
 export interface NetlifyRules {
   headers: readonly HeaderRule[];
   "redirects!": readonly RedirectRule[];

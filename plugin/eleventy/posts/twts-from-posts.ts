@@ -191,7 +191,7 @@ export class TwtsFromPosts {
       if (!(error instanceof RangeError)) throw error;
       throw authorError(
         "bad-post",
-        `${post.inputPath}: its HTML is nested too deeply to be read. Put fewer elements inside each other, or leave the post out of the feed with "twt: false" in its front matter.`,
+        `${post.inputPath}: its HTML is nested too deeply to be read. Nest fewer elements, or leave the post out of the feed with "twt: false" in its front matter.`,
         { cause: error },
       );
     }

@@ -122,7 +122,7 @@ export function formatNotices(
     fields: {
       nick: [`${nick}-mentions`],
       url: [url],
-      description: [`Who mentions ${nick}. Keep the address of this feed to yourself.`],
+      description: [`Mentions of ${nick}. Keep the URL of this feed secret.`],
     },
     twts: notices.map(([timestamp, group]) => ({ timestamp, text: textOf(group) })),
   });

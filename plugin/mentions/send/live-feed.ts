@@ -69,7 +69,7 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
 
   for (let url = feed.archive, part = feed.twts; url !== null && !isOldEnough(part); ) {
     if (asked.has(url) || asked.size === MAX_PARTS)
-      return { twts, trouble: `The feed's archives form a loop or are more than ${MAX_PARTS}: ${url}.` };
+      return { twts, trouble: `The feed's archives form a loop, or there are more than ${MAX_PARTS} of them: ${url}.` };
     asked.add(url);
     try {
       const archive = await readPart(ask, url);

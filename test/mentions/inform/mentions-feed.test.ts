@@ -153,7 +153,7 @@ describe("a notice", () => {
     expect(feedOf([mention])).toBe(
       `# nick = alice-mentions
 # url = https://alice.example/mentions.txt
-# description = Who mentions alice. Keep the address of this feed to yourself.
+# description = Mentions of alice. Keep the URL of this feed secret.
 
 2026-01-02T03:04:06Z\tbob mentioned you:${LS}> hello @<alice https://alice.example/twtxt.txt>,${LS}>${LS}> yours are ripe${LS}https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z
 `,
