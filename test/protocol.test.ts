@@ -5,10 +5,10 @@ import { formatSealedFile } from "../plugin/blobs/client/sealed-file.js";
 import { proofOf } from "../plugin/blobs/proof.js";
 import { discoveryPaths } from "../plugin/keys/address.js";
 import { secretKeyOf } from "../plugin/keys/ed25519.js";
-import { formatIdentity } from "../plugin/keys/identity-text.js";
 import { exchangeKeyOf, formatKey } from "../plugin/keys/key.js";
+import { formatIdentity } from "../plugin/keys/node-identity.js";
 import { open } from "../plugin/messages/index.js";
-import { formatMessage, readHash, receiptFor } from "../plugin/messages/line.js";
+import { formatMessage, readHash, receiptFor } from "../plugin/messages/plaintext.js";
 
 const page = readFileSync(new URL("../docs/protocol.md", import.meta.url), "utf8");
 const seedOf = (byte: number) => new Uint8Array(32).fill(byte);

@@ -1,6 +1,6 @@
 // plugin/browser/guest-key.ts: the key and the address of a reader, and messages that are sealed with the key.
 import { decodeKey, encodeKey, formatMessage, type SecretKey, seal, secretKey } from "../messages/browser.js";
-import { nameEvent } from "../messages/name.js";
+import { nameEvent } from "../messages/guest-name.js";
 import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
 
 /** @param seed - 32 bytes */

@@ -53,7 +53,7 @@ http://127.0.0.1:41725/open?token=YMhWXoRCVzRd3IBZgNYoGD2lgAUUfMkF4m0HrtD9_5o
 Opened in your browser. The link works once; for another one, open http://127.0.0.1:41725/
 Ctrl-C ends the client.`,
   async run(values, _, terminal) {
-    const { handOver, openBrowser } = await import("../client/browser.js");
+    const { handOver, openBrowser } = await import("../client/open-browser.js");
     const running = await start(values, terminal);
     // Before the link is printed: a program that reads it may end the client at once.
     const ended = terminal.ended();

@@ -25,16 +25,6 @@ export interface Place {
 /** Larger numbers would cover the icons. */
 const MAX_COUNT = 99;
 
-/** Lines in a square of 24, by the path of the room. */
-const ICONS: Readonly<Record<string, string>> = {
-  "/timeline": "M4 5h16M4 10h16M8 15h12M8 20h8",
-  "/write": "M5 19l1-4.5L15.5 5l3.5 3.5L9.5 18zM13 7.5l3.5 3.5",
-  "/mentions": "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7",
-  "/messages": "M3.5 6h17v12.5h-17zM4 6.5l8 6.5l8-6.5",
-  "/files": "M3.5 19V5.5h6l2 2.5h9v11z",
-  "/health": "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21",
-};
-
 const KEYS: readonly KeyHelp[] = [
   { key: "j", does: "to the next item" },
   { key: "k", does: "to the previous item" },
@@ -82,7 +72,7 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
       {rooms.map((room) => (
         <li id={`room-${room.path.slice(1)}`}>
           <a href={room.path} aria-current={room === current ? "page" : undefined}>
-            <Icon path={room.path} />
+            <Icon lines={room.icon} />
             <span class="room">{room.title}</span>
             <Count news={room.news?.() ?? null} />
           </a>
@@ -92,9 +82,9 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
   </nav>
 );
 
-const Icon: FC<{ path: string }> = ({ path }) => (
+const Icon: FC<{ lines: string }> = ({ lines }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d={ICONS[path] ?? "M5 5h14v14H5z"} />
+    <path d={lines} />
   </svg>
 );
 

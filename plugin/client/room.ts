@@ -34,6 +34,8 @@ export interface Room {
   title: string;
   /** Its first page, such as `/mentions`. All its routes start with it. */
   path: string;
+  /** In the navigation: the `d` of an SVG path, lines in a square of 24. */
+  icon: string;
   /** Keys of this room; `j`, `k` and `?` work in all rooms. A page lists those for which it has a `data-key`. */
   keys: readonly KeyHelp[];
   /** A number for the navigation, from memory: each page of each room shows it. */

@@ -1,4 +1,4 @@
-// plugin/keys/identity-file.ts: the text of an identity file, on Node.js and in browsers. PROTOCOL 3.1
+// plugin/keys/identity-file.ts: format of identity files, for Node.js and browsers. PROTOCOL 3.1
 import { base64 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";

@@ -1,6 +1,6 @@
 // plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
 import { TwtxtError } from "../errors.js";
-import { formatIdentity, type Identity, parseIdentity, seedOf } from "./identity-text.js";
+import { formatIdentity, type Identity, parseIdentity, seedOf } from "./node-identity.js";
 import {
   addressesIn,
   fileOf,

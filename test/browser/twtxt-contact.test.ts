@@ -10,7 +10,7 @@ import { readBody } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
-import { formatMessage } from "../../plugin/messages/line.js";
+import { formatMessage } from "../../plugin/messages/plaintext.js";
 import { seal } from "../../plugin/messages/sealing.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { streamOf } from "../../plugin/store/chunks.js";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { nameEvent } from "../../plugin/messages/guest-name.js";
 import { decodeKey, formatMessage, seal } from "../../plugin/messages/index.js";
-import { nameEvent } from "../../plugin/messages/name.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { command } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";

@@ -3,10 +3,10 @@ import { pathToFileURL } from "node:url";
 import { Hono } from "hono";
 import type { BrowserContext } from "playwright-core";
 import { expect, it } from "vitest";
-import { linkFile } from "../../plugin/client/browser.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
 import { Form } from "../../plugin/client/form.js";
 import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
+import { linkFile } from "../../plugin/client/open-browser.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
@@ -35,7 +35,7 @@ async function openedClient() {
         return { text: `Counted ${counted.actions}.` };
       }),
     );
-    return { title: "Count", path: "/count", keys: [], routes };
+    return { title: "Count", path: "/count", icon: "M5 5h14", keys: [], routes };
   };
   const client = await startedClient({ rooms: [room] });
   const context = await (await sharedChromium()).newContext();
@@ -89,7 +89,7 @@ describeInChromium("the client in a browser", () => {
           title: "Mentions",
         }),
       );
-      return { title: "Mentions", path: "/mentions", keys: [], routes };
+      return { title: "Mentions", path: "/mentions", icon: "M5 5h14", keys: [], routes };
     };
     const client = await startedClient({ rooms: [room] });
     const context = await (await sharedChromium()).newContext();

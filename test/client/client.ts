@@ -58,7 +58,7 @@ export interface ClientSetup {
 export const quietRoom: CreateRoom = () => {
   const routes = new Hono<ClientEnv>();
   routes.get("/", (c) => c.render("Nothing to see.", { title: "Quiet" }));
-  return { title: "Quiet", path: "/quiet", keys: [], routes };
+  return { title: "Quiet", path: "/quiet", icon: "M5 5h14", keys: [], routes };
 };
 
 /** A client of the site in a folder, with all rooms by default. */

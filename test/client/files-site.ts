@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
-import { formatIdentity } from "../../plugin/keys/identity-text.js";
+import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { blobSite } from "../cli/blob-server.js";
 import { type Blog, ownData } from "../cli/helpers.js";
 import { freePort, serve } from "../cli/server.js";

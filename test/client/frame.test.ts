@@ -21,7 +21,7 @@ function rooms(given: Partial<Record<string, Partial<Room>>> = {}): CreateRoom[]
       { key: "a", does: "approves" },
       { key: "x", does: "rejects" },
     ];
-    return { title, path: `/${title.toLowerCase()}`, keys, routes, ...given[title] };
+    return { title, path: `/${title.toLowerCase()}`, icon: "M5 5h14", keys, routes, ...given[title] };
   });
 }
 

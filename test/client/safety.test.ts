@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { describe, expect, it } from "vitest";
-import { linkFile } from "../../plugin/client/browser.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
+import { linkFile } from "../../plugin/client/open-browser.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
 
@@ -26,7 +26,7 @@ function countingRoom() {
         return { text: "Counted." };
       }),
     );
-    return { title: "Count", path: "/count", keys: [], routes };
+    return { title: "Count", path: "/count", icon: "M5 5h14", keys: [], routes };
   };
   return { room, counted };
 }
@@ -237,7 +237,7 @@ describe("the end of the client", () => {
           await new Promise((resolve) => ending.addEventListener("abort", resolve, { once: true }));
         }),
       );
-      return { title: "Slow", path: "/slow", keys: [], routes };
+      return { title: "Slow", path: "/slow", icon: "M5 5h14", keys: [], routes };
     };
     const client = await startedClient({ rooms: [room] });
     const cookie = await client.open();
@@ -258,7 +258,7 @@ describe("an error", () => {
       routes.get("/", () => {
         throw new Error("secret detail");
       });
-      return { title: "Broken", path: "/broken", keys: [], routes };
+      return { title: "Broken", path: "/broken", icon: "M5 5h14", keys: [], routes };
     };
     const client = await startedClient({ rooms: [room] });
     const cookie = await client.open();

@@ -1,5 +1,5 @@
 // test/helpers/identity.ts: keys for tests.
-import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/node-identity.js";
 
 /** @param seed - of the key, 32 bytes; a number for a seed of that byte alone */
 export function identityOf(seed: number | Uint8Array, user = "alice"): Identity {

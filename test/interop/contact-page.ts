@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seedOf } from "../../plugin/keys/identity-text.js";
 import { parseKey } from "../../plugin/keys/key.js";
+import { seedOf } from "../../plugin/keys/node-identity.js";
 import { ContactReader, type ShownAnswer } from "../demo/contact-reader.js";
 import { addressOf, fileOf } from "../demo/letters.js";
 import { check, tell } from "../demo/telling.js";

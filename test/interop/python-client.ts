@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
-import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
+import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { addressOf, fileOf } from "../demo/letters.js";
 import { check } from "../demo/telling.js";
 import { surgeries } from "../messages/saltpack/vectors.js";

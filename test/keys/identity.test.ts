@@ -20,8 +20,8 @@ import {
   retireIdentity,
   wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
 import { exchangeKeyOf, parseKey } from "../../plugin/keys/key.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
 import type { IdentityPlaces, Keychain } from "../../plugin/keys/places.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
 

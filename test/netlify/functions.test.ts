@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { deploySucceeded, scheduled } from "../../netlify/functions/jobs.js";
 import { mentions } from "../../netlify/functions/mentions.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";

@@ -4,7 +4,6 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { domainOf } from "../../keys/address.js";
 import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
-import { receiptsOf } from "../../messages/line.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
 import { type Found, type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import {
@@ -12,6 +11,7 @@ import {
   type SenderLookup,
   type SenderLookupOptions,
 } from "../../messages/lookup/sender-lookup.js";
+import { receiptsOf } from "../../messages/plaintext.js";
 import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import {

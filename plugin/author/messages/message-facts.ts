@@ -1,6 +1,6 @@
 // plugin/author/messages/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text.
 import { guestKeyOf, shortKey } from "../../keys/guest.js";
-import { nameIn } from "../../messages/name.js";
+import { nameIn } from "../../messages/guest-name.js";
 import { typed } from "../invocation.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 

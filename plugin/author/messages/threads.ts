@@ -1,7 +1,7 @@
 // plugin/author/messages/threads.ts: messages and own copies, grouped by correspondent.
 import { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
-import { parseMessage } from "../../messages/line.js";
+import { parseMessage } from "../../messages/plaintext.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { type InboxEntry, isOpened } from "./mailbox.js";

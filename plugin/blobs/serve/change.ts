@@ -6,7 +6,7 @@ import { contentDigest } from "../../http/sign-request.js";
 import type { SignedHead } from "../../http/signature.js";
 import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
 import { changed, changeIn, changeInJson } from "../metadata.js";
-import type { CdnCopies } from "./copies.js";
+import type { CdnCopies } from "./cdn-copies.js";
 import { openUpload } from "./incoming.js";
 import type { Quota } from "./quota.js";
 import type { BlobChange, NextVersion, StoredBlob, StoredBlobs, StoredRecord } from "./stored.js";

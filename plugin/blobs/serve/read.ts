@@ -5,7 +5,7 @@ import { essenceOf, type HttpRequest } from "../../http/respond.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata.js";
-import { tagOf } from "./copies.js";
+import { tagOf } from "./cdn-copies.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
 
 /** Attempts to read a blob that is replaced meanwhile. */

@@ -23,7 +23,7 @@ import {
   shownText,
   type Thread,
 } from "../../author/messages/threads.js";
-import { isReceipt } from "../../messages/line.js";
+import { isReceipt } from "../../messages/plaintext.js";
 import { shortId } from "../options.js";
 import { alignedRows, widthOf } from "../output.js";
 import { shownSafely } from "../terminal.js";

@@ -7,7 +7,7 @@ import type { IsRead } from "../../author/messages/read-marks.js";
 import { openCopies, threadsOf } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { isReceipt, receiptFor } from "../../messages/line.js";
+import { isReceipt, receiptFor } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";

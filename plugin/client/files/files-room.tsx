@@ -20,6 +20,8 @@ import { LIST_MS, StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
 import { MAX_PAUSE_MS, Uploads } from "./uploads.js";
 
+const ICON = "M3.5 19V5.5h6l2 2.5h9v11z";
+
 /** The largest blob that a site can be configured to accept is 10,000 MiB. */
 const MAX_BODY_BYTES = 10_001 * 2 ** 20;
 
@@ -56,7 +58,7 @@ export const filesRoom: CreateRoom = (context) => {
   addActions(routes, parts);
   addContents(routes, parts);
   routes.route("/", uploadRoutes(uploads, context.notices));
-  return { title: "Files", path: PATH, keys: KEYS, maxBodyBytes: MAX_BODY_BYTES, routes };
+  return { title: "Files", path: PATH, icon: ICON, keys: KEYS, maxBodyBytes: MAX_BODY_BYTES, routes };
 };
 
 function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void {

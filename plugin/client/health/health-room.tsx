@@ -15,6 +15,7 @@ import type { ClientContext, CreateRoom } from "../room.js";
 import { Fault, Sentence } from "../sentence.js";
 
 const HEALTH = "/health";
+const ICON = "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21";
 const MAX_SENT = 20;
 
 export const healthRoom: CreateRoom = (context) => {
@@ -30,7 +31,7 @@ export const healthRoom: CreateRoom = (context) => {
       return null;
     }),
   );
-  return { title: "Health", path: HEALTH, keys: [{ key: "c", does: "checks the site" }], routes };
+  return { title: "Health", path: HEALTH, icon: ICON, keys: [{ key: "c", does: "checks the site" }], routes };
 };
 
 /** @throws TwtxtError `no-settings` */

@@ -12,6 +12,7 @@ import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
 import { weeksOf, writersOf, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
+const ICON = "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7";
 const STATES = ["shown", "held", "rejected"] as const;
 const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", rejected: "Rejected", held: "Held again" };
 
@@ -52,7 +53,14 @@ export const mentionsRoom: CreateRoom = (context) => {
       return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
     }),
   );
-  return { title: "Mentions", path: PATH, keys: KEYS, routes, news: () => ({ count: waiting.current, what: "held" }) };
+  return {
+    title: "Mentions",
+    path: PATH,
+    icon: ICON,
+    keys: KEYS,
+    routes,
+    news: () => ({ count: waiting.current, what: "held" }),
+  };
 };
 
 const KEYS = [

@@ -11,7 +11,7 @@ import {
   timeOf,
 } from "../../author/messages/message-facts.js";
 import { type OpenedCopy, ownText, shownText } from "../../author/messages/threads.js";
-import { isReceipt } from "../../messages/line.js";
+import { isReceipt } from "../../messages/plaintext.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Sentence } from "../sentence.js";

@@ -16,6 +16,8 @@ import { addRemoval } from "./removal.js";
 import { addDrafts, addSending } from "./sending.js";
 import { addUnverified } from "./unverified.js";
 
+const ICON = "M3.5 6h17v12.5h-17zM4 6.5l8 6.5l8-6.5";
+
 const KEYS = [
   { key: "n", does: "writes a message to a new address" },
   { key: "o", does: "opens the conversation" },
@@ -36,5 +38,13 @@ export const messagesRoom: CreateRoom = (context) => {
   const room: RoomParts = { ...context, routes: new Hono<ClientEnv>(), open, unread };
   for (const add of PARTS) add(room);
   const news = () => ({ count: unread.current, what: "unread" });
-  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news, maxBodyBytes: MAX_BODY_BYTES };
+  return {
+    title: "Messages",
+    path: MESSAGES,
+    icon: ICON,
+    keys: KEYS,
+    routes: room.routes,
+    news,
+    maxBodyBytes: MAX_BODY_BYTES,
+  };
 };

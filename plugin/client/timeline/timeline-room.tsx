@@ -18,6 +18,7 @@ import { addPictures } from "./picture-list.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 
 const PATH = "/timeline";
+const ICON = "M4 5h16M4 10h16M8 15h12M8 20h8";
 const FOLLOWING = `${PATH}/following`;
 const PER_PAGE = 50;
 const COMMITTED = "The page Publish offers _data/follow.json with your next post; or commit the file yourself.";
@@ -61,7 +62,7 @@ export const timelineRoom: CreateRoom = (context) => {
     for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE)))
       await strangersHtml(text, source);
   };
-  return { title: "Timeline", path: PATH, keys, routes, news, prepare };
+  return { title: "Timeline", path: PATH, icon: ICON, keys, routes, news, prepare };
 };
 
 function addFollowing(

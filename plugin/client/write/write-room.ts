@@ -4,11 +4,13 @@ import { MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import type { CreateRoom } from "../room.js";
-import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
+import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer-handlers.js";
 import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
 import { shareAndSave, sharePage } from "./save-post.js";
+
+const ICON = "M5 19l1-4.5L15.5 5l3.5 3.5L9.5 18zM13 7.5l3.5 3.5";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
@@ -25,7 +27,7 @@ export const writeRoom: CreateRoom = (context) => {
   routes.get("/publication", (c) => publicationPage(c, publication));
   const keys = [{ key: "n", does: "goes to the text" }];
   return {
-    ...{ title: "Write", path: WRITE_PATH, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes },
+    ...{ title: "Write", path: WRITE_PATH, icon: ICON, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes },
     end: () => endPublication(publication, context),
   };
 };

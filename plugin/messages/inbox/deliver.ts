@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
-import type { Shares } from "./share.js";
+import type { DailyShares } from "./daily-shares.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const DAY_S = 24 * 3600;
@@ -19,7 +19,7 @@ export interface InboxLimits {
 
 export interface DeliveryParts {
   messages: StoredMessages;
-  shares: Shares;
+  shares: DailyShares;
   now: Clock;
   /** @param size - in bytes */
   onStored(user: string, size: number): void;

@@ -18,9 +18,9 @@ import { GUEST_DAYS } from "../../options/inbox.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
 import { MESSAGE_BYTES } from "../sealed-bytes.js";
+import { DailyShares } from "./daily-shares.js";
 import { acceptMessage, bodyOfMessage, type DeliveryParts, fullnessOf, type InboxLimits } from "./deliver.js";
 import { listMessages } from "./list.js";
-import { Shares } from "./share.js";
 import { StoredMessages } from "./stored.js";
 import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
 
@@ -96,7 +96,7 @@ interface Inbox {
 export class Inboxes {
   readonly #options: InboxOptions;
   readonly #messages: StoredMessages;
-  readonly #shares: Shares;
+  readonly #shares: DailyShares;
   readonly #deliveryParts: DeliveryParts;
   readonly #authorStreams: OpenStreams = { count: 0 };
   readonly #guestStreams: OpenStreams = { count: 0 };
@@ -107,7 +107,7 @@ export class Inboxes {
     const { store, now, users } = options;
     this.#options = options;
     this.#messages = new StoredMessages(store, now);
-    this.#shares = new Shares(options);
+    this.#shares = new DailyShares(options);
     const onStored = (user: string, size: number) => {
       this.#newMessages.dispatchEvent(new Event(user));
       options.onStored?.({ user, isGuest: !users.has(user), size });

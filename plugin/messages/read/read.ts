@@ -1,11 +1,11 @@
 // plugin/messages/read/read.ts: opens messages and verifies their senders.
 import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
-import { isReceipt, type Message, parseMessage, readHash, receiptsOf } from "../line.js";
 import type { Contact, Contacts } from "../lookup/contacts.js";
 import type { Found } from "../lookup/lookup.js";
 import type { SenderLookup } from "../lookup/sender-lookup.js";
 import { judge, type Trust } from "../lookup/trust.js";
+import { isReceipt, type Message, parseMessage, readHash, receiptsOf } from "../plaintext.js";
 import { type OwnKeys, openWith } from "../sealing.js";
 import type { SentCopy } from "../send/outbox-entry.js";
 import type { InboxMessage } from "./inbox-client.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
-import type { Identity } from "../../../plugin/keys/identity-text.js";
+import type { Identity } from "../../../plugin/keys/node-identity.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/managed-mention.js";
 import { identityOf } from "../../helpers/identity.js";
 import { loopbackServer } from "../../helpers/loopback.js";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import { seal } from "../../../plugin/messages/index.js";
-import { formatMessage, type MessageEvent, readHash, receiptFor } from "../../../plugin/messages/line.js";
 import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import type { Found, Lookup } from "../../../plugin/messages/lookup/lookup.js";
+import { formatMessage, type MessageEvent, readHash, receiptFor } from "../../../plugin/messages/plaintext.js";
 import { type OpenedMessage, openMessages, receiptsAmong } from "../../../plugin/messages/read/read.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";

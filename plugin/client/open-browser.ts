@@ -1,4 +1,4 @@
-// plugin/client/browser.ts: opens the client in the author's browser.
+// plugin/client/open-browser.ts: opens the client in the author's browser.
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

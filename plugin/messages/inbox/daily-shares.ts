@@ -1,4 +1,4 @@
-// plugin/messages/inbox/share.ts: the daily limit for one sender's address.
+// plugin/messages/inbox/daily-shares.ts: limits what one IP address may store in an inbox per day. PROTOCOL 3.3
 //
 // - `inbox-senders/<day>/<user>/<digest>-<id>-<size>` records a message from this address.
 // - `inbox-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
@@ -17,7 +17,7 @@ const SHARES = 10;
 /** The key has all the information. */
 const NOTHING = new Uint8Array();
 
-interface ShareOptions {
+interface DailyShareOptions {
   store: Store;
   now: Clock;
   random(length: number): Uint8Array;
@@ -39,11 +39,11 @@ interface Day {
  * A process sees what others record after up to two seconds, so several processes may exceed the limit by what they accept
  * in that time.
  */
-export class Shares {
-  readonly #options: ShareOptions;
+export class DailyShares {
+  readonly #options: DailyShareOptions;
   #day: Day | null = null;
 
-  constructor(options: ShareOptions) {
+  constructor(options: DailyShareOptions) {
     this.#options = options;
   }
 
@@ -121,6 +121,6 @@ function countedRecord(key: string): CountedKey | null {
 }
 
 /** One message a day is always allowed, however small the inbox. */
-function isWithin(used: ShareOptions["limits"], { messages, bytes }: ShareOptions["limits"]): boolean {
+function isWithin(used: DailyShareOptions["limits"], { messages, bytes }: DailyShareOptions["limits"]): boolean {
   return used.messages <= 1 || (used.messages <= messages / SHARES && used.bytes <= bytes / SHARES);
 }

@@ -1,4 +1,4 @@
-// plugin/client/write/composer.tsx: writes drafts, shows the twt of a draft, and saves it as a post.
+// plugin/client/write/composer-handlers.tsx: answers requests of the composer: saves and deletes drafts, shows a draft with its twt and pictures.
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";

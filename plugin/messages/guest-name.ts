@@ -1,5 +1,5 @@
-// plugin/messages/name.ts: the name that a guest states in a message. PROTOCOL 3.5
-import type { Message, MessageEvent } from "./line.js";
+// plugin/messages/guest-name.ts: the name that a guest states in a message. PROTOCOL 3.5
+import type { Message, MessageEvent } from "./plaintext.js";
 
 const NAME = "name";
 const NAME_LENGTH = 60;

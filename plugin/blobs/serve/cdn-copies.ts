@@ -1,4 +1,4 @@
-// plugin/blobs/serve/copies.ts: purges the CDN's copies of shared blobs. PROTOCOL 4
+// plugin/blobs/serve/cdn-copies.ts: purges the CDN's copies of shared blobs. PROTOCOL 4
 import { createHash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";

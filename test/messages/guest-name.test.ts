@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseMessage } from "../../plugin/messages/line.js";
-import { nameEvent, nameIn } from "../../plugin/messages/name.js";
+import { nameEvent, nameIn } from "../../plugin/messages/guest-name.js";
+import { parseMessage } from "../../plugin/messages/plaintext.js";
 
 const nameOf = (comments: string) => nameIn(parseMessage(`2026-11-20T09:00:00Z\t(a@a.example)\thi\n${comments}`));
 

@@ -1,4 +1,4 @@
-// plugin/keys/identity-text.ts: format of identity files.
+// plugin/keys/node-identity.ts: an author's key pair with its address, from an identity file, on Node.js.
 import { secretKeyOf } from "./ed25519.js";
 import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
 import { formatKey, type SecretKey } from "./key.js";

@@ -1,4 +1,4 @@
-// plugin/messages/line.ts: the plaintext format of messages.
+// plugin/messages/plaintext.ts: the plaintext of a message: lines with time, address and text, and events. PROTOCOL 3.2
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 import { TwtxtError } from "../errors.js";

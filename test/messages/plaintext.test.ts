@@ -8,7 +8,7 @@ import {
   readHash,
   receiptFor,
   receiptsOf,
-} from "../../plugin/messages/line.js";
+} from "../../plugin/messages/plaintext.js";
 import { runs } from "../helpers/runs.js";
 
 const TIME = "2026-11-20T09:00:00Z";
