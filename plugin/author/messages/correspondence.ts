@@ -7,7 +7,8 @@ import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/re
 import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
 import { textOf } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
-import { type KeyChange, keyChangesIn, type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
+import { type OpenedCopy, openCopies } from "./own-copies.js";
+import { type KeyChange, keyChangesIn, type Thread, threadsOf } from "./threads.js";
 
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;

@@ -1,11 +1,9 @@
 // plugin/author/messages/threads.ts: messages and own copies, grouped by correspondent.
-import { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
-import { parseMessage } from "../../messages/plaintext.js";
-import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { type InboxEntry, isOpened } from "./mailbox.js";
-import { inSeconds, isWithKnownKey, textOf, timeOf } from "./message-facts.js";
+import { inSeconds, isWithKnownKey, timeOf } from "./message-facts.js";
+import type { OpenedCopy } from "./own-copies.js";
 
 /** What the author and one correspondent wrote to each other. */
 export interface Thread {
@@ -84,27 +82,4 @@ function secondOf({ time }: Moment): number {
 function rankOf({ address }: Thread): number {
   if (address === null) return 2;
   return guestKeyOf(address) === null ? 0 : 1;
-}
-
-/** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
-export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
-  text: string | null;
-}
-
-export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCopy[] {
-  return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
-}
-
-export function shownText({ text }: Pick<OpenedCopy, "text">): string {
-  return text ?? "(sealed to a key that is not on this machine)";
-}
-
-/** @returns the author's own text; `null` if none of the author's keys opens it */
-export function ownText(sealed: string, keys: OwnKeys): string | null {
-  try {
-    return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
 }

@@ -13,6 +13,7 @@ import {
   textOf,
   timeOf,
 } from "../../author/messages/message-facts.js";
+import { shownText } from "../../author/messages/own-copies.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
 import {
   byTime,
@@ -20,7 +21,6 @@ import {
   keyChangesIn,
   momentOf,
   ownMoment,
-  shownText,
   type Thread,
 } from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/plaintext.js";

@@ -3,7 +3,7 @@ import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { inSeconds, shownAddress } from "../../author/messages/message-facts.js";
-import { openCopies, ownText, shownText } from "../../author/messages/threads.js";
+import { openCopies, ownText, shownText } from "../../author/messages/own-copies.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";

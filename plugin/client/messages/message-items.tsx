@@ -10,7 +10,7 @@ import {
   textOf,
   timeOf,
 } from "../../author/messages/message-facts.js";
-import { type OpenedCopy, ownText, shownText } from "../../author/messages/threads.js";
+import { type OpenedCopy, ownText, shownText } from "../../author/messages/own-copies.js";
 import { isReceipt } from "../../messages/plaintext.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";

@@ -2,7 +2,7 @@
 import type { FC } from "hono/jsx";
 import { DATES } from "../../author/amounts.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
-import { ownText } from "../../author/messages/threads.js";
+import { ownText } from "../../author/messages/own-copies.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
