@@ -76,8 +76,8 @@ describe("docs/architecture.md", () => {
     expect(folders.map(({ floor }) => floor)).toEqual(folders.map(({ floor }) => floor).sort((a, b) => a - b));
   });
 
-  it("has five paths", () => {
-    expect(paths.map(([heading]) => heading)).toHaveLength(5);
+  it("has six paths", () => {
+    expect(paths.map(([heading]) => heading)).toHaveLength(6);
     for (const [, steps] of paths) expect(steps.length).toBeGreaterThan(10);
   });
 

@@ -191,6 +191,11 @@ export function changeInJson(bytes: Uint8Array): Change {
   return change;
 }
 
+/** Writes metadata as the fields that {@link changeInJson} reads. */
+export function jsonOf({ type, filename, isPublic, properties }: Metadata): Uint8Array {
+  return Buffer.from(JSON.stringify({ Type: type, Filename: filename, Public: isPublic, Properties: properties }));
+}
+
 function entriesIn(bytes: Uint8Array): [string, unknown][] {
   let value: unknown;
   try {

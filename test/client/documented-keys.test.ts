@@ -2,14 +2,15 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { startedClient } from "./client.js";
 
-const ROOMS = ["Timeline", "Write", "Mentions", "Messages", "Files", "Health"];
+const LINK = /<a href="(\/\w+)"[^>]*>.*?<span class="room">(\w+)<\/span>/gs;
 
 it("docs/client.md lists the keys of each room, as the pages do", async () => {
   const client = await startedClient();
   const cookie = await client.open();
   const rows = new Set<string>();
-  for (const room of ROOMS) {
-    const { text } = await client.ask(`/${room.toLowerCase()}`, { headers: { cookie } });
+  const { text: first } = await client.ask("/health", { headers: { cookie } });
+  for (const [, path = "", room = ""] of first.matchAll(LINK)) {
+    const { text } = await client.ask(path, { headers: { cookie } });
     for (const [, key = "", does = ""] of text.matchAll(/<kbd>(.*?)<\/kbd><\/dt><dd>(.*?)<\/dd>/g)) {
       rows.add(`| ${"jk?yq".includes(key) ? "all" : room} | \`${key}\` | ${does} |`);
     }

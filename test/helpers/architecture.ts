@@ -31,7 +31,7 @@ export const paths: readonly (readonly [heading: string, steps: readonly Step[]]
 /** Every file and folder that the page names. */
 export const named: readonly string[] = [
   ...new Set(
-    [...page.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|md|yaml)|(?:[\w-]+\/)+)`/g)].map(([, name = ""]) => name),
+    [...page.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:tsx?|css|md|yaml)|(?:[\w-]+\/)+)`/g)].map(([, name = ""]) => name),
   ),
 ];
 

@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
 import { type BlobFields, type BlobInfo, isContentAddress, type Metadata, parseBlobJson } from "../blob.js";
-import { changeIn, checkProperties, headersOf } from "../metadata.js";
+import { changeIn, checkProperties, headersOf, jsonOf } from "../metadata.js";
 
 /** The contents of a blob. They can be read more than once. */
 export interface Contents {
@@ -83,10 +83,9 @@ export class BlobClient {
   }
 
   /** Changes the metadata. @param etag - as for {@link put} */
-  change(key: string, { type, filename, isPublic, properties }: Metadata, etag: string) {
-    const fields = { Type: type, Filename: filename, Public: isPublic, Properties: properties };
+  change(key: string, metadata: Metadata, etag: string) {
     const headers = { "content-type": "application/json", "if-match": etag };
-    return this.#change({ method: "POST", path: pathOf(key), headers, body: Buffer.from(JSON.stringify(fields)) });
+    return this.#change({ method: "POST", path: pathOf(key), headers, body: jsonOf(metadata) });
   }
 
   /** @returns `null` if there is no such blob */
