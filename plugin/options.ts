@@ -214,7 +214,7 @@ export type Settings = Omit<CompleteOptions, "address" | "user" | "key" | "endpo
   address: string | null;
 };
 
-/** The names of the options, by the path of their object. */
+/** The names of the options, by the path of their object: a misspelled name gets the nearest one as a suggestion. */
 const KNOWN: KnownOptions = new Map([
   ["", Object.keys(OPTIONS.entries)],
   ["mentions", Object.keys(MENTIONS.entries)],

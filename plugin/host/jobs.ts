@@ -11,7 +11,7 @@ import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import type { MentionServices } from "./mentions.js";
 import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
-import { guardOf } from "./verification.js";
+import { siteGuard } from "./site-guard.js";
 import { attempt, sleep } from "./work.js";
 
 const MINUTE_MS = 60_000;
@@ -97,7 +97,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
 /** Sends the mentions of new posts, and knows when to send again. */
 function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
   const { guard, now, log } = options;
-  const ask = guardOf(options);
+  const ask = siteGuard(options);
   let next: number | null = null;
   // In the first run of a process, since it may be allowed to contact more hosts than the process before.
   let asksAgain = (guard.allowPrivateHosts ?? []).length > 0;

@@ -8,7 +8,7 @@ import { type PlainTwt, selectTwts, type Timeline, type TimelineTwt } from "../s
 import { writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
-import { guardOf } from "./verification.js";
+import { siteGuard } from "./site-guard.js";
 
 const FEEDS_KEY = "timeline/feeds";
 /** Timeout of all requests. The scheduled run ends after 30 s on Netlify, and starts nothing after 20 s. */
@@ -34,7 +34,7 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
 
   const signal = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(ending ? [ending] : [])]);
   const known = parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
-  const feeds = await readFollowedFeeds(settings.timeline.follow, known, { ask: guardOf(options), now, signal });
+  const feeds = await readFollowedFeeds(settings.timeline.follow, known, { ask: siteGuard(options), now, signal });
   // An empty list would replace the twts that the build has read.
   if (ending?.aborted || feeds.every(({ kept }) => kept === null)) return;
 

@@ -1,5 +1,4 @@
 // plugin/host/verification.ts: wires the receiving and verification of mentions.
-import { createGuard } from "../http/guard.js";
 import { Allowance } from "../mentions/receive/allowance.js";
 import { Moderation } from "../mentions/receive/moderation.js";
 import { PendingMentions } from "../mentions/receive/pending.js";
@@ -9,11 +8,7 @@ import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { ClaimProcessor } from "../mentions/receive/verify-and-store.js";
 import { createVerify } from "../mentions/verify/verify.js";
 import type { ServiceOptions } from "./service-options.js";
-
-/** The guard for the site's requests to other servers. */
-export function guardOf({ client, settings, guard }: ServiceOptions) {
-  return createGuard({ userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`, ...guard });
-}
+import { siteGuard } from "./site-guard.js";
 
 export type Verification = ReturnType<typeof mentionVerification>;
 
@@ -27,7 +22,7 @@ export function mentionVerification(
   const allowance = new Allowance({ store, now, limits, isMetered, log });
   const pending = new PendingMentions({ store, now, limits, log });
   const claims = new ClaimProcessor({
-    verify: createVerify({ ask: guardOf(options), siteIndex, moderation }),
+    verify: createVerify({ ask: siteGuard(options), siteIndex, moderation }),
     allowance,
     received,
     pending,

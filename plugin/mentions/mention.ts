@@ -1,7 +1,7 @@
 // plugin/mentions/mention.ts: types of mentions, from claim to stored record.
 import * as v from "valibot";
 import type { TwtxtErrorCode } from "../errors.js";
-import { MENTION_TYPES } from "../site/mention-list.js";
+import { AUTHOR, MENTION_TYPES } from "../site/mention-list.js";
 import { canParseUrl } from "../url.js";
 
 /** Schemas of stored values. */
@@ -43,7 +43,7 @@ export const ProvenMention = v.object({
   /** The same as an instant, `YYYY-MM-DDThh:mm:ssZ`; `null` for a page. */
   instant: orNull,
   type: v.picklist(MENTION_TYPES),
-  author: v.object({ name: v.string(), url: v.string(), photo: orNull }),
+  author: AUTHOR,
   /** At most 500 characters; lines are separated by LF. */
   text: v.string(),
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the source does not say. */

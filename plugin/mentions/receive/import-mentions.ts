@@ -6,7 +6,7 @@ import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
-import { withHtml } from "../verify/source-text.js";
+import { NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
 import type { NewMention } from "./event.js";
 import { checkClaim } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
@@ -17,12 +17,17 @@ const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 /** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
 const FUTURE_MS = 24 * 3600_000;
 
+/** Its lengths are in UTF-16 units, of which a character has one or two. */
 const Mention = v.strictObject({
   source: webUrl,
   target: webUrl,
   type: v.picklist(MENTION_TYPES),
-  author: v.strictObject({ name: v.pipe(v.string(), v.maxLength(200)), url: webUrl, photo: v.nullable(webUrl) }),
-  text: v.pipe(v.string(), v.maxLength(1001)),
+  author: v.strictObject({
+    name: v.pipe(v.string(), v.maxLength(2 * NAME_LIMIT)),
+    url: webUrl,
+    photo: v.nullable(webUrl),
+  }),
+  text: v.pipe(v.string(), v.maxLength(2 * TEXT_LIMIT + 1)),
   published: v.nullable(StoredTime),
   received: v.optional(v.nullable(StoredTime)),
 });

@@ -5,6 +5,7 @@ import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { MentionType } from "../../site/mention-list.js";
 import { shortened } from "../../site/plain-lines.js";
+import { NAME_LIMIT, TEXT_LIMIT } from "../verify/source-text.js";
 import type { ImportedMention } from "./import-mentions.js";
 
 const maybe = v.nullish(v.string(), "");
@@ -102,11 +103,11 @@ function importedMention({ target, type, author, text, ...entry }: ExportedMenti
     target,
     type: TYPES[type] ?? "mention",
     author: {
-      name: cleaned(name || new URL(source).host, 100),
+      name: cleaned(name || new URL(source).host, NAME_LIMIT),
       url: isWeb(url) ? url : source,
       photo: isWeb(photo) ? photo : null,
     },
-    text: cleaned(text, 500),
+    text: cleaned(text, TEXT_LIMIT),
     published: instantOf(entry.published),
     received: instantOf(entry.received),
   };

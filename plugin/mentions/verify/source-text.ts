@@ -3,8 +3,9 @@ import { plainLines, shortened } from "../../site/plain-lines.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
-const TEXT_LIMIT = 500;
-const NAME_LIMIT = 100;
+/** Maximum lengths of texts and names, in characters. */
+export const TEXT_LIMIT = 500;
+export const NAME_LIMIT = 100;
 /** The limit of a name without markup. */
 const PLAIN_NAME_LIMIT = 80;
 const URL_LIMIT = 2048;
