@@ -64,7 +64,6 @@ export interface CheckedSite {
   asked: string[];
   settings: HostSettings;
   pages: SitePages;
-  close(): Promise<void>;
 }
 
 export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> {
@@ -92,7 +91,7 @@ export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> 
   answers = made.answers?.(url) ?? {};
   const built = await build(url, made);
   site = { endpointAt: endpointsOf(built, made, asked), serveFile: siteFiles(built.files) };
-  return { url, host, feedUrl: built.settings.feedUrl, asked, close: server.close, ...built };
+  return { url, host, feedUrl: built.settings.feedUrl, asked, ...built };
 }
 
 /** The folder of the site's author. */

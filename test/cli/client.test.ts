@@ -2,6 +2,7 @@ import { chmodSync, existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../helpers/ports.js";
 import { blog, command, longCommand } from "./helpers.js";
 import { site } from "./server.js";
 
@@ -23,7 +24,7 @@ async function started(folder: string, args: string[] = [], environment: Record<
 describe("eleventy-twtxt client", () => {
   it("prints a link that opens the client of this site, and ends in order", async () => {
     const { folder } = site();
-    const { link, end, printed } = await started(folder, ["--no-open"]);
+    const { link, end, printed } = await started(folder, ["--no-open", "--port", String(await freePort())]);
     await expect.poll(() => printed.stderr).toBe(`Open this link in a browser on this machine. ${rest(link)}`);
     const opened = await fetch(link);
     expect(opened.status).toBe(200);

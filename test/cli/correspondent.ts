@@ -20,11 +20,11 @@ import { builtSite } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";
+import { freePort } from "../helpers/ports.js";
 import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
 import { type EndpointAt, endpointsAt } from "./inbox-host.js";
 import { environmentOf } from "./machine.js";
 import { runCommandLine } from "./run-command-line.js";
-import { freePort } from "./server.js";
 
 const running = new Set<Correspondent>();
 const folders: string[] = [];

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { deadUrl } from "../helpers/ports.js";
 import { answer, checkedSite, doctor, examined, PLAIN, posts, report, says, sourcesOf } from "./checked-site.js";
 import { blog } from "./helpers.js";
 
@@ -175,11 +176,10 @@ describe("a malicious server", () => {
   });
 
   it("is offline: one finding", async () => {
-    const site = await checkedSite();
-    await site.close();
-    expect(await report([site.url], { hosts: [site] })).toMatchObject({
+    const url = await deadUrl();
+    expect(await report([url], { hosts: [new URL(url)] })).toMatchObject({
       exitCode: 1,
-      fixes: says(`Nothing answers at ${site.url}`),
+      fixes: says(`Nothing answers at ${url}`),
     });
   });
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { lookupLines } from "../../plugin/cli/contacts.js";
+import { freePort } from "../helpers/ports.js";
 import { BOB, foundFor, hostWith } from "../messages/neighbourhood.js";
 import { correspondents } from "./correspondent.js";
 import { blog, command } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
-import { freePort } from "./server.js";
 
 const KEX = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 const { folder } = blog(null);

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
+import { freePort } from "../helpers/ports.js";
 import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
 import { command, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
-import { freePort, serve, site } from "./server.js";
+import { serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseServedFolder } from "../../plugin/eleventy/output/previews.js";
 import type { HostSettings } from "../../plugin/site/site.js";
+import { freePort } from "../helpers/ports.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
 import { blog, command } from "./helpers.js";
-import { freePort, rebuild, type Server, serve, serveProcess, site } from "./server.js";
+import { rebuild, type Server, serve, serveProcess, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;

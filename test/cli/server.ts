@@ -1,6 +1,5 @@
 // test/cli/server.ts: `eleventy-twtxt serve`, in this process or in a process of its own.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { expect } from "vitest";
 import { type HostSettings, type PublishedSite, parsePublishedSite, type SitePages } from "../../plugin/site/site.js";
 import { hostFile } from "../helpers/built-site.js";
@@ -8,6 +7,8 @@ import { afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { type Blog, blog, longCommand, ownData, type RunningCommand } from "./helpers.js";
+
+export { freePort } from "../helpers/ports.js";
 
 const running: RunningCommand[] = [];
 const children: ChildProcessWithoutNullStreams[] = [];
@@ -100,14 +101,4 @@ export async function serveProcess(
 async function urlIn(said: () => string): Promise<string> {
   await expect.poll(said).toMatch(/http:\S+\/twtxt\.txt/);
   return /http:\/\/[^/]+/.exec(said())?.[0] ?? "";
-}
-
-/** A free port, for a server that has to know it beforehand. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve(Object(server.address()).port));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

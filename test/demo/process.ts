@@ -1,6 +1,6 @@
 // test/demo/process.ts: runs and ends the programs of the demo.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { createServer } from "node:net";
+import { freePort } from "../helpers/ports.js";
 
 /** A running program. */
 export interface Running {
@@ -88,16 +88,6 @@ export async function until(what: string, isSo: () => Promise<boolean>): Promise
 }
 
 /** Free ports. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, "127.0.0.1", () => resolve(Object(server.address()).port));
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, freePort));
 }

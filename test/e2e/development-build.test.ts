@@ -1,7 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freePort, serveProcess } from "../cli/server.js";
+import { serveProcess } from "../cli/server.js";
+import { freePort } from "../helpers/ports.js";
 import { buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 

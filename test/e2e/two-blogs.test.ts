@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { command } from "../cli/helpers.js";
-import { freePort, serve } from "../cli/server.js";
+import { serve } from "../cli/server.js";
 import { namesIn, repliesIn } from "../helpers/conversation-outline.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { freePort } from "../helpers/ports.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 
 const LAYOUT = `<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;

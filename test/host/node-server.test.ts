@@ -21,6 +21,7 @@ import {
   withProblemResponses,
 } from "../../plugin/http/respond.js";
 import { endpoint } from "../helpers/endpoints.js";
+import { freePort } from "../helpers/ports.js";
 
 const ORIGIN = "https://alice.example";
 const running: NodeServer[] = [];
@@ -349,8 +350,10 @@ describe("a handler on a Node.js server", () => {
 
   it("answers open requests before it closes, and accepts no new ones", async () => {
     let finish = () => {};
+    const port = await freePort();
     const begun = new Promise<void>((begin) => {
       void started({
+        port,
         route: () => () => {
           begin();
           return new Promise((resolve) => {

@@ -7,6 +7,7 @@ import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { PATIENT_MS } from "../helpers/longest.js";
 import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
+import { freePort } from "../helpers/ports.js";
 
 /** The addresses of host names; all other names are unknown. */
 function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
@@ -284,8 +285,7 @@ describe("an answer", () => {
       "could not be reached: its server does not speak TLS at this port.",
     );
     await new Promise((resolve) => plain.close(resolve));
-    await expect(ask(`http://127.0.0.1:${port}/`, { allowPrivateHosts: [`127.0.0.1:${port}`] })).rejects.toThrow(
-      failsWith("unreachable"),
-    );
+    const closed = `127.0.0.1:${await freePort()}`;
+    await expect(ask(`http://${closed}/`, { allowPrivateHosts: [closed] })).rejects.toThrow(failsWith("unreachable"));
   });
 });

@@ -9,9 +9,9 @@ import { TwtxtError } from "../../plugin/errors.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
 import { type SiteApiOptions, siteApi } from "../../plugin/http/site-api.js";
 import { memoryStore } from "../../plugin/store/memory.js";
-import { freePort } from "../cli/server.js";
 import { identityOf } from "../helpers/identity.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { deadUrl } from "../helpers/ports.js";
 
 const ALICE = identityOf(1);
 const NOW = Date.parse("2026-11-20T09:00:00Z");
@@ -140,7 +140,7 @@ describe("a request to the author's own site", () => {
 
   it("says why the site cannot be reached", async () => {
     const ask = siteApi({
-      root: `http://127.0.0.1:${await freePort()}`,
+      root: await deadUrl(),
       signer: ALICE,
       now: () => NOW,
       missing: MISSING,

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exampleSite, freePort, netlify, netlifyDev, type Site } from "./local-netlify.js";
+import { freePort } from "../helpers/ports.js";
+import { exampleSite, netlify, netlifyDev, type Site } from "./local-netlify.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const TOML = `[build]

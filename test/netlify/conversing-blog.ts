@@ -3,7 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parseFeed } from "../../plugin/feed/feed.js";
-import { deploySucceeded, freePort, netlifyDev, newSite, type Site, until } from "./local-netlify.js";
+import { freePort } from "../helpers/ports.js";
+import { deploySucceeded, netlifyDev, newSite, type Site, until } from "./local-netlify.js";
 
 const LAYOUT = `<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
 const ELEVENTY = "@11ty/eleventy/cmd.cjs";

@@ -2,15 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
-import {
-  deploySucceeded,
-  devSite,
-  freePort,
-  netlifyDev,
-  type RunningNetlify,
-  type Site,
-  until,
-} from "./local-netlify.js";
+import { freePort } from "../helpers/ports.js";
+import { deploySucceeded, devSite, netlifyDev, type RunningNetlify, type Site, until } from "./local-netlify.js";
 
 const TOKEN = "a-token-of-enough-letters-and-digits";
 const WRITTEN = "2026-01-02T03:04:05Z";

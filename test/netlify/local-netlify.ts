@@ -1,13 +1,12 @@
 // test/netlify/local-netlify.ts: installed sites, and Netlify's command line on this machine.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { transformSync } from "esbuild";
+import { freePort } from "../helpers/ports.js";
 
 const run = promisify(execFile);
 const repo = fileURLToPath(new URL("../../", import.meta.url));
@@ -159,15 +158,6 @@ export async function until(isSo: () => Promise<boolean>, isHopeless = () => fal
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   throw new Error("It has not come to be so.");
-}
-
-/** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function stopGroup(child: ChildProcess): Promise<void> {

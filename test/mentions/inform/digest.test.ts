@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Channel, notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { decisionName, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
@@ -11,6 +9,7 @@ import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { type Mailbox, mailbox } from "../../helpers/mailbox.js";
+import { deadUrl } from "../../helpers/ports.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const PAGE = "https://alice.example/mentions/";
@@ -588,7 +587,7 @@ describe("the webhook", () => {
 
   it("that cannot be reached is tried again, and its URL is not logged; the mail is sent", async () => {
     comes("hello");
-    await run({ webhook: toWebhook(`${await goneServer()}/my-topic`) });
+    await run({ webhook: toWebhook(`${await deadUrl()}/my-topic`) });
     expect(log).toEqual([expect.stringContaining("TWTXT_WEBHOOK_URL could not be reached (ECONNREFUSED)")]);
     expect(log[0]).not.toContain("my-topic");
     expect(box.mails).toHaveLength(1);
@@ -615,13 +614,4 @@ function endsAfter(writes: number): Store["put"] {
     left -= 1;
     return store.put(...given);
   };
-}
-
-/** The URL of a server that was closed. */
-async function goneServer(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
 }

@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { GuardOptions } from "../../../plugin/http/guard.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
+import { freePort } from "../../helpers/ports.js";
 import { FEED, feedOf, PAGE, verifier } from "../../helpers/verifier.js";
 import { feed, page, siteWith } from "../send/bobs-site.js";
 
@@ -100,10 +101,11 @@ describe("a source that gives no verdict", () => {
     const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const { port } = plain.address() as { port: number };
-    const verify = verifier([{ host: `127.0.0.1:${port}` }], { lookup: names({}) });
+    const closed = `127.0.0.1:${await freePort()}`;
+    const verify = verifier([{ host: `127.0.0.1:${port}` }, { host: closed }], { lookup: names({}) });
     expect(await verify(`https://127.0.0.1:${port}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
     await new Promise((resolve) => plain.close(resolve));
-    expect(await verify(`http://127.0.0.1:${port}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
+    expect(await verify(`http://${closed}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
     expect(await verify("https://nobody.example/p", PAGE)).toMatchObject(unreachable(false));
   });
 });

@@ -1,9 +1,9 @@
-import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { PostResult } from "../../../plugin/http/post.js";
 import { deliver } from "../../../plugin/messages/send/outbox.js";
 import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { freePort } from "../../helpers/ports.js";
 import { type Answer, hostWith, MINUTE, NOW, neighbourhood, silentHost } from "../neighbourhood.js";
 
 const SEALED = "BEGIN SALTPACK ENCRYPTED MESSAGE. x. END SALTPACK ENCRYPTED MESSAGE.\n";
@@ -114,11 +114,7 @@ describe("a message", () => {
     const later = { outcome: "unavailable", status: null, why, notBefore: null };
     expect(await deliverTo(await silentHost(), 150)).toEqual(later);
     expect(await deliverTo(await loopbackServer((_request, response) => response.destroy()))).toEqual(later);
-    const closed = createServer();
-    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
-    const { port } = closed.address() as { port: number };
-    await new Promise((resolve) => closed.close(resolve));
-    expect(await deliverTo({ port })).toEqual(later);
+    expect(await deliverTo({ port: await freePort() })).toEqual(later);
   });
 
   it("has failed: an incomplete refusal", async () => {
