@@ -2,9 +2,11 @@
 import fc from "fast-check";
 import { afterAll, afterEach } from "vitest";
 import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";
+import { holdTimeLimits } from "./time-limits.js";
 
 // Hints name the package manager that runs; here they are the same, however the tests are started.
 delete process.env.npm_config_user_agent;
+holdTimeLimits();
 fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_261_121) });
 
 afterEach(runAfterEachHooks);

@@ -5,6 +5,7 @@ import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds } from ".
 import { type Ask, createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import { selectTwts } from "../../plugin/site/timeline.js";
 import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+import { passTimeLimits } from "../helpers/time-limits.js";
 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
 const AGENT = "eleventy-plugin-twtxt/1.2.3 (+https://alice.example/twtxt.txt; @alice)";
@@ -109,8 +110,9 @@ describe("a followed feed", () => {
   );
 
   it("slow: is not waited for beyond two seconds", async () => {
-    const { read } = await followed(() => {});
+    const { read, requests } = await followed(() => passTimeLimits());
     expect(await read()).toEqual({ reason: "slow", kept: null, twts: [] });
+    expect(requests).toHaveLength(1);
   });
 
   it("slow: is not waited for when the time of all feeds is over", async () => {

@@ -65,7 +65,7 @@ function alice(hosts: Record<string, LoopbackServer>) {
   const store = memoryStore();
   const clock = { time: NOW };
   const now = () => clock.time;
-  const network = neighbourhood(hosts, 1000);
+  const network = neighbourhood(hosts);
   const contacts = new Contacts(store, now);
   const outbox = new Outbox({ store, ask: network.ask, now, random: () => 0.5 });
   const look = (address: string) => lookup(address, network);
