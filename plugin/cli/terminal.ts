@@ -5,13 +5,14 @@ import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { PROGRAM } from "../author/invocation.js";
-import type { Machine } from "../author/machine.js";
+import { type Machine, type Sleep, sleep } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
 
 /** The machine with a terminal. {@link Machine.say} writes on stderr. */
 export interface Terminal extends Machine {
   /** Whether each stream is a terminal, and not a file or a pipe. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  readonly sleep: Sleep;
   /** The width of stdout in characters; `null` if it is not a terminal. */
   columns(): number | null;
   /** Writes a line of data, on stdout. */
@@ -82,6 +83,7 @@ export function streamTerminal(
     isTerminal: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
     columns: () => stdout.columns ?? null,
     now: Date.now,
+    sleep,
     print: (line) => void stdout.write(`${shownSafely(line)}\n`),
     say: (line) => void stderr.write(`${shownSafely(line)}\n`),
     showStatus: (line) => void stderr.write(`\r\x1b[K${shownSafely(line)}`),

@@ -431,7 +431,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
       return Response.json({ blobs: [], next: page.toString(16).padStart(64, "0") });
     };
     const { exitCode, stderr } = await alice.blob("list");
-    expect([exitCode, page]).toEqual([1, 2000]);
+    expect([exitCode, page]).toEqual([1, 1100]);
     expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { sleep } from "../../plugin/author/machine.js";
 import { streamTerminal, type Terminal } from "../../plugin/cli/terminal.js";
 import type { SiteSettings } from "../../plugin/site/site.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
@@ -84,14 +85,19 @@ export async function command(folder: string, args: string[], circumstances: Cir
   return { exitCode, ...printed };
 }
 
-/** Types a command that runs until it is told to end, in this process. */
-export function longCommand(folder: string, args: string[], circumstances: Circumstances = {}): RunningCommand {
+/** Types a command that runs until it is told to end, in this process. @param given - parts of the terminal */
+export function longCommand(
+  folder: string,
+  args: string[],
+  circumstances: Circumstances = {},
+  given: Partial<Terminal> = {},
+): RunningCommand {
   const { terminal, printed } = printingTerminal(folder, circumstances);
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const exitCode = runCommandLine(args, { ...terminal, ended: () => ended });
+  const exitCode = runCommandLine(args, { ...terminal, ...given, ended: () => ended });
   return {
     printed,
     exitCode,
@@ -176,6 +182,7 @@ export function standingTerminal(
     isTerminal: { stdin: isSeen, stdout: isSeen, stderr: isSeen },
     columns: () => (isSeen ? 80 : null),
     now: () => Date.parse(now),
+    sleep,
     print: (line) => void stdout.push(line),
     say: (line) => void stderr.push(line),
     showStatus: () => {},

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { afterEach, expect, it } from "vitest";
+import { type Sleep, sleep } from "../../plugin/author/machine.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
@@ -20,9 +21,13 @@ interface Following {
   end(): Promise<number | null>;
 }
 
+/** Waits a hundredth of the time. */
+const sleepBriefly: Sleep = (milliseconds, signal) => sleep(milliseconds / 100, signal);
+
 /** Types `eleventy-twtxt message follow ARGS`, and waits until it says that it waits. */
 async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]): Promise<Following> {
-  const { printed, end } = longCommand(machine.folder, ["message", "follow", ...args, ...allowing], { environment });
+  const words = ["message", "follow", ...args, ...allowing];
+  const { printed, end } = longCommand(machine.folder, words, { environment }, { sleep: sleepBriefly });
   ends.push(end);
   return waiting(printed, end);
 }

@@ -4,7 +4,8 @@ import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
-import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
+import { sleep } from "../machine.js";
+import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
 import { textOf } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
 import { type OpenedCopy, openCopies } from "./own-copies.js";
@@ -169,7 +170,7 @@ export class Correspondence {
           pause = FIRST_PAUSE_MS;
         };
         const options = { all: true, every: POLL_SECONDS };
-        for await (const messages of newMessages(this.#inbox, options, { signal: ending, onStart })) {
+        for await (const messages of newMessages(this.#inbox, options, { signal: ending, sleep, onStart })) {
           await this.#add(
             messages.filter(({ id }) => !this.#entries.has(id)),
             resolve,

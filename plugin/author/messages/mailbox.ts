@@ -1,5 +1,4 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
-import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { domainOf } from "../../keys/address.js";
@@ -26,7 +25,7 @@ import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
 import { loopbackHostOf } from "../../url.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
-import type { Machine, OwnSiteChoice } from "../machine.js";
+import { type Machine, type OwnSiteChoice, sleep } from "../machine.js";
 import { networkOf, ownUrl } from "../network.js";
 import { MessageDrafts } from "./message-drafts.js";
 import { ReadMarks } from "./read-marks.js";
@@ -203,11 +202,6 @@ export class Mailbox {
 function withoutInbox(error: TwtxtError, key: string): TwtxtError {
   const todo = `If your site has no inbox yet, give it the option key: "${key}", build and deploy.`;
   return new TwtxtError(error.code, `${error.message} Your inbox is looked up there. ${todo}`, { cause: error });
-}
-
-/** Resolves early when the signal is aborted. */
-export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {

@@ -1,7 +1,7 @@
 // plugin/author/messages/new-messages.ts: waits for new messages in the author's inbox.
 import { TwtxtError } from "../../errors.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
-import { sleep } from "./mailbox.js";
+import type { Sleep } from "../machine.js";
 
 type Place = Pick<InboxMessage, "id" | "created">;
 
@@ -19,7 +19,7 @@ const OVERLAP_MS = 60_000;
 export async function* newMessages(
   inbox: InboxClient,
   { all, every }: { all: boolean; every: number },
-  { signal, onStart }: { signal: AbortSignal; onStart(): void },
+  { signal, sleep, onStart }: { signal: AbortSignal; sleep: Sleep; onStart(): void },
 ): AsyncGenerator<InboxMessage[]> {
   const known = new Map<string, Place>();
   const onlyNew = (messages: readonly InboxMessage[]) => {

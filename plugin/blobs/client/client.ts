@@ -40,8 +40,8 @@ export interface ChangeResponse {
   note: string | null;
 }
 
-/** A list has 100 blobs on each page, and a site stores at most 100,000. */
-const MAX_PAGES = 2_000;
+/** A list has 100 blobs on each page, and a site stores at most 100,000. Some may come while it is read. */
+const MAX_PAGES = 1_100;
 const MAX_ON_PAGE = 100;
 
 /** All methods throw TwtxtError as {@link AskSite}, and `blob-tampered` for an invalid response. */

@@ -28,7 +28,7 @@ export async function follow(values: Values, _: null, terminal: Terminal): Promi
     ending.abort();
   };
   try {
-    for await (const messages of newMessages(inbox, values, { signal, onStart })) {
+    for await (const messages of newMessages(inbox, values, { signal, sleep: terminal.sleep, onStart })) {
       // Not awaited: the senders of later messages may be known sooner.
       void print(messages).catch(onFailure);
     }
