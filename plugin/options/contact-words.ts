@@ -26,7 +26,7 @@ export const CONTACT_STATUS = {
   retry: "Try again",
   tooLong: "This message is {count} characters too long.",
   otherKey:
-    "Not sent: this site now names another key for {address} than this page does. Reload the page. If this stays so, ask {address} in another way.",
+    "Not sent: this site now names another key for {address} than this page. Reload the page. If you see this again, contact {address} in another way.",
   offline: "The site cannot be reached. Check your connection.",
   busy: "Too many messages came from your network. Try again tomorrow.",
   full: "The inbox cannot take messages at the moment. Try again later.",
@@ -35,7 +35,7 @@ export const CONTACT_STATUS = {
   forgotten: "The conversation is forgotten.",
   replaceConfirm: "Replace the conversation in this browser with the copy?",
   badCopy: "This file is not a copy of a conversation with this site.",
-  unverified: "Signed with another key than that of {address}.",
+  unverified: "Not signed with the key of {address}.",
   unreadable: "This message cannot be opened.",
   wrongClock:
     "The clock of this device is wrong, so the site cannot give you your answers. Set the clock and reload the page.",

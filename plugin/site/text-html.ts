@@ -14,7 +14,7 @@ import { locateMentions, type Mention } from "../feed/mention.js";
 import { canParseUrl } from "../url.js";
 import { boundedMarks, isWeb, SAFE_ELEMENTS, STRANGERS_REL } from "./safe-markup.js";
 
-/** Markdown that changes more than a passage. In a twt its characters stay as they are. */
+/** Markdown for whole blocks, and HTML. It is not interpreted in a twt: its characters stay as they are. */
 const BLOCKS = [
   ...["blockQuote", "codeIndented", "definition", "headingAtx", "htmlFlow", "htmlText", "list", "setextUnderline"],
   "thematicBreak",
@@ -90,7 +90,7 @@ function parserWithout(constructs: readonly string[]): Processor<Root> {
   return parser.freeze();
 }
 
-/** Emphasis over several lines is a matter of chance in plain text: the lines keep its characters. */
+/** Replaces emphasis over several lines by its characters: in plain text, it is usually unintended. */
 function unwrapLongEmphasis(tree: Root, markdown: string): void {
   visit(tree, ["emphasis", "strong"], (node, index, parent: Parents | undefined) => {
     const { children, position, type } = node as Emphasis | Strong;

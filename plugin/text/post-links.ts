@@ -10,7 +10,7 @@ const MAX_URL_LENGTH = 2048;
 /** Elements whose links are not links of the post. */
 const LEFT_OUT = "script|style|textarea|template|pre|code|nav";
 const TAGS = tagsExcept(LEFT_OUT);
-/** The same in a post that is a whole page, because its template has no layout. */
+/** The same for a post that is a whole page, because its template has no layout. */
 const TAGS_OF_PAGE = tagsExcept(`${LEFT_OUT}|head|header|footer|aside`);
 const LINK = /<a\s/i;
 const WHOLE_PAGE = /<body[\s>]/i;

@@ -324,7 +324,7 @@ describeInChromium("a reader at the contact page", () => {
     await deliverAs(alice, endpoint, sealed);
     await expect
       .poll(() => received(page).locator(".twtxt-note").allTextContents())
-      .toEqual([`Signed with another key than that of ${alice.address}.`]);
+      .toEqual([`Not signed with the key of ${alice.address}.`]);
     expect(await received(page).locator(".twtxt-text").textContent()).toBe("I am Alice.");
   });
 

@@ -74,7 +74,7 @@ describe("the filter sharedBlob", () => {
 
   const KEY_WANTED = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
   const OWNER_WANTED =
-    'expected a user of this site ("alice", "bob"), or their public key or one from the option blobs.owners';
+    'expected a user of this site ("alice", "bob"), the public key of one, or a key from the option blobs.owners';
   it.each([
     ["a key with a space", "a b", undefined, `${KEY_WANTED}, got "a b".`],
     ["a key that is a way up", "..", undefined, `${KEY_WANTED}, got "..".`],

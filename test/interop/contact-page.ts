@@ -64,7 +64,7 @@ async function forgeAnswer({ alice, asBob }: People, reader: ContactReader, { ad
   writeFileSync(join(alice.folder, "forged.txt"), plaintextOf(addressOf(alice), text));
   await asBob("send-raw", "forged.txt", address);
   const forged = (await reader.answers(2)).at(-1);
-  const isMarked = forged?.note === `Signed with another key than that of ${addressOf(alice)}.`;
+  const isMarked = forged?.note === `Not signed with the key of ${addressOf(alice)}.`;
   check(forged?.text === text && isMarked, "an answer in Alice's name by Bob's key is shown as not hers");
 }
 

@@ -27,8 +27,8 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
 }
 
 /**
- * Removes archives whose posts are all deleted or moved to another file, because Eleventy deletes nothing. Other files of
- * such a name stay.
+ * Removes archives whose posts are all deleted or moved to another file, because Eleventy deletes nothing. A file of
+ * that name stays if it is no archive of this feed.
  *
  * @param output - the folder of the built site
  * @param feed - the path and the URL of the feed

@@ -151,7 +151,7 @@ export class SharedBlobs {
     const users = authors.map(({ user }) => `"${user}"`).join(", ");
     throw authorError(
       "bad-option",
-      `${where}: expected a user of this site (${users}), or their public key or one from the option blobs.owners, got ${show(owner)}.`,
+      `${where}: expected a user of this site (${users}), the public key of one, or a key from the option blobs.owners, got ${show(owner)}.`,
     );
   }
 }

@@ -6,7 +6,7 @@ import type { DeletedPage } from "../../site/site.js";
 import type { TemplateData } from "../eleventy.js";
 import { homeLink, pageHeading, pageHtml } from "../pages/page-html.js";
 
-/** Values that are almost `deleted`. As the text of a twt they would publish what the author wants to delete. */
+/** Misspelled values of `twt: deleted`. As the text of a twt, one would keep the post published. */
 const MISSPELLED = /^(?:deleted?|removed?)$/i;
 
 /** Eleventy ignores an empty string here. */

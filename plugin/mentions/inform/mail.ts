@@ -69,7 +69,7 @@ export function mailSettings(url: string, to: string) {
   const user = decodeCredential(username, badUrl);
   const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : to);
   if (!ADDRESS.test(from))
-    throw mailFailed('TWTXT_SMTP_URL: expected one address such as "alice@alice.example" as "from".');
+    throw mailFailed('TWTXT_SMTP_URL: expected one address in "from", such as "alice@alice.example".');
   return {
     host: host.replace(/^\[|\]$/g, ""),
     port: Number(port) || (secure ? 465 : 587),

@@ -151,7 +151,7 @@ function textOf(mentions: readonly StoredMention[]): string {
   return adjustForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
 }
 
-/** The first items whose sizes add up to the limit at most, but at least one. */
+/** The first items whose sizes add up to at most the limit; at least one item. */
 function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) => number): T[] {
   let size = 0;
   const isBeyond = (item: T, i: number) => {

@@ -52,7 +52,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   );
   if (failure === null) {
     log(
-      `Started a rebuild of the site, number ${counted.asked.length} of at most ${perMonth} in 31 days. On Netlify it costs 15 of a free team's 300 credits a month.`,
+      `Started rebuild ${counted.asked.length} of at most ${perMonth} in 31 days. On Netlify, each costs 15 of the 300 credits that a free team has per month.`,
     );
     return;
   }

@@ -23,19 +23,19 @@ const ANSWERS: Record<ClaimOutcome, Answer> = {
     status: 200,
     line: "Mention removed.",
     title: "Removed",
-    sentence: "Your page no longer links here, so it is not listed any more.",
+    sentence: "Your page no longer links here, so it is no longer listed.",
   },
   waiting: {
     status: 202,
     line: "Mention accepted. Its source will be checked later.",
     title: "Thank you",
-    sentence: "Your page will be checked soon. If it links here, it is listed then.",
+    sentence: "Your page will be checked soon. If it links here, it will be listed.",
   },
   "no verdict": {
     status: 202,
     line: "Mention accepted. Its source did not answer and will be checked again later.",
     title: "Thank you",
-    sentence: "Your page did not answer. It will be checked again for a day, and is listed once it answers.",
+    sentence: "Your page did not answer. It will be checked several times within a day, and listed once it answers.",
   },
 };
 

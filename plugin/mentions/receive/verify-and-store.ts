@@ -158,7 +158,7 @@ export class ClaimProcessor {
     }
     for (const { id } of gone) {
       await received.remove(id);
-      log(`Removed a mention that is gone at its source: ${describeClaim(claim)}`);
+      log(`Removed a mention that its source no longer has: ${describeClaim(claim)}`);
     }
     return gone.length > 0 ? "removed" : new TwtxtError(code, why);
   }

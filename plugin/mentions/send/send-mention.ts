@@ -220,7 +220,7 @@ export class MentionDelivery {
   }
 }
 
-/** @throws the error itself if it says nothing about a target */
+/** @throws errors that say nothing about a target */
 function resultOfError(error: unknown): Result {
   if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
   const result = { ...NO_RESULT, why: error.message.replace(/\.$/, "") };

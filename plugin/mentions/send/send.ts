@@ -39,7 +39,7 @@ export interface SendOptions extends LeaseOptions {
   isOver?(): boolean;
   /** Looks up endpoints, but sends and stores nothing. */
   isDryRun?: boolean;
-  /** How many old twts, newest first, to send mentions of although the first run skipped them. */
+  /** Sends the mentions of this many twts that the first run skipped, newest first. */
   backfill?: number;
   /** Whether to try mentions now that wait for their next attempt. */
   isNow?: boolean;
@@ -143,7 +143,7 @@ async function readLedger(
   const known = hasLinks ? stored : withoutLinks(stored);
   const isFirst = known.baseline === null || (hasLinks && known.linkBaseline === null);
   const baselines = { baseline: known.baseline ?? NOTHING_OLD, linkBaseline: known.linkBaseline ?? NOTHING_OLD };
-  // A site that is being set up. No baseline yet: posts imported later are not new either.
+  // A site without twts is still being set up. It gets no baseline yet, so that posts imported later also count as old.
   const written = isFirst && feed.twts.length > 0 ? await writeBaselines(known, ledger, feed, options) : {};
   return { ...known, ...baselines, ...written, isFirst };
 }

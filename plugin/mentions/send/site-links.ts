@@ -40,7 +40,7 @@ export function liveLinks(twts: readonly ParsedTwt[], links: SiteLinks): LiveMen
   );
 }
 
-/** Equal for links to the same page, whatever their fragments. */
+/** The form in which links are compared: without a fragment. */
 export function comparableLink(url: string): string {
   const page = new URL(url);
   page.hash = "";

@@ -77,9 +77,9 @@ class HtmlPage {
     this.#context = context;
   }
 
-  /** The first link of the first such element; `null` for none. */
-  async linkOf(isMeant: (element: Element) => boolean): Promise<string | null> {
-    const found = await this.#filter(({ element }) => isMeant(element));
+  /** The first link of the elements that match; `null` for none. */
+  async linkOf(matches: (element: Element) => boolean): Promise<string | null> {
+    const found = await this.#filter(({ element }) => matches(element));
     return webUrlOrNull(found.flatMap(({ element }) => linksOf(element, this.#base))[0]);
   }
 

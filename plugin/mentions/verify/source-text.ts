@@ -21,7 +21,7 @@ const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u20
 const SYNTAX = /[<>[\]#`]/g;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Up to a character that no URL contains, but not from the middle of a word or another URL. */
+/** A URL, up to a character that no URL contains. It does not start inside a word or another URL. */
 const BARE_URL = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
 const LINK = /\]\(\s*<?(https?:\/\/[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)/gi;
 

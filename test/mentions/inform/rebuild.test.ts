@@ -67,7 +67,7 @@ describe("a rebuild", () => {
     await run();
     expect(hook).toMatchObject({ asked: ["/build_hooks/secret"], methods: ["POST"] });
     expect(log).toEqual([
-      "Started a rebuild of the site, number 1 of at most 5 in 31 days. On Netlify it costs 15 of a free team's 300 credits a month.",
+      "Started rebuild 1 of at most 5 in 31 days. On Netlify, each costs 15 of the 300 credits that a free team has per month.",
     ]);
   });
 

@@ -276,7 +276,7 @@ describe("a mention that is sent again", () => {
       status: 200,
       text: "Mention removed.\n",
     });
-    expect(alice.log.at(-1)).toBe(`Removed a mention that is gone at its source: ${FEED} in ${bob.twt(AT)}`);
+    expect(alice.log.at(-1)).toBe(`Removed a mention that its source no longer has: ${FEED} in ${bob.twt(AT)}`);
     expect(await alice.mentions()).toEqual([]);
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });
