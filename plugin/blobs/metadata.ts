@@ -58,7 +58,7 @@ export function checkFilename(filename: string): string {
 }
 
 /**
- * Makes any text a name for {@link checkFilename}, empty for one that is only a path. The end of a long name is kept, such as
+ * Turns any text into a name that {@link checkFilename} accepts, empty for a text that is only a path. The end of a long name is kept, such as
  * ".jpeg".
  *
  * @example filenameFrom("C:\\pictures\\a\u202eb.png") // "a_b.png"

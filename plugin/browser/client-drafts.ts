@@ -1,4 +1,4 @@
-// plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, with the request of the button that saves it.
+// plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, with the request of the button with `data-draft`.
 
 const PAUSE_MS = 1000;
 const RETRY_MS = 5000;
@@ -33,7 +33,7 @@ class DraftSaver {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isChanged = false;
   #hasFailed = false;
-  /** Stays on the page, because an author who types may not look. */
+  /** Stays on the page, because the author may overlook it while typing. */
   #warning: string | null = null;
   #saving: Promise<void> | null = null;
   /** Whether the text has grown by that of another page since the author submitted a form. */
@@ -47,7 +47,7 @@ class DraftSaver {
 
   start(): void {
     this.#form.addEventListener("input", () => {
-      // A draft that was never saved is worth it once it has a text.
+      // A new draft is saved once it has a text.
       this.#isChanged = this.#field("seen").value !== "" || this.#text() !== "";
       this.#saveIn(PAUSE_MS);
     });
@@ -55,7 +55,7 @@ class DraftSaver {
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) void this.#save();
     });
-    // Not after the save that is under way: there will be no time for another one.
+    // Does not wait for a save in progress: the page would be gone before the next one.
     addEventListener("pagehide", () => {
       if (this.#isChanged) void this.#send();
     });
@@ -78,7 +78,7 @@ class DraftSaver {
     this.#timer = setTimeout(() => void this.#save(), milliseconds);
   }
 
-  /** Saves after the save that is under way. */
+  /** Waits for a save in progress, then saves. */
   async #save(): Promise<void> {
     await this.#saving;
     if (!this.#isChanged) return;
@@ -129,7 +129,7 @@ class DraftSaver {
     if (this.#state.textContent !== text) this.#state.textContent = text;
   }
 
-  /** What a form does to the draft comes after the last save. */
+  /** Saves the draft before a form that sends or deletes it is submitted. */
   #beforeSubmit(event: SubmitEvent): void {
     const { target, submitter } = event;
     if (

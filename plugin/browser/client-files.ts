@@ -5,7 +5,7 @@ import { announce } from "./client-notice.js";
 
 /** Files that are read by the client at the same time. */
 const AT_ONCE = 2;
-/** After this, the client lists a new upload. */
+/** Time after which the client lists a new upload. */
 const LISTED_MS = 300;
 
 const COPIED_MS = 2000;
@@ -18,7 +18,7 @@ export function enhanceFiles(): void {
   for (const image of document.querySelectorAll<HTMLImageElement>(".preview img")) {
     if (image.complete && image.naturalWidth === 0) image.remove();
   }
-  // What is sealed is a picture or not: only the client knows, once it has opened it.
+  // Only the client knows whether a sealed file is a picture, once it has opened the file.
   const removeBroken = ({ target }: Event) => {
     if (target instanceof HTMLImageElement && target.closest(".preview")) target.remove();
   };
@@ -35,7 +35,7 @@ export function enhanceFiles(): void {
   takeDrops(form, (files) => void upload(form, files));
   document.addEventListener("paste", ({ clipboardData }) => void upload(form, [...(clipboardData?.files ?? [])]));
   document.addEventListener("submit", (event) => {
-    // A page that is left stops sending its files.
+    // Without leaving the page, which would stop its other uploads.
     if (event.target instanceof HTMLFormElement && event.target.closest("#uploads")) {
       event.preventDefault();
       void submit(event.target);
@@ -68,7 +68,7 @@ async function send(file: File, choice: Record<string, string>, token: string): 
     if (!ok) announce(`${file.name} could not be uploaded. Reload this page and try again.`);
   } catch {
     if (ending.signal.aborted) return;
-    announce(`${file.name} was not read to its end. The list of uploads says why, unless the client has ended.`);
+    announce(`${file.name} was not read completely. The list of uploads says why, unless the client has ended.`);
   } finally {
     clearTimeout(timer);
     reading.delete(id);
@@ -88,7 +88,7 @@ async function submit(form: HTMLFormElement): Promise<void> {
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const notice = page.querySelector(".notice p, .failure")?.textContent;
   if (notice) announce(notice);
-  // Otherwise, the part with the focus would stay as it is.
+  // A part with the focus is not updated, so the focus moves out of it.
   const item = form.closest<HTMLElement>("[data-item]");
   if (form.contains(document.activeElement)) (item ?? document.querySelector<HTMLElement>("#main"))?.focus();
   showNews();
@@ -111,7 +111,7 @@ function copy({ target }: Event): void {
       const details = button.closest("[data-item]")?.querySelector<HTMLDetailsElement>("details.unscripted");
       details?.classList.remove("unscripted");
       details?.setAttribute("open", "");
-      announce("The browser did not allow to copy. Copy it from “Text to paste” below.");
+      announce("The browser did not allow copying. Copy the text under “Text to paste” yourself.");
     },
   );
 }

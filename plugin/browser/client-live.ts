@@ -4,13 +4,13 @@
 import { announce } from "./client-notice.js";
 
 const EVERY_MS = 60_000;
-/** While a part with `data-busy` shows work that is under way. */
+/** The interval while a part has `data-busy`, because it shows work in progress. */
 const BUSY_MS = 1500;
-/** Dispatched on `document` by scripts that know of news. */
+/** Scripts dispatch this event on `document` to have the page updated at once. */
 export const NEWS = "twtxt:news";
 
 let etag: string | null = null;
-let isUnderWay = false;
+let isUpdating = false;
 
 export function keepCurrent(): void {
   setInterval(() => void update(), EVERY_MS);
@@ -22,8 +22,8 @@ export function keepCurrent(): void {
 }
 
 async function update(): Promise<void> {
-  if (isUnderWay || document.hidden || document.querySelector("main [data-live]") === null) return;
-  isUnderWay = true;
+  if (isUpdating || document.hidden || document.querySelector("main [data-live]") === null) return;
+  isUpdating = true;
   try {
     const response = await fetch(location.href, { headers: etag === null ? {} : { "if-none-match": etag } });
     showUnanswered(response.status === 403);
@@ -34,11 +34,11 @@ async function update(): Promise<void> {
   } catch {
     showUnanswered(true);
   } finally {
-    isUnderWay = false;
+    isUpdating = false;
   }
 }
 
-/** Shows or hides the notice of a client that was ended. */
+/** Shows or hides the notice that the client has ended. */
 function showUnanswered(isUnanswered: boolean): void {
   const notice = document.getElementById("unanswered");
   if (notice === null || notice.hidden !== isUnanswered) return;

@@ -17,7 +17,7 @@ async function show(link: HTMLAnchorElement): Promise<void> {
   link.setAttribute("aria-busy", "true");
   try {
     await picture.decode();
-    // So that the page is not updated under it.
+    // Keeps client-live.ts from replacing the picture.
     picture.dataset.shown = "";
     const item = link.closest<HTMLElement>("[data-item]");
     const isWaiting = isAwaited(link);
@@ -30,7 +30,7 @@ async function show(link: HTMLAnchorElement): Promise<void> {
   }
 }
 
-/** Whether the author has not gone on, such as to the field for an answer. Some browsers do not focus links on a click. */
+/** Whether the author has not moved on, for example to the field for an answer. Some browsers do not focus links on a click. */
 function isAwaited(link: HTMLAnchorElement): boolean {
   const { activeElement, body } = document;
   return activeElement === link || activeElement === body || activeElement === link.closest("[data-item]");

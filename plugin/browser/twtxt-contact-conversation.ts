@@ -16,11 +16,11 @@ import { keyOf, sealGuestMessage } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
 
-/** Sealed and armored, such a message stays below the limit of 64 KiB. In bytes of UTF-8. */
+/** In bytes of UTF-8. Sealed and armored, such a message is smaller than the limit of 64 KiB. */
 const MAX_TEXT = 44_000;
 const SEED_BYTES = 32;
 const FORGET_MS = 5000;
-/** Tells other tabs that nothing of the conversation may stay. */
+/** Tells other tabs to clear the conversation. */
 const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */

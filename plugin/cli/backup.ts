@@ -125,7 +125,7 @@ export const restore = command({
   summary: "restores the data of your site from a backup",
   usage: "FILE [options]",
   about:
-    "Restores mentions, messages, blobs and the list of what was sent from a file that eleventy-twtxt backup wrote. The whole file is checked before anything is written. Stop serve first; it cannot start meanwhile.",
+    "Restores mentions, messages, blobs and the list of what was sent from a file that eleventy-twtxt backup wrote. The whole file is checked before anything is written. Stop serve first; it cannot start during the restore.",
   options: {
     force: flag("replaces all data of the site with the backup"),
     store: option(FOLDER, "into the data of serve --store DIR; with the variables of a bucket, into the bucket"),

@@ -40,7 +40,7 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 export const client = command({
   name: "client",
-  summary: "opens your site's mentions and more in the browser",
+  summary: "opens your timeline, mentions, messages and files in the browser",
   usage: "[options]",
   about: `Starts a web server for you alone, on 127.0.0.1, and opens it in your browser. Your key stays where it is: the server signs, as the commands do.
 
@@ -74,7 +74,7 @@ Ctrl-C ends the client.`,
   },
 });
 
-/** Where the author looks at this machine from. */
+/** Where the author's screen is. */
 type Screen = "here" | "ssh" | "wsl";
 
 function screenOf({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Terminal["environment"]): Screen {
@@ -83,11 +83,11 @@ function screenOf({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }:
   return WSL_DISTRO_NAME ? "wsl" : "here";
 }
 
-/** What to do with a link that no browser was opened with. */
+/** What to do with the link if no browser was opened. */
 function adviceFor(screen: Screen, port: number, { SSH_CONNECTION, USER }: Terminal["environment"]): string {
   if (screen === "wsl") return "Open this link in your browser on Windows.";
   if (screen === "here") return "Open this link in a browser on this machine.";
-  // The address of the client, its port, and the same of the server.
+  // SSH_CONNECTION: the client's address and port, then the server's.
   const host = SSH_CONNECTION?.split(" ")[2] ?? "HOST";
   const login = USER ? `${USER}@${host}` : host;
   return `Type on your own machine: ssh -L ${port}:127.0.0.1:${port} ${login}\nThen open this link there.`;
@@ -113,7 +113,7 @@ async function start({ port, ...choice }: Values, terminal: Terminal) {
   }
 }
 
-/** Without a site, the client starts all the same: pages say what they need, and a build meanwhile is noticed. */
+/** The client also starts without a site. Its pages say what they need, and find a site that is built later. */
 async function siteOrAdvice(settings: string | undefined, terminal: Terminal): Promise<Site | null> {
   try {
     return await siteAt(terminal, settings);

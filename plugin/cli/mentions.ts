@@ -91,7 +91,7 @@ export const mentions = commandOf({
     }),
     hold: action({
       usage: "ID...",
-      help: "takes a decision back: the mention is hidden, and waits for your approval again",
+      help: "undoes a decision: the mention is hidden, and waits for your approval again",
       words: oneOrMore(DECISION),
       run: decide("held"),
     }),

@@ -113,7 +113,7 @@ export const message = commandOf({
     }),
     block: action({
       usage: ["ADDRESS", "ID"],
-      help: "deletes what this sender writes, now and later, when list, read or follow opens it. Your host cannot refuse it, because it cannot know who sealed a message",
+      help: "deletes all messages of this sender, also later ones, when list, read or follow opens them. Your host cannot refuse them, because it cannot know who sealed a message",
       words: one(SENDER),
       run: async (...asked) => (await import("./message/block.js")).block(...asked),
     }),

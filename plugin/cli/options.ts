@@ -118,7 +118,7 @@ export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTI
 export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
 export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
 
-/** How many more characters than were typed a message shows of ids that start alike. */
+/** A message about an ambiguous prefix shows this many more characters of each id. */
 const MORE_CHARACTERS = 4;
 
 /** An id as it is shown; can be typed too. */

@@ -37,7 +37,7 @@ const NAME = "send";
 
 const OPTIONS = {
   "dry-run": flag("lists what would be sent where, and sends nothing"),
-  now: flag("tries mentions now that wait for their next attempt; that attempt stays scheduled"),
+  now: flag("also tries mentions that wait for their next attempt; that attempt stays scheduled"),
   list: flag("lists each mention as sent, waiting or failed, and why; sends nothing"),
   feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
   store: option(FOLDER, "the folder that records what was sent (default: the data folder, like serve)"),

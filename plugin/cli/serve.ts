@@ -65,7 +65,7 @@ const STREAMS = { isDefault: true, streamMs: 3600_000, lookMs: 10_000 };
 
 export const serve = command({
   name: "serve",
-  summary: "serves the site, and sends and receives for it",
+  summary: "serves the site, and sends and receives its mentions and messages",
   usage: "[options]",
   about: `Serves the built site on this machine, receives mentions, and messages and blobs if they are on, and does the hourly work: it sends new mentions, verifies pending ones, and mails what arrived. After each build it sends at once. Put a web server with TLS in front of it. SIGTERM stops it gracefully.
 

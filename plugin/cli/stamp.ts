@@ -159,7 +159,7 @@ async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   const stamped = stampText(before, timestamp);
   if (!stamped) return { action: "none", why: "it has this date" };
   const notes = isShared ? [] : notesOnDay(day ?? DAY_IN_NAME.exec(file)?.[0], given);
-  if (!block) notes.unshift("it had no front matter, and has some now");
+  if (!block) notes.unshift("it had no front matter, so one was added");
   return { action: "stamp", timestamp, before, notes, ...stamped };
 }
 

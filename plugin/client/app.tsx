@@ -14,12 +14,12 @@ import { Fault, faultText, Sentence } from "./sentence.js";
 import { OPEN_PATH, type Session } from "./session.js";
 
 const FAILED = "This did not work";
-/** What is to be set up first is no failure. */
+/** Errors about something that is not set up yet. Their page is not that of a failure. */
 const SETUP: readonly TwtxtErrorCode[] = ["no-settings", "no-identity"];
 const SETUP_STATUS = 409;
 const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
 
-/** A mark for tabs. */
+/** The icon of the browser tab. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#567"/><path d="M4 6h8M4 10h5" stroke="#fff" stroke-width="2"/></svg>`;
 
 interface AppParts {
@@ -73,7 +73,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   return app;
 }
 
-/** A page without the frame of the rooms. @param goesTo - the page that follows at once */
+/** A page without the frame of the rooms. @param goesTo - the page that the browser opens next, without a click */
 function bare(
   c: ClientRequest,
   title: string,
@@ -88,7 +88,7 @@ function bare(
   return c.html(html`${raw("<!DOCTYPE html>")}${page}`);
 }
 
-/** A page with the sentence of an error. Once the browser has gone, nothing is logged. */
+/** A page with the message of an error. Nothing is logged after the browser has disconnected. */
 async function errorPage(
   error: unknown,
   c: ClientRequest,

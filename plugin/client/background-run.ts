@@ -8,10 +8,10 @@ interface BackgroundWork<Result, Subject> {
   results: AsyncIterable<Result> | ((add: (result: Result) => void) => Promise<void>);
 }
 
-/** The last run, which may be under way. One at a time. */
+/** Runs work in the background, one run at a time, and has the results of the last run. */
 export class BackgroundRun<Result, Subject = null> {
   readonly #context: Pick<ClientContext, "machine" | "ending">;
-  /** What the last run is about; `null` before the first one, or if that is always the same. */
+  /** The subject of the last run; `null` before the first run, and for runs that all have the same subject. */
   subject: Subject | null = null;
   results: Result[] = [];
   /** Milliseconds since 1970; `null` before the first run. */
@@ -26,7 +26,7 @@ export class BackgroundRun<Result, Subject = null> {
     this.#context = context;
   }
 
-  /** Resolves when it has begun, or at once while it is under way. @throws the error of `open` */
+  /** Resolves when the run has begun, or at once if one is in progress. @throws the error of `open` */
   async start(open: () => Promise<BackgroundWork<Result, Subject>>): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;

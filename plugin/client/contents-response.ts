@@ -5,7 +5,7 @@ const SANDBOX = "sandbox; default-src 'none'";
 
 interface Contents {
   body: Uint8Array | ReadableStream<Uint8Array>;
-  /** Without one, the whole body is read for one. */
+  /** Without it, the whole body is read to compute one. */
   etag?: string;
 }
 

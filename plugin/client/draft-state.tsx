@@ -1,4 +1,4 @@
-// plugin/client/draft-state.tsx: when a draft was saved, on its page and for the script that saves it while it is typed.
+// plugin/client/draft-state.tsx: shows when a draft was saved, and answers the script that saves it while it is typed.
 import { randomUUID } from "node:crypto";
 import type { FC } from "hono/jsx";
 import { DATES } from "../author/amounts.js";
@@ -15,15 +15,15 @@ interface SavedDraft {
   seen: string;
   /** As an ISO date; `null` for one that was deleted. */
   saved: string | null;
-  /** What the author must know, in sentences. */
+  /** A warning for the author, in sentences. */
   warning?: string | null;
-  /** What another page has saved, which the script puts before the text. */
+  /** Text that another page has saved. The script puts it before the text of its page. */
   added?: string;
-  /** Of a page that shows the draft, if that is another one. */
+  /** The path of the page that shows the draft, if it is another page. */
   path?: string;
 }
 
-/** Which draft a form saves, and from which page. */
+/** Hidden fields that identify the draft of a form, and its page. */
 export const DraftFields: FC<{ id: string; seen: string }> = ({ id, seen }) => (
   <Fields fields={{ id, seen, page: randomUUID(), edit: "0" }} />
 );

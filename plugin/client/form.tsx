@@ -59,9 +59,9 @@ export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
 interface QuestionProps {
   action: string;
   fields?: Readonly<Record<string, string>>;
-  /** What happens then. */
+  /** The label of the button, such as "Delete it". */
   yes: string;
-  /** The page that the author leaves the question for. */
+  /** The page that "Cancel" leads to. */
   back: string;
 }
 

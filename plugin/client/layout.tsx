@@ -1,4 +1,4 @@
-// plugin/client/layout.tsx: what all pages of the client share: navigation, notices, help of keys.
+// plugin/client/layout.tsx: the frame of all pages: navigation, notices, and the list of keys.
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { typed } from "../author/invocation.js";
 import { ActionButton } from "./form.js";
@@ -13,7 +13,7 @@ declare module "hono" {
   }
 }
 
-/** Where a page is. */
+/** The place of a page in the client. */
 export interface Place {
   /** The host of the site; `null` if there is none here. */
   site: string | null;
@@ -57,7 +57,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ title, place: { room, r
         <NoticeText notice={notice} />
         {children}
         <p id="unanswered" class="notice" hidden>
-          The client was ended, or started again since. Copy what you typed and have not saved. Then open the link that{" "}
+          The client has ended, or was restarted. Copy what you have typed but not saved, then open the link that{" "}
           <code>{typed("client")}</code> shows.
         </p>
       </main>

@@ -1,4 +1,4 @@
-// plugin/client/mention-about.tsx: what a mention says about which page of the site.
+// plugin/client/mention-about.tsx: the type of a mention, and the page of the site that it is about.
 import type { FC } from "hono/jsx";
 import type { MentionType } from "../site/mention-list.js";
 import { isWeb } from "../site/safe-markup.js";

@@ -12,7 +12,7 @@ export interface Notice {
 }
 
 const PARAMETER = "notice";
-/** Pages that are reloaded show the notice again, so the last ones are kept. */
+/** A page that is reloaded shows its notice again, so the last notices are kept. */
 const MAX_NOTICES = 50;
 
 /** The last notices of this process. A page names its notice by an unguessable ID, so that no link can make one up. */

@@ -1,4 +1,4 @@
-// plugin/client/open-once.ts: what a room opens at its first page and keeps.
+// plugin/client/open-once.ts: opens something when a page first needs it, and keeps it.
 
 export interface Opener<T> {
   /** Opens it, once; again after a failure. */

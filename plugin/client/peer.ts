@@ -1,4 +1,4 @@
-// plugin/client/peer.ts: the user of a connection from this machine, as far as the system names it.
+// plugin/client/peer.ts: finds the user of this machine who opened a connection to the client.
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { endianness, release } from "node:os";
@@ -16,7 +16,7 @@ const checked = new WeakMap<Socket, Promise<boolean>>();
  */
 export const namesUsers = process.platform === "linux" && !/microsoft/i.test(release());
 
-/** Whether the other end of a connection belongs to our user or to root. Without {@link namesUsers}: `true`. */
+/** Whether the other end of a connection belongs to the user of this process or to root. Without {@link namesUsers}: `true`. */
 export function mayConnect(socket: Socket): Promise<boolean> {
   const known = checked.get(socket) ?? (namesUsers ? isOurs(socket) : Promise.resolve(true));
   checked.set(socket, known);

@@ -42,7 +42,7 @@ export interface Room {
   news?(): News;
   /** Loads what its first page needs, from this machine alone, before the author opens it. */
   prepare?(): Promise<void>;
-  /** Waits for work that must not be interrupted, when the client ends and all requests are answered. */
+  /** Waits for work that must not be interrupted. Called at the end of the client, after all requests are answered. */
   end?(): Promise<void>;
   /** Upper limit of a request's body, in bytes; default 1 MiB. */
   maxBodyBytes?: number;

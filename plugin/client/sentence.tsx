@@ -1,4 +1,4 @@
-// plugin/client/sentence.tsx: sentences of this program in a page, such as why something failed.
+// plugin/client/sentence.tsx: messages of this program in a page, such as the reason for a failure.
 import type { FC } from "hono/jsx";
 import { typedHints } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
@@ -6,7 +6,7 @@ import { TwtxtError } from "../errors.js";
 
 const CODE = /`([^`\n]+)`/;
 
-/** Shows what stands in backticks as code, such as a command to type. */
+/** Shows text in backticks as code, such as a command to type. */
 export const Sentence: FC<{ text: string }> = ({ text }) => (
   <>
     {typedHints(text)
@@ -15,11 +15,11 @@ export const Sentence: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
-/** Why something failed, in sentences. Errors of another kind are bugs: they are logged and masked. */
+/** The message of a `TwtxtError`. Other errors are bugs: they are logged and masked. */
 export function faultText(error: unknown, { say }: Pick<Machine, "say">): string {
   if (error instanceof TwtxtError) return error.message;
   say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return "This is a bug. The terminal where the client runs shows what happened: please report it to eleventy-plugin-twtxt with these lines.";
+  return "This is a bug. Please report it to eleventy-plugin-twtxt, with the lines that the client has printed on its terminal.";
 }
 
 /** @param text - sentences; `null` for no fault */

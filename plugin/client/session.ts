@@ -1,4 +1,4 @@
-// plugin/client/session.ts: the safety of the client: links with a token, the session, and the checks of each request.
+// plugin/client/session.ts: access to the client: links with a token, the session, and the checks of each request.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 2 ** 20;
 const MAX_FORM_BYTES = 32 * 2 ** 20;
 
 /**
- * On each response. `same-origin` hides the address from other sites as `no-referrer` does, but with `no-referrer`
+ * Sent with each response. `same-origin` hides URLs from other sites as `no-referrer` does, but with `no-referrer`
  * browsers send `Origin: null` with forms.
  */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -136,7 +136,7 @@ export class Session {
   }
 
   #locked(message: string): TwtxtError {
-    // The link before was used, so the author needs another one.
+    // The last link was used, so the author needs a new one.
     if (this.#token === null) this.#announce(this.createLink());
     return new TwtxtError("not-allowed", message);
   }
@@ -166,7 +166,7 @@ function randomText(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Compares digests, so that the time tells nothing about the secret. */
+/** Compares digests in constant time, so that the time reveals nothing about the secret. */
 function isSame(one: string, other: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(one), digest(other));

@@ -1,11 +1,11 @@
-// plugin/client/strangers-text.tsx: texts and links of others.
+// plugin/client/strangers-text.tsx: texts and links that other people wrote.
 import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
 import { plainLines } from "../site/plain-lines.js";
 import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 
-/** How many texts are kept as HTML, because open pages show them every minute. */
+/** Number of texts that are kept as HTML, because open pages request them again every minute. */
 const MAX_KEPT = 1000;
 
 /** A reference to a twt, as opposed to a page. */
@@ -30,7 +30,7 @@ export async function strangersHtml(text: string, source: string): Promise<strin
   return html;
 }
 
-/** The text of a twt or a page, as public pages show it. @param source - where it stands */
+/** The text of a twt or a page, as public pages show it. @param source - the twt or page with the text */
 export async function StrangersText({ text, source }: { text: string; source: string }) {
   return (
     <div class="p-content" dir="auto">
@@ -50,7 +50,7 @@ export const MessageText: FC<{ text: string }> = ({ text }) => (
   </p>
 );
 
-/** A link that a stranger gave; only its content if it does not lead to the web. */
+/** A link from a stranger. If it is not an http or https URL, only its content is shown. */
 export function StrangersLink({ href, children }: PropsWithChildren<{ href: string }>) {
   return isWeb(href) ? (
     <a href={href} rel={STRANGERS_REL} dir="auto">

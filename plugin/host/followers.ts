@@ -8,7 +8,7 @@ import type { Store } from "../store/store.js";
 
 const KEY = "followers";
 const MAX_FOLLOWERS = 1000;
-/** Milliseconds from the first request of a follower to its storing. */
+/** Milliseconds after which a new follower is stored. */
 const PAUSE_MS = 60_000;
 
 const STORED = v.object({
@@ -17,7 +17,7 @@ const STORED = v.object({
   ),
 });
 
-/** The followers of a site, last seen first. @throws TwtxtError `store-failed` */
+/** The followers of a site, the most recently seen first. @throws TwtxtError `store-failed` */
 export async function readFollowers(store: Store): Promise<SeenFollower[]> {
   return (await readJson(store, KEY, STORED))?.value.followers ?? [];
 }
@@ -41,7 +41,7 @@ export class Followers {
     if (isFollower) this.#timer ??= setTimeout(() => void this.save().catch(() => {}), PAUSE_MS).unref();
   }
 
-  /** Stores what was noted. After an error, the next call stores it. */
+  /** Stores the followers that were noted. After an error, the next call tries again. */
   async save(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

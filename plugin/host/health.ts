@@ -7,7 +7,7 @@ import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { withTimeout } from "./work.js";
 
-/** How long a read of the store answers all requests. */
+/** How long all requests get the result of one read of the store. */
 const FRESH_MS = 1000;
 const TIMEOUT_MS = 3000;
 const NO_ANSWER = `The store has not answered for ${TIMEOUT_MS / 1000} s.`;

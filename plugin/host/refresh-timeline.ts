@@ -59,7 +59,7 @@ export function withHtml(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
   return new TimeSlices().map(twts, (twt) => ({ ...twt, html: textHtml(twt.text, "twt") }));
 }
 
-/** A damaged value is made anew. @throws TwtxtError `store-failed` */
+/** A damaged value counts as none, and is replaced. @throws TwtxtError `store-failed` */
 async function readOrNull<T>(store: Store, key: string, schema: v.GenericSchema<unknown, T>): Promise<T | null> {
   const stored = await store.get(key);
   if (!stored) return null;

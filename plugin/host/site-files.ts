@@ -18,7 +18,7 @@ export interface SiteFilesOptions {
   feedPath: string;
   /** The endpoint in the `Link` header of the feed; `null` for none. */
   endpoint: string | null;
-  /** Whether a path, decoded, is that of a deleted post. It is answered with its page and 410. */
+  /** Whether a decoded path is that of a deleted post. The answer is its page, with status 410. */
   isDeleted?(path: string): boolean;
   /** Called for each request for the feed, not for archives. */
   onFeedRead?(userAgent: string): void;

@@ -66,7 +66,7 @@ export interface FollowedFeed extends Followed {
 export interface FollowedFeedsParts {
   ask: Ask;
   now: Clock;
-  /** Ends all requests. The feeds that were not read by then are slow. */
+  /** Aborts all requests. Feeds that are not read by then count as slow. */
   signal: AbortSignal;
 }
 
@@ -84,7 +84,7 @@ export function parseKeptFeeds(feeds: readonly unknown[]): KeptFeed[] {
 }
 
 /**
- * Reads feeds, 20 at once, those first that were read last time, so that hosts that never answer do not keep others waiting.
+ * Reads feeds, 20 at a time. Feeds that were read last time come first, so that hosts that never answer do not delay them.
  *
  * @param known - from an earlier run: unchanged feeds are not sent again, and feeds that cannot be read stay as they were
  * @returns in the order of `follow`
@@ -161,7 +161,7 @@ async function contentsOf(
 ): Promise<KeptFeed | UnreadReason> {
   const { bytes, trouble } = await start();
   if (trouble && trouble.code !== "too-large") throw trouble;
-  // Without an unfinished line.
+  // A feed that is cut off at the limit ends in half a line, which is dropped.
   const text = bytes.toString("utf8", 0, trouble ? bytes.lastIndexOf("\n") + 1 : bytes.length);
   const feed = await parseInSlices(text, new TimeSlices());
   if (startsAsMarkup(text) || !isFeed(feed)) return "noFeed";

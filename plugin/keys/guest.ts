@@ -17,7 +17,7 @@ export function guestKeyOf(address: string): string | null {
   return isKeyText(user) ? user : null;
 }
 
-/** Whether an address is that of a guest of the site where another address is. */
+/** Whether an address is that of a guest, at the same site as another address. */
 export function isGuestAtSiteOf(guest: string, address: string): boolean {
   return guestKeyOf(guest) !== null && domainOf(guest) === domainOf(address);
 }

@@ -66,8 +66,8 @@ export function isPublicKey(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether bytes have the y of a point of small order, or a y that is not in canonical form. This is what the verification of a
- * signature does not check. It does check that the key is a point of the curve, which takes much longer.
+ * Whether bytes have the y of a point of small order, or a y that is not in canonical form. The verification of a
+ * signature does not check this; it does check that the key is a point of the curve, which takes much longer.
  *
  * @param bytes - 32 bytes
  */

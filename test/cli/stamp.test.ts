@@ -82,7 +82,7 @@ describe("eleventy-twtxt stamp", () => {
     const { folder, read } = undatedBlog({ "2026-01-02-a.md": "\uFEFFbody\r\n" });
     const outcome = await command(folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 0, stdout: `2026-01-02-a.md: no date -> ${AT}\n` });
-    expect(outcome.stderr).toContain("2026-01-02-a.md: it had no front matter, and has some now\n");
+    expect(outcome.stderr).toContain("2026-01-02-a.md: it had no front matter, so one was added\n");
     expect(read("2026-01-02-a.md")).toBe(`\uFEFF---\r\ndate: ${AT}\r\n---\r\nbody\r\n`);
   });
 

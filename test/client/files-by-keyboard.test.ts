@@ -127,7 +127,7 @@ describeInChromium("the room of files, in a browser", () => {
 
     await goTo("unwanted.bin");
     await press("c");
-    await item("unwanted.bin").getByText("Cancelled. Nothing of it was stored.").waitFor();
+    await item("unwanted.bin").getByText("Cancelled. Nothing was stored.").waitFor();
     await goTo("talk.bin");
     await press("s");
     await item("talk.bin")
@@ -205,7 +205,7 @@ describeInChromium("the room of files, in a browser", () => {
     await tab.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('refused')))");
     await tab.getByRole("button", { name: "Copy Markdown" }).click();
     await tab.getByText("Markdown for a post:").waitFor();
-    expect(await tab.locator("#announced").innerText()).toContain("Copy it from “Text to paste”");
+    expect(await tab.locator("#announced").innerText()).toContain("Copy the text under “Text to paste”");
   });
 
   it("uploads what is dropped on the page or pasted, with the visibility that was chosen", async () => {

@@ -150,7 +150,7 @@ describeWithoutKeychain("the room of messages", () => {
     bob.trouble = 503;
     const sent = await visitor.submit(conversation(bob), { text: "Later then." });
     expect(shownText(sent.text)).toMatch(
-      /Not delivered yet to .*503.* is tried again .*Later then\. Not delivered yet: it answers 503; next attempt after/,
+      /Not delivered yet to .*503.* is retried .*Later then\. Not delivered yet: it answers 503; next attempt after/,
     );
     const waiting = await visitor.get("/messages/outbox");
     expect(shownText(waiting.text)).toMatch(/Later then\. .*503.*next attempt after/);
@@ -211,7 +211,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText((await visitor.get("/messages")).text)).toContain(`${bob.address} key changed`);
     const unverified = await visitor.get("/messages/unverified");
     expect(shownText(unverified.text)).toMatch(
-      /has a new key, or someone else writes in this name\..*With my new key\./,
+      /has a new key, or someone else is using this address\..*With my new key\./,
     );
     expect(shownText(unverified.text)).not.toContain("The first.");
     expect(unverified.text.match(/Compare the keys/g)).toHaveLength(1);
@@ -247,14 +247,14 @@ describeWithoutKeychain("the room of messages", () => {
     const { text } = await visitor.get(conversation(bob));
     const [, id = ""] = /delete\?id=([0-9a-f]{64})"/.exec(text) ?? [];
     expect(shownText((await visitor.get(`/messages/delete?id=${id}`)).text)).toContain(
-      "is deleted from your inbox for good: one",
+      `This deletes the message by ${bob.address} from your inbox for good: one`,
     );
     const after = await visitor.submit("/messages/delete", { id, address: bob.address });
     expect(shownText(after.text)).toMatch(/The message was deleted.*two/);
     expect((await alice.found("list")).map((one) => one.text)).toEqual(["two"]);
 
     const question = `/messages/block?address=${encodeURIComponent(bob.address)}`;
-    expect(shownText((await visitor.get(question)).text)).toContain("1 message of");
+    expect(shownText((await visitor.get(question)).text)).toContain("This deletes 1 message from");
     const blocked = await visitor.submit("/messages/block", { address: bob.address });
     expect(shownText(blocked.text)).toContain(`${bob.address} is blocked.`);
     expect(await alice.found("list")).toEqual([]);
@@ -331,7 +331,7 @@ describeWithoutKeychain("the room of messages", () => {
     bob.trouble = 403;
     const sent = shownText((await visitor.submit(conversation(bob), { text: "Hello?" })).text);
     expect(sent).toMatch(
-      /Not delivered to .*403.* open the outbox to retry .*Hello\? Not delivered: .*403; not tried again by itself/,
+      /Not delivered to .*403.* open the outbox to retry .*Hello\? Not delivered: .*403; not retried automatically/,
     );
     bob.trouble = null;
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);

@@ -199,7 +199,7 @@ describe("the room of the timeline", () => {
     const visitor = await whenRead(await started());
     const followed = await visitor.submit("/timeline/following", { url: url("carol") });
     expect(shownText(followed.text)).toContain(
-      `Following @carol, ${url("carol")}. Your next build adds it. The page Publish offers _data/follow.json with your next post`,
+      `Following @carol, ${url("carol")}. Your next build adds it. The page Publish includes _data/follow.json with your next post`,
     );
     expect(JSON.parse(machine.read(file))).toHaveLength(2);
     await eventually(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));

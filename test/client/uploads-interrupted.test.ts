@@ -128,7 +128,7 @@ describeInChromium("an upload that Chromium still sends", () => {
     await tab.getByText("Reading the file.").waitFor();
     await tab.getByRole("button", { name: "Cancel" }).click();
     await ended;
-    await tab.getByText("Cancelled. Nothing of it was stored.").waitFor();
+    await tab.getByText("Cancelled. Nothing was stored.").waitFor();
     expect(await tab.locator("#upload-summary").innerText()).toBe("1 upload: 1 cancelled.");
     expect(await alice.listed()).toEqual([]);
     expect(workFiles(alice)).toEqual([]);

@@ -24,7 +24,7 @@ describe("the room to write in, without script", () => {
       replyTo: "abcdefg https://bob.example/twtxt.txt",
     });
     expect(text).toContain("(#abcdefg) Yes, @&lt;bob https://bob.example/twtxt.txt&gt;");
-    expect(text).toContain("you follow no feed of this name: @dave");
+    expect(text).toContain("you follow no feed with this name: @dave");
     expect(text).not.toContain("<script>\n");
     expect(text).toMatch(/<time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d<\/time>/);
     const again = await visitorOf(await clientOf(alice), "/write");

@@ -118,7 +118,7 @@ async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {
   await alice.goTo("Messages");
   expect(await alice.tab.locator("[data-item]", { hasText: "Not verified" }).innerText()).toMatch(/has a new key, or/);
   await alice.tab.getByRole("link", { name: "Not verified" }).click();
-  await alice.tab.getByText("has a new key, or someone else writes in this name").waitFor();
+  await alice.tab.getByText("has a new key, or someone else is using this address").waitFor();
   await alice.tab.getByRole("link", { name: "Compare the keys" }).click();
   await alice.tab.getByRole("heading", { name: "The key of" }).waitFor();
   const keys = await alice.tab.locator(".keys code").allInnerTexts();
@@ -150,7 +150,7 @@ async function uploadFiles(alice: Author): Promise<void> {
   }
   await upload("attic.bin").focus();
   await alice.press("c");
-  await upload("attic.bin").getByText("Cancelled. Nothing of it was stored.").waitFor();
+  await upload("attic.bin").getByText("Cancelled. Nothing was stored.").waitFor();
   blog.line.release();
   await tab.locator("#file-items > li", { hasText: "orchard.bin" }).waitFor();
   await upload("orchard.bin").waitFor({ state: "detached" });

@@ -70,7 +70,7 @@ class NoAnswer extends Error {
   }
 }
 
-/** Runs checks in turn. A request without an answer ends its check, with a finding that says why. */
+/** Runs checks one after the other. A request without an answer ends its check, with a finding that says why. */
 export async function* runChecks(...checks: Check[]): AsyncGenerator<Finding> {
   for (const check of checks) {
     try {

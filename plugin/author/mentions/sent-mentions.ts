@@ -1,4 +1,4 @@
-// plugin/author/mentions/sent-mentions.ts: what became of the mentions that the author's site sent.
+// plugin/author/mentions/sent-mentions.ts: the results of the mentions that the author's site sent, and of those that wait.
 import { setTimeout } from "node:timers/promises";
 import { MentionLedger } from "../../mentions/send/ledger.js";
 import type { LedgerEntry } from "../../mentions/send/ledger-records.js";
@@ -33,7 +33,7 @@ export function endpointText(endpoint: string, method: MentionReport["method"] |
 }
 
 /**
- * What became of a mention, in words.
+ * The result of a mention, in words.
  *
  * @param dateText - writes a time of the form `2026-11-22T22:49:00.000Z`
  */

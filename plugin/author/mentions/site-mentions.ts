@@ -29,7 +29,7 @@ const OTHER_SERVER =
 /** How many mentions one request imports. */
 const PER_IMPORT = 100;
 
-/** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
+/** A mention, and the version that the author has seen; `null` for any version, which the option `moderate` refuses. */
 type Decided = Pick<ManagedMention, "id" | "version">;
 
 type AskMentions = <T>(

@@ -153,7 +153,7 @@ async function contentsOf(
 /** A file that a message names. */
 export interface Attachment {
   shared: SharedUrl;
-  /** What the message says about the file, such as `letter.pdf (48.0 KiB)`. A claim. */
+  /** The text of the link, such as `letter.pdf (48.0 KiB)`. It is a claim of the sender. */
   label: string;
 }
 

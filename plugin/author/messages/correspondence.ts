@@ -17,10 +17,10 @@ const POLL_SECONDS = 30;
 const PAUSE_MS = 60_000;
 /** The pause after the first failure to read the inbox. It doubles with each one. */
 const FIRST_PAUSE_MS = 1000;
-/** Opening as many takes some ten milliseconds. */
+/** Messages that are opened at once. This takes some ten milliseconds. */
 const BATCH = 50;
 
-/** What the author and one correspondent wrote to each other. */
+/** A thread, with what the author has read of it. */
 export interface Conversation extends Thread {
   /** How many of the received messages the author has not read. */
   unread: number;
@@ -63,7 +63,7 @@ export class Correspondence {
     return correspondence;
   }
 
-  /** Why messages may be missing that arrived lately, a sentence; `null` while the inbox answers. */
+  /** Why the newest messages may be missing, a sentence; `null` while the inbox answers. */
   get fault(): string | null {
     return this.#fault;
   }
@@ -231,7 +231,7 @@ export class Correspondence {
   async #readCopies(): Promise<void> {
     const { mailbox } = this;
     const outbox = mailbox.outbox();
-    // More recipients may have got these meanwhile.
+    // These may have reached more recipients meanwhile.
     for (const { id } of await outbox.list()) this.#copies.delete(id);
     const copies = await outbox.sent(new Set(this.#copies.keys()));
     for (const copy of openCopies(copies, mailbox.keys)) this.#copies.set(copy.id, copy);

@@ -21,12 +21,12 @@ const DRAFT = v.object({
   edit: v.number(),
 });
 
-/** What the author has typed to a correspondent and not sent. */
+/** A message that the author has typed but not sent. */
 export type MessageDraft = v.InferOutput<typeof DRAFT>;
 
 interface SavedMessage {
   draft: MessageDraft;
-  /** What another page has saved, which now comes before the text of this one; usually empty. */
+  /** Text that another page has saved, which now comes before the text of this page; usually empty. */
   added: string;
 }
 

@@ -43,7 +43,7 @@ export class MentionableFeeds {
   }
 
   /**
-   * Those that were read last, also while the site does not answer. They are read again in the background, at most once in
+   * The feeds of the last read, even if the site does not answer now. They are read again in the background, at most every
    * five minutes.
    */
   async list({ settings }: Pick<Site, "settings">): Promise<readonly Feed[]> {
@@ -51,7 +51,7 @@ export class MentionableFeeds {
     const known = (await readJson(store, KEY, RECORD))?.value ?? { authors: [], contacts: [] };
     const feeds = [...known.authors, ...known.contacts];
     if (!this.#interval.claim()) return feeds;
-    // The next time may work; other pages say why it does not.
+    // A later read may succeed; other pages show why this one failed.
     const reading = this.#read(store, known).catch(() => feeds);
     return feeds.length > 0 ? feeds : Promise.race([reading, setTimeout(PATIENCE_MS, feeds, { ref: false })]);
   }

@@ -46,7 +46,7 @@ export function whyFollow(file: string): string {
 }
 
 /**
- * What publishes a note: its file and the pictures beside it that it shows.
+ * What to publish for a note: its file, and the pictures beside it that it shows.
  *
  * @param file - absolute
  * @throws TwtxtError `bad-file`
@@ -107,7 +107,7 @@ export async function publish(
   }
 }
 
-/** How a post that was pushed gets online, and its mentions to the people in them. */
+/** What happens after a push: how the post gets online, and how its mentions are sent. */
 export function afterPush({ settings: { host } }: Pick<Site, "settings">): string {
   switch (host) {
     case "netlify":

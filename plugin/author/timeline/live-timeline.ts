@@ -38,7 +38,7 @@ const SeenRecord = v.object({ upTo: v.string() });
 interface LiveTimelineParts {
   site: Site;
   choice: Pick<OwnSiteChoice, "url" | "allow-private-host">;
-  /** Keeps what was read, and what the author has seen. */
+  /** Stores the feeds as they were read, and which items the author has seen. */
   store: Store;
   machine: Pick<Machine, "now">;
   /** Ends it. */
@@ -57,7 +57,7 @@ export interface TimelineStatus {
   unread: readonly UnreadFeed[];
   /** Whether the last round could read none of the feeds. */
   isOffline: boolean;
-  /** Why the mentions are those of the last time, a sentence; `null` if they could be read in the last round. */
+  /** Why the last round could not read the mentions, a sentence; `null` if it could. Earlier ones stay. */
   mentionsFault: string | null;
   /** Why the last round in the background ended early, in sentences; `null` if it did not. */
   fault: string | null;
@@ -149,7 +149,7 @@ export class LiveTimeline {
     return round;
   }
 
-  /** Remembers that the author has seen all that is there. */
+  /** Marks all items as seen by the author. */
   async markSeen(): Promise<void> {
     const { store, machine } = this.#parts;
     const now = machine.now();
@@ -184,7 +184,7 @@ export class LiveTimeline {
     return readFollowedFeeds(follow, this.#kept, { ask, now: machine.now, signal });
   }
 
-  /** If the site does not answer, the mentions of the last time stay. */
+  /** If the site does not answer, the mentions that were read before stay. */
   async #readMentions(signal: AbortSignal): Promise<void> {
     const { site, choice } = this.#parts;
     try {

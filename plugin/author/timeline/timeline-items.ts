@@ -20,7 +20,7 @@ export interface TimelineItem {
   published: string;
   /** When the author could see it for the first time, in the same form. */
   since: string;
-  /** What a received mention says about which page of the site; `null` for a twt of a feed. */
+  /** The type of a received mention, and the page of the site that it is about; `null` for a twt of a feed. */
   mention: Pick<PublicMention, "type" | "target" | "under"> | null;
 }
 

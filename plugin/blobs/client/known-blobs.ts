@@ -100,7 +100,7 @@ export class KnownBlobs {
   }
 }
 
-/** How a site has gone back behind a known state, a clause; `null` if it has not. */
+/** How a site shows an older state than the known one, a clause; `null` if it does not. */
 function rollbackIn(proof: Exclude<Proof, { state: "wrong" }>, { created, isDeleted }: BlobState): string | null {
   if (proof.state === "absent") {
     // The operator of the site could remove a proof too.
@@ -116,7 +116,7 @@ function rollbackIn(proof: Exclude<Proof, { state: "wrong" }>, { created, isDele
   return null;
 }
 
-/** Why it is wrong that a site does not have a blob, a clause; `null` if it is right. */
+/** Why a site should have a blob that it lacks, a clause; `null` if it need not have it. */
 export function lossOf(known: BlobState | null): string | null {
   if (known === null || known.isDeleted) return null;
   return `it was stored on ${known.created}, and the site no longer has it: the site or another machine of yours deleted it`;

@@ -81,7 +81,7 @@ export async function deleteMessages(
   return 0;
 }
 
-/** The inbox, and all that it has. */
+/** The inbox, and all its messages. */
 interface OpenInbox {
   mailbox: Mailbox;
   inbox: InboxClient;

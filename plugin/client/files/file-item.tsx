@@ -1,4 +1,4 @@
-// plugin/client/files/file-item.tsx: one file in the grid, with what can be done with it.
+// plugin/client/files/file-item.tsx: one file in the grid, with its actions.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { ListedBlob } from "../../author/blobs/blob-list.js";
@@ -49,7 +49,7 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
   );
 };
 
-/** What a file is called on pages. */
+/** The name of a file on pages. */
 export function nameOf(blob: Pick<BlobInfo, "key" | "filename" | "type">, opened: OpenedName | null = null): string {
   const name = oneLine(opened?.filename ?? blob.filename, 255);
   if (name !== "") return name;

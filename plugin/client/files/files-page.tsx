@@ -172,7 +172,7 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
           ? ""
           : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${resultOf(verifications)}.`}
       </p>
-      {isRunning && <p class="unscripted">Reload this page to see how far it is.</p>}
+      {isRunning && <p class="unscripted">Reload this page to see its progress.</p>}
       <Fault text={fault} />
       {damaged.map((line) => (
         <Fault text={line} />

@@ -22,7 +22,7 @@ const LIMITS = { headerSize: 16 * 1024, fieldSize: 1024, fields: 20, files: 1000
  * Reads a form. Empty file inputs, and parts without a name, are skipped.
  *
  * @param take - called for one file after the other; what it does not read is skipped
- * @throws TwtxtError `bad-request` if this is no form with files, ends early, or exceeds a limit
+ * @throws TwtxtError `bad-request` for a body that is not a form with files, ends early, or exceeds a limit
  */
 export async function readForm(
   contentType: string,

@@ -15,11 +15,11 @@ import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata
 import type { Download } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 
-/** The age of a list for a page that is requested again all the time, because it shows uploads. */
+/** Maximum age of the list while the page shows uploads, because it is then requested again every few seconds. */
 export const LIST_MS = 20_000;
-/** A page does not wait longer than this for the list. */
+/** The longest time that a page waits for the list. */
 const LIST_WAIT_MS = 2000;
-/** All previews that are kept. */
+/** Total size of the previews in memory. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 /** The name and type of a sealed file, which only its contents tell. */
 export type OpenedName = Record<"filename" | "type", string>;
@@ -28,13 +28,13 @@ export type OpenedName = Record<"filename" | "type", string>;
 export interface Listing {
   /** `null` before the first one. */
   list: BlobList | null;
-  /** Why it could not be read the last time, in sentences. */
+  /** Why the last attempt to read it failed, in sentences; `null` if it did not. */
   fault: string | null;
   /** Whether the site is still being asked. */
   isReading: boolean;
 }
 
-/** All in memory. */
+/** The author's blobs, with the list, previews and opened names in memory. */
 export class StoredFiles {
   readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
   readonly #folder: WorkFolder;
@@ -58,7 +58,7 @@ export class StoredFiles {
   /**
    * The author's blobs.
    *
-   * @param maxAgeMs - how old the list may be; nothing that this client has changed is missing in it
+   * @param maxAgeMs - how old the list may be; it always has the changes that this client made
    * @throws TwtxtError as the client of the site, and as {@link site}
    */
   async list(maxAgeMs = 0): Promise<BlobList> {
@@ -102,7 +102,7 @@ export class StoredFiles {
     return found.blob;
   }
 
-  /** Lists the blobs again when they are next asked for. */
+  /** Drops the list, so that the next call reads it again. */
   changed(): void {
     this.#listed = null;
   }
@@ -184,7 +184,7 @@ export class StoredFiles {
   }
 }
 
-/** Deletes the file when it is read, or when the browser no longer reads. */
+/** Deletes the file when it was read to its end, or the browser has disconnected. */
 async function* chunksOf(draft: Draft): AsyncGenerator<Uint8Array> {
   try {
     yield* draft.chunks();

@@ -12,7 +12,7 @@ import { PATH } from "./paths.js";
 import type { Upload } from "./upload.js";
 import { MAX_PAUSE_MS, type Uploads } from "./uploads.js";
 
-/** The fields stand before the files, because the form is read as it arrives. Its token is in the address for the same reason. */
+/** The fields come before the files, because the form is parsed as it arrives. The token is in the URL for the same reason. */
 export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
   const token = useRequestContext<ClientEnv>().get("csrfToken") ?? "";
   return (
@@ -56,15 +56,15 @@ export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
 export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
   if (uploads.length === 0) return null;
   const isBusy = uploads.some(({ isEnded, isPaused }) => !isEnded && !isPaused);
-  // The next page does not list these.
-  const isLeaving = uploads.some(({ isWell }) => isWell);
+  // The next response no longer lists these.
+  const isLeaving = uploads.some(({ isStoredCleanly }) => isStoredCleanly);
   return (
     <>
       <h2 id="uploads-title" data-busy={isBusy || isLeaving ? "" : undefined}>
         Uploads
       </h2>
       <p id="uploads-reload" class="unscripted" hidden={!isBusy}>
-        Reload this page to see how far they are.
+        Reload this page to see their progress.
       </p>
       <ul class="items" id="upload-items">
         {uploads.map((upload) => (
@@ -72,7 +72,7 @@ export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
         ))}
       </ul>
       <div id="uploads-clear">
-        {uploads.some(({ isEnded, isWell }) => isEnded && !isWell) && (
+        {uploads.some(({ isEnded, isStoredCleanly }) => isEnded && !isStoredCleanly) && (
           <ActionButton action={`${PATH}/uploads/clear`} class="quiet">
             Clear the list
           </ActionButton>
@@ -158,6 +158,6 @@ function stateOf({ stage, sent, total, isPaused, remark, result }: Upload): stri
     case "failed":
       return remark ?? "";
     case "cancelled":
-      return "Cancelled. Nothing of it was stored.";
+      return "Cancelled. Nothing was stored.";
   }
 }

@@ -29,7 +29,7 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
     const size = Number(c.req.header("content-length"));
     const body = unclosed(bodyOf(c));
     if (!uploads.has(id)) await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, body, id);
-    // Browsers send a request again whose connection ends before its answer.
+    // If the connection ended before the answer, browsers would send the request again.
     for await (const _ of body);
     return c.body(null, 204);
   });
@@ -73,7 +73,7 @@ async function addForm(c: ClientRequest, uploads: Uploads): Promise<number> {
   return count;
 }
 
-/** What the fields of the form say; private by default. */
+/** The choices in the fields of the form; private by default. */
 function choiceOf({ visibility, clean }: FormFields): Pick<UploadChoice, "visibility" | "isCleaned"> {
   return { visibility: VISIBILITIES.find((one) => one === visibility) ?? "private", isCleaned: clean === "yes" };
 }
@@ -85,7 +85,7 @@ function bodyOf({ req: { raw } }: ClientRequest): AsyncIterable<Uint8Array> {
   return raw.body ?? noBytes();
 }
 
-/** Can be read in turns: a reader that stops early leaves the rest. */
+/** Can be read by several loops: one that stops early leaves the rest for the next. */
 function unclosed(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   return { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) };

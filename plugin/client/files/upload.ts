@@ -1,4 +1,4 @@
-// plugin/client/files/upload.ts: one upload: what was chosen for it, how far it is, and pausing and cancelling it.
+// plugin/client/files/upload.ts: one upload: the author's choices, its progress, and how it is paused and cancelled.
 import type { ChangeResult } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 
@@ -9,7 +9,7 @@ export type Visibility = "private" | "public" | "sealed";
 export interface UploadChoice {
   /** A valid name for a blob. */
   filename: string;
-  /** In bytes; `null` while the browser has not told it. */
+  /** In bytes; `null` if the browser has not sent it. */
   size: number | null;
   visibility: Visibility;
   /** Whether location data and other metadata is removed from a picture. */
@@ -59,8 +59,8 @@ export class Upload {
     return !this.isEnded && this.stage !== "storing";
   }
 
-  /** Whether it is stored, and there is nothing that the author should know. */
-  get isWell(): boolean {
+  /** Whether it is stored, without a remark for the author. */
+  get isStoredCleanly(): boolean {
     return this.stage === "done" && this.remark === null && !this.result?.note;
   }
 

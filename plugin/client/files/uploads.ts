@@ -13,11 +13,11 @@ import type { ClientContext } from "../room.js";
 import { faultText } from "../sentence.js";
 import { Upload, type UploadChoice } from "./upload.js";
 
-/** As many as this are sent at once. */
+/** Number of uploads that are sent at the same time. */
 const CONCURRENCY = 2;
-/** The page lists this many uploads that have ended. */
+/** Number of ended uploads that the page lists. */
 const MAX_ENDED = 50;
-/** A site and what is in front of it end a request that stalls after a minute or more. */
+/** Sites, and proxies in front of them, end a request that stalls for a minute or more. */
 export const MAX_PAUSE_MS = 30_000;
 
 interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "ending"> {
@@ -64,7 +64,9 @@ export class Uploads {
    * @param keys - of the blobs that the site lists
    */
   removeStored(keys: ReadonlySet<string>): void {
-    const stored = this.#uploads.filter(({ isWell, result }) => isWell && result !== null && keys.has(result.blob.key));
+    const stored = this.#uploads.filter(
+      ({ isStoredCleanly, result }) => isStoredCleanly && result !== null && keys.has(result.blob.key),
+    );
     const seen = stored.filter(({ isSeen }) => isSeen);
     for (const upload of stored) upload.isSeen = true;
     this.#uploads = this.#uploads.filter((upload) => !seen.includes(upload));
@@ -146,7 +148,7 @@ export class Uploads {
     }
   }
 
-  /** A pause that is too long for one request ends it; the next one starts again. */
+  /** A pause that is too long ends the request. The next request sends the file from its beginning. */
   async #send(upload: Upload, file: SourceFile): Promise<void> {
     let isOver = false;
     while (!isOver) {
@@ -216,7 +218,7 @@ function fileOf({ choice: { filename } }: Upload, path: string, size: number): S
 
 const INTERRUPTED = "Interrupted: the page was left before the file had arrived. Choose it again.";
 
-/** For the size of files to seal, which is checked before there are keys. */
+/** Stands for sealing while only the size of a file is checked, before the keys are known. */
 const unsealed: SealFile = ({ bytes }) => bytes;
 
 /**

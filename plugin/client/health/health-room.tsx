@@ -141,7 +141,7 @@ const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
   </ul>
 );
 
-/** Why nothing is known, or nothing was sent, by the host. */
+/** Why nothing was sent, or nothing is known about it, by the site's host. */
 const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
   netlify:
     "Your site sends on Netlify, after each deploy. At app.netlify.com, the logs of its functions `twtxt-deploy-succeeded` and `twtxt-scheduled` show what was sent.",
@@ -182,7 +182,7 @@ function isSent({ outcome }: ReportedMention): boolean {
   return outcome === "sent";
 }
 
-/** The newest ones, those that wait or failed first. */
+/** The newest mentions. Those that wait or failed come first. */
 const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) => (
   <ul class="items findings">
     {mentions

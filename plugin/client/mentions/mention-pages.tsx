@@ -12,9 +12,9 @@ import { Time } from "../time.js";
 interface List {
   state: MentionState;
   mentions: readonly ManagedMention[];
-  /** How many wait for the author. */
+  /** Number of held mentions. */
   held: number;
-  /** How many wait for their verification. */
+  /** Number of mentions that are not verified yet. */
   pending: number;
   /** The address of the next page; `null` on the last one. */
   older: string | null;
@@ -57,7 +57,7 @@ export function ListPage({ state, mentions, held, pending, older }: List) {
   );
 }
 
-/** @param held - how many wait for the author, if known */
+/** @param held - number of held mentions, if known */
 export function Tabs({ current, held = 0 }: { current: (typeof TABS)[number][0]; held?: number }) {
   return (
     <nav id="states" aria-label="Lists of mentions" data-live>
@@ -131,7 +131,7 @@ function MentionItem({ mention }: { mention: ManagedMention }) {
   );
 }
 
-/** Who says what about which page, and when. */
+/** The author, type, page and time of a mention. */
 function Byline({ mention }: { mention: ManagedMention }) {
   const { author, type, source, target, under, published, received } = mention;
   const name = author?.name || hostOf(source);

@@ -1,4 +1,4 @@
-// plugin/client/mentions/year.tsx: the mentions of a year, counted by week, kind and author: a plot, the same numbers as a table, and who wrote most.
+// plugin/client/mentions/year.tsx: a year of mentions, counted by week, kind and author: as a plot, as a table, and as a list of the most frequent authors.
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
@@ -49,7 +49,7 @@ export function weeksOf(mentions: readonly ManagedMention[], now: number): Week[
   return [...weeks].map(([start, counts]) => ({ start, counts }));
 }
 
-/** Who wrote most, at most ten. An author is a feed or page. */
+/** The ten most frequent authors. An author is a feed or page. */
 export function writersOf(mentions: readonly ManagedMention[]): Writer[] {
   const writers = new Map<string, Writer>();
   for (const { author } of mentions) {

@@ -17,15 +17,15 @@ interface ConversationProps extends InboxState, ComposerProps {
   conversation: Conversation;
   /** The new key of the address; `null` if the known one is published. */
   keyChange: KeyChange | null;
-  /** What the address has not received. */
+  /** Messages in the outbox that the address has not received. */
   undelivered: readonly OutboxEntry[];
-  /** Opens what is in the outbox. */
+  /** Open the messages in the outbox. */
   keys: OwnKeys;
   /** How many of the newest messages to show. */
   limit: number;
 }
 
-/** How many more messages a page shows of an older part. */
+/** Messages that a page shows at first, and that each "Show earlier messages" adds. */
 export const PAGE = 100;
 
 export const ConversationPage: FC<ConversationProps> = (props) => {

@@ -54,7 +54,7 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
   });
 }
 
-/** Why an address has no key, before anything is written to it; `null` if it has one. */
+/** The error of looking an address up, so that it is shown before a message is written; `null` if it has a key. */
 async function lookupFault(address: string, mailbox: Mailbox): Promise<TwtxtError | null> {
   try {
     await mailbox.compareKey(address);
@@ -98,7 +98,7 @@ export async function showConversation(
   return c.render(page, { title: titleOf(address, conversation) });
 }
 
-/** A name of a guest is a claim, so the title says so. */
+/** The title says that a guest's name is a claim. */
 function titleOf(address: string, { received }: Conversation): string {
   if (guestKeyOf(address) === null) return address;
   const claim = claimedName(address, received) === null ? "" : " (unverified name)";

@@ -21,7 +21,7 @@ import { TextWithFiles } from "./attachment-list.js";
 import { deliveryState } from "./outbox-pages.js";
 import { MESSAGES, OUTBOX } from "./paths.js";
 
-/** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */
+/** A message that was delivered to someone, or waits in the outbox. `children` describe its delivery. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
   copy,
   children,
@@ -96,7 +96,7 @@ export function doubtAbout(entry: InboxEntry): string | null {
   if (!isOpened(entry)) return entry.unreadable;
   const { address } = entry.message;
   if (isWithKnownKey(entry) || entry.trust.trust !== "key-changed") return sentence(reasonOf(entry));
-  return `${address} has a new key, or someone else writes in this name.`;
+  return `${address} has a new key, or someone else is using this address.`;
 }
 
 function sentence(clause: string | null): string | null {

@@ -19,7 +19,7 @@ const UNDER_WAY = "delivery is in progress";
 export function deliveryState({ state, why, next }: Recipient): string {
   if (state === "delivered") return "delivered";
   const reason = why ?? UNDER_WAY;
-  if (state === "failed") return `${reason}; not tried again by itself`;
+  if (state === "failed") return `${reason}; not retried automatically`;
   return next === null ? reason : `${reason}; next attempt after ${DATES.format(new Date(next))}`;
 }
 
@@ -39,9 +39,9 @@ function outcomeOf({ address, state, why }: RecipientReport): string {
     case "delivered":
       return `Delivered to ${recipient}.`;
     case "waiting":
-      return `Not delivered yet to ${recipient}: ${reason}. It stays in the outbox, and is tried again for up to three days.`;
+      return `Not delivered yet to ${recipient}: ${reason}. It stays in the outbox, and is retried for up to three days.`;
     case "failed":
-      return `Not delivered to ${recipient}: ${reason}. It stays in the outbox, but is not tried again by itself: open the outbox to retry or discard it.`;
+      return `Not delivered to ${recipient}: ${reason}. It stays in the outbox, but is not retried automatically: open the outbox to retry or discard it.`;
   }
 }
 

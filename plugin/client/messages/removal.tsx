@@ -12,7 +12,7 @@ import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
   <>
-    <p>This message by {shownSender(entry)} is deleted from your inbox for good:</p>
+    <p>This deletes the message by {shownSender(entry)} from your inbox for good:</p>
     {isOpened(entry) && <MessageText text={textOf(entry)} />}
     <Question
       action={`${MESSAGES}/delete`}
@@ -26,9 +26,8 @@ const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, 
 const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) => (
   <>
     <p>
-      {counted(count, "message")} of {shownAddress(address)} {count === 1 ? "is" : "are"} deleted from your inbox for
-      good, and so is what arrives from now on, as soon as it is opened. Your host cannot refuse it, because it cannot
-      know who sealed a message.
+      This deletes {counted(count, "message")} from {shownAddress(address)} for good. New messages from this sender are
+      deleted when they are opened. Your host cannot refuse them, because it cannot know who sealed a message.
     </p>
     <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={pathOf(address)} />
   </>
@@ -72,7 +71,7 @@ function addBlocking({ routes, open, notices }: RoomParts): void {
       const correspondence = await open();
       await correspondence.mailbox.block(address);
       await correspondence.removeBlocked();
-      const text = `${shownAddress(address)} is blocked. What this sender writes is deleted when it is opened.`;
+      const text = `${shownAddress(address)} is blocked. New messages from this sender are deleted when they are opened.`;
       return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
     });
   });

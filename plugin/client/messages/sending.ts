@@ -23,7 +23,7 @@ export function addSending(room: RoomParts): void {
     const file = await fileIn(c);
     const { mailbox } = await open();
     const address = addressIn(c);
-    // Nothing that was typed is lost, whatever happens while it is sent.
+    // Saved first, so that no typed text is lost if sending fails.
     const { draft, added } = await mailbox.drafts.save(address, text, saveIn(form));
     try {
       if (added !== "") throw new TwtxtError("bad-usage", BOTH);

@@ -1,4 +1,4 @@
-// plugin/client/messages/unverified.tsx: the messages whose senders are not certain.
+// plugin/client/messages/unverified.tsx: the messages whose senders are not verified.
 import type { FC } from "hono/jsx";
 import type { InboxEntry } from "../../author/messages/mailbox.js";
 import { type KeyChange, keyChangesIn } from "../../author/messages/threads.js";

@@ -66,7 +66,7 @@ const ReadingState: FC<Pick<TimelineProps, "status">> = ({
     )}
     {mentionsFault !== null && !isOffline && (
       <p class="muted">
-        The mentions of your site could not be read, so they are those of the last time: {mentionsFault}
+        The mentions of your site could not be read, so you see those that were read before: {mentionsFault}
       </p>
     )}
     {unread.length > 0 && <UnreadFeeds unread={unread} />}

@@ -21,7 +21,7 @@ const PATH = "/timeline";
 const ICON = "M4 5h16M4 10h16M8 15h12M8 20h8";
 const FOLLOWING = `${PATH}/following`;
 const PER_PAGE = 50;
-const COMMITTED = "The page Publish offers _data/follow.json with your next post; or commit the file yourself.";
+const COMMITTED = "The page Publish includes _data/follow.json with your next post; or commit the file yourself.";
 
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
@@ -101,7 +101,7 @@ function addFollowing(
   });
 }
 
-/** Whether the script of an open page asks for news, which the author has not seen then. */
+/** Whether the script of an open page asks for news. The author may not have seen it then. */
 function isRefresh(c: ClientRequest): boolean {
   return c.req.header("sec-fetch-dest") === "empty";
 }

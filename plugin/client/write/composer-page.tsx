@@ -146,7 +146,7 @@ const Preview: FC<{ preview: TwtPreview } & Pick<WriteProps, "file">> = ({ previ
       <p class="muted">{sizeText(bytes)}</p>
       {isCut && <p>The text is too long for a line of a feed, so it ends early, with a link to the post.</p>}
       {unknownMentions.length > 0 && (
-        <p>Not notified, because you follow no feed of this name: {unknownMentions.join(", ")}</p>
+        <p>Not notified, because you follow no feed with this name: {unknownMentions.join(", ")}</p>
       )}
       <details>
         <summary>The file of the post</summary>

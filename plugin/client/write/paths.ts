@@ -1,4 +1,4 @@
-// plugin/client/write/paths.ts: the paths of the room.
+// plugin/client/write/paths.ts: the paths of the room to write in.
 
 export const WRITE_PATH = "/write";
 /** The last publication, which may be under way. */

@@ -1,4 +1,4 @@
-// plugin/client/write/picture-changes.ts: what the form of the composer does with the pictures of a draft.
+// plugin/client/write/picture-changes.ts: adds, removes and describes the pictures of a draft, as the form of the composer asks.
 import { randomUUID } from "node:crypto";
 import { counted } from "../../author/amounts.js";
 import { versionOf } from "../../author/draft-version.js";
@@ -22,8 +22,8 @@ interface PictureChanges {
 }
 
 /**
- * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one. Each one
- * that is refused is named.
+ * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one. The notice
+ * names each refused picture.
  */
 export async function changePictures(c: ClientRequest, saved: PostDraft, drafts: PostDrafts): Promise<PictureChanges> {
   const form = await c.req.formData();
@@ -81,7 +81,7 @@ async function removePicture(name: string, draft: PostDraft, drafts: PostDrafts)
   return { draft: without, notice: { text: `${oneLine(name)} is removed.` }, cursor: null };
 }
 
-/** Saves another text as if another page did, so that the page that sent the form, if it is shown again, does not replace it. */
+/** Saves a text as the change of another page, so that the page that sent the form, if it is shown again, cannot overwrite it. */
 function withText(draft: PostDraft, body: string, drafts: PostDrafts): Promise<PostDraft> {
   return drafts.save({ ...draft, body, page: randomUUID(), edit: 0, seen: versionOf(draft) });
 }

@@ -181,10 +181,10 @@ const PublicationState: FC<PublicationProps> = ({ publication: { isRunning, faul
       <>
         <h2>Publishing…</h2>
         <p data-busy="">
-          {file} is on its way to {plan.remote}. This can take a minute. You can leave this page: it goes on.
+          Pushing {file} to {plan.remote}. This can take a minute, and continues if you leave this page.
         </p>
         <p class="unscripted">
-          <a href={PUBLICATION_PATH}>Reload</a> to see how far it is.
+          <a href={PUBLICATION_PATH}>Reload</a> to see its progress.
         </p>
       </>
     );

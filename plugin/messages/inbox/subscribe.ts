@@ -64,7 +64,7 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
   const disconnecting = new AbortController();
   const end = now() + terms.streamMs;
   const events = eventsOf({ ...parts, terms, user, since, end, disconnected: disconnecting.signal });
-  // Until it has started, an error status can still be sent. From then on, its end is certain to be counted.
+  // Until the first event, an error status can still be sent. After it, the stream is counted until it ends.
   const { value } = await events.next();
   return new Response(streamOf(value ?? "", events, disconnecting), { headers });
 }
@@ -86,7 +86,7 @@ interface Subscription extends SubscriptionParts {
   disconnected: AbortSignal;
 }
 
-/** The first event sets the pause of the client. It follows a listing, so that a failing store is noticed. */
+/** The first event sets the reconnection time of the client. It follows a listing, so that a failing store leads to an error status. */
 async function* eventsOf(subscription: Subscription): AsyncGenerator<string, undefined> {
   const { messages, newMessages, user, disconnected, signal, openStreams } = subscription;
   let waking = new AbortController();

@@ -13,7 +13,7 @@ const RecipientRecord = v.object({
   first: v.number(),
   /** Time of the next attempt, in milliseconds since 1970; `null` for none. */
   next: v.nullable(v.number()),
-  /** Half a sentence on the last failure; `null` for none. */
+  /** The reason for the last failure, half a sentence; `null` for none. */
   why: v.nullable(v.string()),
 });
 
