@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { basesOf, ROUTES, type Route } from "../plugin/site/routes.js";
 import * as site from "../plugin/site/site.js";
-import { folders, named, paths, type Step } from "./helpers/architecture.js";
+import { folders, named, paths, type Step, symbols } from "./helpers/architecture.js";
 import { roomOf, sources } from "./helpers/sources.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -67,6 +67,13 @@ describe("docs/architecture.md", () => {
   it("names only files and folders that exist", () => {
     expect(named.length).toBeGreaterThan(80);
     expect(named.filter((name) => !existsSync(`${root}plugin/${name}`) && !existsSync(root + name))).toEqual([]);
+  });
+
+  it("names only symbols that their files have", () => {
+    expect(symbols.length).toBeGreaterThan(15);
+    const isMissing = ({ name, file }: (typeof symbols)[number]) =>
+      !new RegExp(`\\b${name}\\b`).test(byFile.get(file)?.text ?? "");
+    expect(symbols.filter(isMissing)).toEqual([]);
   });
 
   it("has a line for each folder of plugin/, from the top floor to the ground", () => {

@@ -35,6 +35,11 @@ export const named: readonly string[] = [
   ),
 ];
 
+/** Every symbol that the page names with its file, as in "`FIELDS` in `feed/header.ts`". */
+export const symbols: readonly { name: string; file: string }[] = [
+  ...page.matchAll(/((?:`#?\w+`(?:,| and)? )+)(?:in|of) `((?:[\w-]+\/)*[\w.-]+\.tsx?)`/g),
+].flatMap(([, names = "", file = ""]) => (names.match(/\w+(?=`)/g) ?? []).map((name) => ({ name, file })));
+
 function stepsIn(section: string): Step[] {
   return [...section.matchAll(/^\d+\. (Hand-over: )?`([^`]+)`/gm)].map(([, isHandOver, name = ""]) =>
     isHandOver ? { handOver: name } : { file: name },
