@@ -1,5 +1,4 @@
 // plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash.
-
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
