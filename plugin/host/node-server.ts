@@ -10,8 +10,7 @@ import type { Endpoint } from "./endpoints.js";
 import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
-/** Idle timeout of a connection: longer than any work, and than the heartbeat of streams. */
-const STALLED_MS = 120_000;
+const IDLE_MS = 120_000;
 /** How long an unread body is drained after the answer. */
 const LINGER_MS = 1_000;
 const PATIENCE_MS = 30_000;
@@ -53,6 +52,8 @@ export interface NodeServerOptions {
   trustedProxies: number;
   /** Milliseconds in which the next 30 KiB of a body, or its end, must arrive; default 30,000. */
   patienceMs?: number;
+  /** Idle timeout of a connection in milliseconds: longer than any work, and than the heartbeat of streams; default 120,000. */
+  idleMs?: number;
   log: Log;
 }
 
@@ -83,11 +84,11 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
-  const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS } = options;
+  const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS, idleMs = IDLE_MS } = options;
   const target = targetOf(incoming);
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
-  response.setTimeout(STALLED_MS, () => response.destroy());
+  response.setTimeout(idleMs, () => response.destroy());
   const endpoint = options.endpointAt(new URL(origin + incoming.url).pathname);
   if (!endpoint) return options.serveFile(incoming, response);
   const ask = async () => {

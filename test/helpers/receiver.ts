@@ -61,6 +61,8 @@ export interface ReceiverOptions {
   environment?: Record<string, string>;
   /** Whether its host charges by the second; default true. */
   isMetered?: boolean;
+  /** Whether visitors see this build; default true. */
+  isLive?: boolean;
 }
 
 export function receiver(options: ReceiverOptions = {}): Receiver {
@@ -88,7 +90,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     log: (line) => void log.push(line),
     purge: async (tag) => void purged.push(tag),
     isMetered: options.isMetered ?? true,
-    isLive: true,
+    isLive: options.isLive ?? true,
     streams: { isDefault: false, streamMs: 0, lookMs: 0 },
     background: work.add,
   });

@@ -35,6 +35,27 @@ describe("after a deploy, the links of posts", () => {
   });
 });
 
+describe("a build that visitors do not see, such as a preview", () => {
+  it("sends and verifies no mention, after a deploy, by schedule or when one is due", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const feed = `# nick = alice\n\n${AT}\t@<bob ${bob.feedUrl}> hello\n`;
+    const home = await loopbackServer((_, response) => response.end(feed));
+    const carol = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ feedUrl: `${home.url}/twtxt.txt`, neighbours: [home, bob, carol], isLive: false });
+    carol.status = 500;
+    await alice.mentioned({ source: carol.twt(AT), target: FEED });
+    const requests = carol.asked.length;
+    carol.status = 200;
+    alice.clock.time += 2 * HOUR;
+
+    await alice.services.afterDeploy();
+    await alice.services.runScheduled();
+    await alice.services.sendDue();
+    expect([home.asked, bob.asked, carol.asked.slice(requests)]).toEqual([[], [], []]);
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
+  });
+});
+
 describe("after a restart that allows a private host", () => {
   it("a mention that was not requested is sent, once", async () => {
     const bob = await neighbour("bob", "HTML");

@@ -27,6 +27,8 @@ const ORIGIN = "https://alice.example";
 const running: NodeServer[] = [];
 const folders: string[] = [];
 const MAX_BYTES = 2 ** 20;
+/** The longest time of a timer. */
+const NEVER_MS = 2 ** 31 - 1;
 
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
@@ -405,6 +407,7 @@ describe("pipelined requests", () => {
   it("close the connection if there are too many", async () => {
     let begun = 0;
     const server = await started({
+      idleMs: NEVER_MS,
       route: () => () => {
         begun += 1;
         return new Promise(() => {});
@@ -414,6 +417,12 @@ describe("pipelined requests", () => {
     socket.on("error", () => {});
     await new Promise((resolve) => socket.on("close", resolve));
     expect(begun).toBeLessThanOrEqual(1);
+  });
+
+  it("close the connection if nothing is sent or received for some time", async () => {
+    const server = await started({ idleMs: 50, route: () => () => new Promise(() => {}) });
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(get));
+    await once(socket.resume(), "close");
   });
 
   it("never receive a part of another answer if one is shorter than its Content-Length", async () => {

@@ -50,5 +50,5 @@ function isHostOf(entry: string, url: string): boolean {
 }
 
 function isBelow(entry: string, url: string): boolean {
-  return !entry.includes(":") && new URL(url).hostname.endsWith(`.${entry}`);
+  return new URL(url).hostname.endsWith(`.${entry}`);
 }

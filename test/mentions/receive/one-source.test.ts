@@ -308,6 +308,15 @@ describe("a host of several users", () => {
     expect(await sources()).toContain(ofBob);
   });
 
+  it("200: Bob's twt does not replace the page of another author of the same name", async () => {
+    const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
+      "/~eve/p": entryOf(`${pod}/~eve/`, `<a href="${FEED}">x</a>`),
+    }));
+    await send("/~eve/p");
+    await send(bob);
+    expect((await sources()).sort()).toEqual([ofBob, `${pod.url}/~eve/p`]);
+  });
+
   it("200: Bob's twt stays when a page in his name is sent later and then removed", async () => {
     const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
       "/~eve/p": entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES),

@@ -41,6 +41,16 @@ async function bobWho(write: (response: ServerResponse) => void, headers: Record
   return { ...server, twt: `${server.url}/tw.txt#:~:text=${AT}` };
 }
 
+describe("a source that redirects", () => {
+  it("bad-source: to a URL of more than 2048 characters", async () => {
+    const bob = await loopbackServer(({ url }, response) => {
+      if (url === "/tw.txt") response.writeHead(302, { location: `/${"a".repeat(2048)}.txt` }).end();
+      else response.writeHead(200, { "content-type": "text/plain" }).end(TWT);
+    });
+    expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toMatchObject(refused("bad-source"));
+  });
+});
+
 describe("a source that gives no verdict", () => {
   it.each([
     ["silent", () => passTimeLimits()],
