@@ -209,7 +209,7 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
     {
       action: "asks before it blocks",
       strokes: [{ to: "Block this sender" }, ENTER],
-      shows: "is deleted from your inbox",
+      shows: "This deletes 1 message from",
     },
     { action: "blocks", strokes: [{ to: "Block this sender" }, ENTER], shows: `${carol.address} is blocked.` },
     { action: "undoes it", strokes: ["u"], shows: `${carol.address} is no longer blocked.` },
