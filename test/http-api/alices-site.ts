@@ -84,19 +84,23 @@ export interface AlicesSite {
 }
 
 const ended: (() => unknown)[] = [];
+const endedLast: (() => unknown)[] = [];
+const shared = new Map<typeof alicesSite, Promise<AlicesSite>>();
 
 let folders: { empty?: string; built?: string } = {};
 
 afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
-afterAll(() => {
+afterAll(async () => {
+  shared.clear();
+  for (const end of endedLast.splice(0)) await end();
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
   folders = {};
 });
 
 /** The site as it is when nothing has come yet. */
-export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite> {
+export async function alicesSite(options: SiteOptions = {}, ends = ended): Promise<AlicesSite> {
   const bob: AlicesSite["bob"] = { status: 200, headers: { "content-type": "text/plain" }, body: BOBS_FEED };
   const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
   const { store, fail } = breakable(memoryStore());
@@ -125,7 +129,7 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
     log: () => {},
     ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
   });
-  ended.push(close);
+  ends.push(close);
   return {
     settings,
     endpointAt,
@@ -141,8 +145,8 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
 }
 
 /** The site once Bob has mentioned Alice, somebody has written to her, and she has put a blob there, as the file says. */
-export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
-  const site = await alicesSite(options);
+export async function livedIn(options: SiteOptions = {}, ends = ended): Promise<AlicesSite> {
+  const site = await alicesSite(options, ends);
   for (const [method, path] of [
     ["POST", "/webmention"],
     ["POST", "/inbox/{user}"],
@@ -152,6 +156,13 @@ export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
     if (status > 202) throw new Error(`${method} ${path}: ${status} ${body}`);
   }
   await site.refreshTimeline();
+  return site;
+}
+
+/** The same site for all tests of a file, for requests that change nothing and do not ask Bob's server. */
+export function sharedSite(open: typeof alicesSite): Promise<AlicesSite> {
+  const site = shared.get(open) ?? open({}, endedLast);
+  shared.set(open, site);
   return site;
 }
 
