@@ -305,10 +305,14 @@ function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }
 
-/** Whether this is the IANA name of a time zone. */
+const timeZones = new Set<string>();
+
+/** Whether this is the IANA name of a time zone. Remembers names, because a look-up takes a tenth of a millisecond. */
 export function isTimeZone(value: string): boolean {
+  if (timeZones.has(value)) return true;
   try {
     new Intl.DateTimeFormat("en", { timeZone: value });
+    timeZones.add(value);
     return true;
   } catch {
     return false;

@@ -6,6 +6,7 @@ import { findTwts } from "../../plugin/feed/find-twts.js";
 import { findMentions } from "../../plugin/feed/mention.js";
 import { formatTimestamp, toInstant } from "../../plugin/feed/timestamp.js";
 import { cleanText } from "../../plugin/feed/twt.js";
+import { anyCharacter } from "../helpers/any-character.js";
 import { runs } from "../helpers/runs.js";
 
 interface Case {
@@ -42,7 +43,7 @@ const instants = fc
 const texts = fc
   .array(
     fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: anyCharacter }),
       fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCharCode(...units)),
       fc.constantFrom(
         "\t",
