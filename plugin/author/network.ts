@@ -39,9 +39,9 @@ export function ownUrl(url: string, { url: chosen }: Pick<OwnSiteChoice, "url">)
 }
 
 /**
- * A site on loopback is a trial, and may reach others on this machine.
+ * The author's choice. A site on loopback is a trial, so its commands may also contact other hosts on this machine.
  *
- * @param urls - to reach
+ * @param urls - the URLs to contact
  */
 export function hostsFor({ settings }: Site, choice: HostChoice, urls: readonly string[]): HostChoice {
   const isTrial = isLoopback(new URL(settings.url).hostname);

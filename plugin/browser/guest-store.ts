@@ -24,7 +24,7 @@ export interface GuestMessage {
   /** When the site stored it, by the site's clock; before that, when it was written. `YYYY-MM-DDThh:mm:ss.sssZ` */
   time: string;
   text: string;
-  /** `unverified` and `unreadable` are received ones, too. */
+  /** `unverified` and `unreadable` messages are received ones, too. */
   state: "waiting" | "failed" | "sent" | "received" | "unverified" | "unreadable";
   /** The sealed message of one that is not sent. A repeated delivery of the same bytes is stored once. */
   sealed?: string;

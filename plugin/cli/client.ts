@@ -60,7 +60,7 @@ Ctrl-C ends the client.`,
     const screen = screenOf(terminal.environment);
     const handedOver = values["no-open"] || screen === "ssh" ? null : await handOver(running.link);
     terminal.print(running.link);
-    // Some programs end when the browser does.
+    // Some of these programs exit only when the browser does.
     const interrupted = ended.then(() => true);
     const isOpen = handedOver !== null && (await Promise.race([openBrowser(handedOver.target, terminal), interrupted]));
     const what = isOpen ? "Opened in your browser." : adviceFor(screen, running.port, terminal.environment);

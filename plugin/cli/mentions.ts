@@ -69,7 +69,7 @@ const DECISION: Kind<Decision> = {
 
 export const mentions = commandOf({
   name: "mentions",
-  summary: "lists mentions of you, approves, rejects and deletes them",
+  summary: "lists, approves, rejects and deletes mentions of you",
   about: 'Manages the mentions of your site, with requests signed with its key: the one in the option "key".',
   actions: {
     list: action({

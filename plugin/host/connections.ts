@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
 
-/** How many requests may wait on a connection. No browser pipelines even two. */
+/** Maximum number of requests that wait on a connection. No browser pipelines even two. */
 const MAX_WAITING = 100;
 /** Longer than a verification, so that open requests are answered before. */
 const GRACE_MS = 20_000;

@@ -127,7 +127,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
     });
 }
 
-/** The parts of a response that undici has in another form. */
+/** The headers and the body of undici's response, for {@link GuardedResponse}. */
 function readable(answer: ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
   const headers = headersOf(answer.headers);
   const body = closeAfter(boundedBody(answer.body, headers["content-encoding"], maxBytes, signal), close);

@@ -174,7 +174,7 @@ describe("the lists of mentions", () => {
     });
     expect([exitCode, notes.slice(0, 3)]).toEqual([
       0,
-      says("is downloaded as a whole each time", "Browsers cache", "answers with any made-up parameters"),
+      says("is downloaded as a whole each time", "Browsers cache", "accepts made-up parameters"),
     ]);
   });
 

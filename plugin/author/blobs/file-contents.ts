@@ -140,7 +140,7 @@ export async function mediaTypeOf(
 export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
   const type = (await fileTypeFromBuffer(await orBadFile(startOf(path))))?.mime ?? "";
   if (!CLEANED_TYPES.includes(type)) {
-    return type.startsWith("image/") ? `Location data of pictures of the type ${type} cannot be removed.` : null;
+    return type.startsWith("image/") ? `Location data cannot be removed from pictures of the type ${type}.` : null;
   }
   const { bytes } = removeMetadata(await orBadFile(readFile(path)), name);
   await orBadFile(writeFile(path, bytes));

@@ -141,7 +141,7 @@ async function openFile(
     return { file: { ...parseSealedFile(plaintext), signer: formatKey(sender) }, why: null };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    // Without any key the sealed file may still be wanted; a named key that is missing is a mistake.
+    // A sealed file may be wanted even without a key. A named key that is missing is a mistake.
     const isMistake = error.code === "no-identity" && namesKey;
     if (isMistake || ["bad-identity", "bad-usage"].includes(error.code)) throw error;
     return { file: null, why: REASONS[error.code] ?? error.message };

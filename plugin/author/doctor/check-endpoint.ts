@@ -241,7 +241,7 @@ async function* checkList(url: string, probe: Probe): Findings {
     yield note(what, 'A proxy changes "max-age=0"; configure it to keep that value.');
   }
   if ((await probe(`${url}?doctor=1`)).status === 200) {
-    const what = `${url} answers with any made-up parameters, and each fills the cache with a copy.`;
+    const what = `${url} accepts made-up parameters, and each of them fills the cache with another copy.`;
     yield note(what, "A proxy removes the parameters; configure it to keep them, so that they are refused.");
   }
 }

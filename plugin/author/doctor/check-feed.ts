@@ -131,7 +131,7 @@ export function checkType(answer: Answer): Finding {
   const served = `${answer.url} is served as ${quoted(type)}.`;
   if (answer.type !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
   const isUtf8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type);
-  if (!isUtf8) return fix(`${served} Browsers show letters such as ü wrong.`, todo);
+  if (!isUtf8) return fix(`${served} Browsers show letters such as ü incorrectly.`, todo);
   return ok(`${answer.url} is served as plain text, in which letters such as ü are right (UTF-8)`);
 }
 

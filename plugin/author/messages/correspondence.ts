@@ -91,12 +91,12 @@ export class Correspondence {
     return (await this.conversations()).find((one) => one.address === address) ?? null;
   }
 
-  /** The addresses with another key than the one that the author knows. */
+  /** The addresses that publish another key than the one that the author knows. */
   keyChanges(): KeyChange[] {
     return keyChangesIn(this.#entries.values());
   }
 
-  /** A message and its correspondent, who is `null` if it is not certain. @throws TwtxtError `not-found` */
+  /** A message and the address of its correspondent, `null` if the sender is not verified. @throws TwtxtError `not-found` */
   async entry(id: string): Promise<{ entry: InboxEntry; address: string | null }> {
     const entry = this.#entries.get(id);
     if (!entry) throw new TwtxtError("not-found", "This message is no longer in your inbox.");

@@ -147,7 +147,7 @@ export class Mailbox {
   }
 
   /**
-   * Blocks a sender: what they write is deleted when it is opened.
+   * Blocks a sender, whose messages are then deleted when they are opened.
    *
    * @param signer - the key that signed one of their messages; default: the known key of the address
    * @throws TwtxtError `bad-usage` for the author's own address

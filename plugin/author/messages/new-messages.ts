@@ -69,7 +69,7 @@ function after(known: ReadonlyMap<string, Place>): { after?: string } {
 }
 
 /**
- * Fetch for requests to one host over a long time.
+ * A `fetch` for many requests to one host, which reports when the host stops answering and when it answers again.
  *
  * @param signal - aborts every request
  * @param onChange - called when a host that has answered fails, with the reason as half a sentence, and with `null` when it

@@ -36,7 +36,7 @@ export interface PictureLimits {
 
 export const PICTURE_LIMITS: PictureLimits = { count: 20, bytes: 200 * 2 ** 20 };
 
-/** The form of the IDs of drafts. */
+/** The format of a draft's ID. */
 export const DRAFT_ID = /^[0-9a-f-]{36}$/;
 const PREFIX = "draft-pictures/";
 const LIST = "list.json";

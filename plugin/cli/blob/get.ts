@@ -65,7 +65,7 @@ async function sourceOf(word: string, values: Values, terminal: Terminal): Promi
   return ownBlob(await completeKey(word, site.blobs), site, terminal);
 }
 
-/** A folder and a file, which is `null` for the blob's own name; no folder for standard output. */
+/** `file` is `null` for the blob's own name; `folder` is `null` for standard output. */
 type Place = { folder: string; file: string | null } | { folder: null };
 
 /** @param output - the value of `--output` */

@@ -17,7 +17,7 @@ export async function block(values: OwnSiteValues, choice: SenderChoice, termina
     "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
   await mailbox.block(address, signer);
   terminal.say(
-    `${address} blocked. ${typed("message list")}, read and follow delete what this sender writes. To undo: ${typed(`message unblock ${address}`)}`,
+    `${address} blocked. ${typed("message list")}, read and follow delete messages of this sender. To undo: ${typed(`message unblock ${address}`)}`,
   );
   return 0;
 }

@@ -140,7 +140,7 @@ function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> 
   return { replyTo: answered.replyTo, answered };
 }
 
-/** The folders for the note, the one that was chosen last first. */
+/** The folders for the note. The one that was chosen last comes first. */
 async function foldersOf(site: Site, { machine }: ClientContext): Promise<string[]> {
   const remembered = await rememberedNotesFolder(site, machine);
   const folders = [...(remembered === null ? [] : [remembered]), ...foldersOfNotes(site)];

@@ -89,7 +89,7 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
   );
 };
 
-/** Descriptions are in the text alone: the field is only for one that is missing there. */
+/** Descriptions are stored in the text only. The field adds one that is missing there. */
 const Description: FC<{ name: string; description: string }> = ({ name, description }) =>
   description.trim() === "" ? (
     <>
