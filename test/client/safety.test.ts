@@ -32,9 +32,10 @@ function countingRoom() {
 }
 
 /** A client with that room, and what its own page sends with a form. */
-async function clientWithForm() {
+/** @param limits - `maxBodyBytes` of the room */
+async function clientWithForm(limits: { maxBodyBytes?: number } = {}) {
   const { room, counted } = countingRoom();
-  const client = await startedClient({ rooms: [room] });
+  const client = await startedClient({ rooms: [(context) => ({ ...room(context), ...limits })] });
   const cookie = await client.open();
   const { text: token } = await client.ask("/count", { headers: { cookie } });
   const headers: Record<string, string> = { ...FORM, cookie, origin: client.origin, "sec-fetch-site": "same-origin" };
@@ -216,6 +217,14 @@ describe("a form of the client", () => {
     expect((await post({ "transfer-encoding": "chunked", "content-length": undefined })).status).toBe(411);
     expect((await post({}, `csrf=${"x".repeat(2 ** 20)}`)).status).toBe(413);
     expect(counted.actions).toBe(0);
+  });
+
+  it("413 for a form that does not fit in memory, whatever the room accepts from scripts", async () => {
+    const { counted, post, token } = await clientWithForm({ maxBodyBytes: 2 ** 30 });
+    const body = `csrf=${token}&text=${"x".repeat(32 * 2 ** 20)}`;
+    expect((await post({}, body)).status).toBe(413);
+    expect(counted.actions).toBe(0);
+    expect((await post({ "x-csrf-token": token }, body)).status).toBe(303);
   });
 });
 

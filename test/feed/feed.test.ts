@@ -163,8 +163,12 @@ describe("a header", () => {
   it("refuses a repeated field, and a line that a registry stops at", () => {
     const twice = { fields: { url: ["https://a.example/", "https://b.example/"] }, twts: [] };
     expect(() => formatFeed(twice)).toThrow(expect.objectContaining({ code: "bad-field" }));
-    const long = { fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text: "x".repeat(65_536) }] };
-    expect(() => formatFeed(long)).toThrow(expect.objectContaining({ code: "too-large" }));
+    const withText = (text: string) => ({ fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text }] });
+    const room = 65_536 - "2024-01-02T03:04:05Z\t\n".length;
+    for (const text of ["x".repeat(65_536), "x".repeat(room), "ä".repeat(room / 2)]) {
+      expect(() => formatFeed(withText(text))).toThrow(expect.objectContaining({ code: "too-large" }));
+    }
+    expect(formatFeed(withText("x".repeat(room - 1)))).toHaveLength("\n".length + 65_535);
   });
 
   it("is followed by twts in UTC and whole seconds, whatever their form was", () => {
@@ -226,6 +230,14 @@ describe("finding a twt by its time", () => {
       }),
       { numRuns: runs(2000) },
     );
+  });
+
+  it("is described by the fields before its first twt alone, also by those that are repeated later", () => {
+    const { header, fields } = parseFeed(
+      "# webmention = https://a.example/\n2024-01-02T03:04:05Z\thi\n# webmention = https://b.example/\n# nick = eve\n",
+    );
+    expect(header).toEqual({ webmention: ["https://a.example/"] });
+    expect(fields).toEqual({ webmention: ["https://a.example/", "https://b.example/"], nick: ["eve"] });
   });
 
   it("does not treat a byte order mark inside a feed as its start", () => {

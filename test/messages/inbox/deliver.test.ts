@@ -161,6 +161,7 @@ describe("a delivery", () => {
     ["more than 64 KiB", sealed(1, 64 * KiB + 1), {}, "too-large"],
     ["more than 64 KiB, by its own word", "", { "content-length": "65537" }, "too-large"],
     ["a compressed message", BINARY, { "content-encoding": "gzip" }, "bad-request"],
+    ["a message in an unknown encoding", BINARY, { "content-encoding": "x-none" }, "bad-request"],
   ])("400: %s", async (_, body, headers, code) => {
     const alice = alicesInbox();
     const outcome = await outcomeOf(await alice.send(body, { headers: headers as Record<string, string> }));
