@@ -245,6 +245,8 @@ describe("the arguments", () => {
     ],
     [["https://a.example", "--address", "alice"], "expected an address such as alice@alice.example"],
     [["https://a.example", "--allow-private-host", "here"], "--allow-private-host: expected a host and a port"],
+    [["https://a.example", "--allow-private-host", "here:0"], "--allow-private-host: expected a host and a port"],
+    [["https://a.example", "--allow-private-host", "here:65536"], "--allow-private-host: expected a host and a port"],
   ])("exit 2: %j", async (args, said) => {
     const { exitCode, stdout, stderr } = await doctor(args, { folder: blog(null, { "package.json": "{}" }).folder });
     expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);

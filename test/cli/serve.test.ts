@@ -192,6 +192,7 @@ describe("eleventy-twtxt serve", () => {
 
   it.each([
     [["--port", "http"], "--port: expected a number from 0 to 65535"],
+    [["--port", "65536"], "--port: expected a number from 0 to 65535"],
     [["--url", "alice.example"], '--url: expected an origin such as "https://alice.example"'],
     [["--allow-private-host", "127.0.0.1"], "--allow-private-host"],
     [["--rate-limit", "many"], "--rate-limit: expected a number"],
