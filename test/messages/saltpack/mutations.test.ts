@@ -9,7 +9,7 @@ import { runs } from "../../helpers/runs.js";
 import { BOB, backends, hex, openedByBob, sealed, surgeries, utf8 } from "./vectors.js";
 
 /** Number of mutations in a run. */
-const MUTATIONS = Number(process.env.MUTATIONS ?? 20_000);
+const MUTATIONS = Number(process.env.MUTATIONS ?? 10_000);
 /** Fewer with noble, which is many times slower and shares the code. */
 const SHARE_OF_NOBLE = 20;
 /** The same cases in every run. */

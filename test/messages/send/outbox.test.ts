@@ -328,8 +328,8 @@ describe("a store that fails", () => {
 describe("several processes", () => {
   const folder = () => mkdtempSync(join(work, "data-"));
   const started = (...args: string[]): ChildProcess => {
-    const child = fileURLToPath(new URL("outbox-child.ts", import.meta.url));
-    return spawn(process.execPath, ["--import", "tsx", child, ...args], { stdio: ["ignore", "ignore", "inherit"] });
+    const child = fileURLToPath(new URL("outbox-child.mjs", import.meta.url));
+    return spawn(process.execPath, [child, ...args], { stdio: ["ignore", "ignore", "inherit"] });
   };
   const outboxIn = (data: string, hosts: LoopbackServer[], time: number) =>
     new Outbox({

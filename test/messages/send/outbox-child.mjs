@@ -1,7 +1,7 @@
-// test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it has finished or is killed.
-import { createGuard } from "../../../plugin/http/guard.js";
-import { Outbox } from "../../../plugin/messages/send/outbox.js";
-import { FileStore } from "../../../plugin/store/file.js";
+// test/messages/send/outbox-child.mjs: a process that sends one message to some inboxes, until it has finished or is killed.
+import { createGuard } from "../../../.test-build/http/guard.js";
+import { Outbox } from "../../../.test-build/messages/send/outbox.js";
+import { FileStore } from "../../../.test-build/store/file.js";
 
 const [folder = "", id = "", time = "", ...endpoints] = process.argv.slice(2);
 const allowPrivateHosts = endpoints.map((endpoint) => new URL(endpoint).host);
