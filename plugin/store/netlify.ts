@@ -15,12 +15,12 @@ import {
 
 /** A status that Netlify's client reports as a failure without retrying. */
 const FAILED_STATUS = 424;
+/** Timeout of a call with all its tries and pages. */
+const TOTAL_MS = 10_000;
 
 export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "token" | "edgeURL" | "uncachedEdgeURL"> {
   /** The store's name within the site, at most 64 bytes. The other options default to the environment of a function. */
   name: string;
-  /** Timeout of a call with all its tries and pages, in milliseconds; default 10,000. */
-  totalMs?: number;
 }
 
 /**
@@ -31,11 +31,9 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  */
 export class NetlifyStore implements StreamingStore {
   readonly #options: GetStoreOptions;
-  readonly #totalMs: number;
 
-  constructor({ totalMs = 10_000, ...options }: NetlifyStoreOptions) {
+  constructor(options: NetlifyStoreOptions) {
     this.#options = options;
-    this.#totalMs = totalMs;
   }
 
   async get(key: string): Promise<StoredValue | null> {
@@ -93,7 +91,7 @@ export class NetlifyStore implements StreamingStore {
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */
   async #run<T>(operation: (blobs: Blobs) => Promise<T>): Promise<T> {
-    const { fetch, failure } = recordingFetch(AbortSignal.timeout(this.#totalMs));
+    const { fetch, failure } = recordingFetch(AbortSignal.timeout(TOTAL_MS));
     try {
       return await operation(getStore({ ...this.#options, consistency: "strong", fetch }));
     } catch (error) {

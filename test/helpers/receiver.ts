@@ -44,9 +44,6 @@ export interface Receiver {
 export interface ReceiverOptions {
   store?: StreamingStore;
   mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
-  /** Deadlines of the guard, in milliseconds. */
-  totalMs?: number;
-  firstByteMs?: number;
   key?: string;
   inbox?: HostSettings["inbox"];
   /** Default: a URL that cannot be reached, so that no mention is sent. */
@@ -70,7 +67,6 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
   const purged: string[] = [];
-  const { totalMs = PATIENT_MS, firstByteMs = PATIENT_MS } = options;
   const work = new BackgroundWork();
   const services = siteServices({
     settings: settingsOf(options),
@@ -82,8 +78,8 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     guard: {
       allowPrivateHosts: (options.neighbours ?? []).map(({ host }) => host),
       connector: loopbackConnector,
-      totalMs,
-      firstByteMs,
+      totalMs: PATIENT_MS,
+      firstByteMs: PATIENT_MS,
     },
     fetch,
     now: () => clock.time,

@@ -22,8 +22,6 @@ const OURS = new SiteIndex({
 
 export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByteMs"> {
   block?: string[];
-  /** For one verification. */
-  totalMs?: number;
   siteIndex?: SiteIndex;
 }
 
@@ -33,7 +31,7 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
  * @param neighbours - the servers on this machine to which the guard may connect
  */
 export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
-  const { block = [], totalMs = PATIENT_MS, siteIndex = OURS, ...guard } = options;
+  const { block = [], siteIndex = OURS, ...guard } = options;
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: neighbours.map(({ host }) => host),
@@ -43,7 +41,7 @@ export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], op
     ...guard,
   });
   const lists = new Moderation({ allow: [], block, moderate: false });
-  const verify = createVerify({ ask, siteIndex, moderation: lists, totalMs });
+  const verify = createVerify({ ask, siteIndex, moderation: lists });
   return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
 }
 

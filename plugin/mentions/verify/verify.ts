@@ -21,13 +21,13 @@ import { verifyPage } from "./verify-page.js";
 
 /** Per verification: ten parts of a feed, the same under its own URL, and some redirects. */
 const MAX_REQUESTS = 30;
+/** Time limit of one verification, archives included. */
+const TOTAL_MS = 10_000;
 
 interface VerificationParts {
   ask: Ask;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "isBlocked">;
-  /** Time limit of one verification, archives included; default 10,000. */
-  totalMs?: number;
 }
 
 /**
@@ -55,7 +55,7 @@ export function createVerify(parts: VerificationParts): Verify {
 }
 
 function contextOf(claim: Claim, parts: VerificationParts, pages: PageQueue): VerificationContext {
-  const signal = AbortSignal.timeout(parts.totalMs ?? 10_000);
+  const signal = AbortSignal.timeout(TOTAL_MS);
   let requests = 0;
   const checkLimits = () => {
     if (requests > MAX_REQUESTS) {

@@ -21,14 +21,12 @@ export interface LookupNetwork extends DocumentNetwork {
    * DNS is not used.
    */
   resolveSrv?: (name: string) => Promise<readonly { name: string }[]>;
-  /** Time limit of one lookup in milliseconds, all documents and hosts included; default 20,000. */
-  addressMs?: number;
 }
 
 export type Lookup = (address: string) => Promise<Found>;
 
 const MAX_TARGETS = 3;
-/** Senders choose which hosts are asked: up to sixteen documents, and each may be slow. */
+/** Limit of one lookup. Senders choose which hosts are asked: up to sixteen documents, and each may be slow. */
 const ADDRESS_MS = 20_000;
 /** Concurrent lookups. */
 const CONCURRENCY = 8;
@@ -49,7 +47,7 @@ const NO_RECORD = ["ENOTFOUND", "ENODATA"];
  *   `not-authentic` for a guest's document with another key than the address
  * @see PROTOCOL 3.1, 3.5
  */
-export async function lookup(address: string, { addressMs = ADDRESS_MS, ...options }: LookupNetwork): Promise<Found> {
+export async function lookup(address: string, options: LookupNetwork): Promise<Found> {
   const known = parseAddress(address);
   if (known === null) {
     throw new TwtxtError(
@@ -59,7 +57,7 @@ export async function lookup(address: string, { addressMs = ADDRESS_MS, ...optio
   }
   const domain = domainOf(known);
   checkHost(domain, options.plainHosts ?? []);
-  const network = { ...options, signal: AbortSignal.timeout(addressMs) };
+  const network = { ...options, signal: AbortSignal.timeout(ADDRESS_MS) };
   const own = await search(domain, known, network);
   if (own.document) return { ...own.document, address: known, byDns: false };
 

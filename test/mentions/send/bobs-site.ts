@@ -23,7 +23,7 @@ export interface Site extends LoopbackServer {
 /** A site on loopback: its responses by path, else 404. `neighbours` are other sites that it links to. */
 export async function siteWith(
   answers: (url: string) => Record<string, Answer>,
-  { neighbours = [], totalMs = PATIENT_MS }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},
+  { neighbours = [] }: { neighbours?: LoopbackServer[] } = {},
 ): Promise<Site> {
   const posted: string[] = [];
   const server = await loopbackServer((request, response) => {
@@ -34,7 +34,7 @@ export async function siteWith(
     const { status = 200, headers = {}, body = "" } = answers(server.url)[request.url ?? ""] ?? { status: 404 };
     response.writeHead(status, headers).end(body);
   });
-  return { ...server, posted, discover: discovererOf([server, ...neighbours], totalMs) };
+  return { ...server, posted, discover: discovererOf([server, ...neighbours]) };
 }
 
 export function discovererOf(servers: LoopbackServer[], totalMs = PATIENT_MS): Discover {

@@ -146,15 +146,12 @@ export interface World {
 
 interface WorldOptions {
   store?: Store;
-  /** Deadlines of the guard, in milliseconds. */
-  totalMs?: number;
-  firstByteMs?: number;
 }
 
 /** @param neighbours - the servers that the guard lets through */
 export async function world(neighbours: readonly LoopbackServer[], options: WorldOptions = {}): Promise<World> {
   const made = await alice();
-  const { store = memoryStore(), totalMs = PATIENT_MS, firstByteMs = PATIENT_MS } = options;
+  const { store = memoryStore() } = options;
   const clock = { time: NOW };
   return {
     alice: made,
@@ -166,8 +163,8 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
           userAgent: "test/1",
           allowPrivateHosts: [made, ...neighbours].map(({ host }) => host),
           connector: loopbackConnector,
-          totalMs,
-          firstByteMs,
+          totalMs: PATIENT_MS,
+          firstByteMs: PATIENT_MS,
         }),
         store,
         feedUrl: made.feedUrl,
