@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.js";
@@ -11,6 +11,7 @@ import { readHtml } from "../../plugin/site/read-html.js";
 import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 
 const POST = "https://alice.example/posts/x/";
 const WIDTHS = [320, 360, 1280];
@@ -60,8 +61,8 @@ function pageOf(mentions: readonly PublicMention[]): string {
 <main><h1>Quinces</h1>${html}</main>`;
 }
 
-/** A page of a site whose list is that of today. */
-async function open(built: readonly PublicMention[], options: BrowserContextOptions = {}): Promise<Page> {
+/** Opens a page of a site whose list is that of today. */
+async function open(built: readonly PublicMention[], page: Page): Promise<void> {
   const { url } = await loopbackServer(async ({ url = "" }, response) => {
     const { pathname } = new URL(url, POST);
     const isAsset = pathname.startsWith("/twtxt");
@@ -74,9 +75,14 @@ async function open(built: readonly PublicMention[], options: BrowserContextOpti
           ];
     response.setHeader("content-type", type.replace("text/js", "text/javascript")).end(content);
   });
-  const page = await (await sharedChromium()).newPage(options);
   await page.goto(url);
-  if (options.javaScriptEnabled !== false) await page.locator("twtxt-mentions[data-state=live]").waitFor();
+}
+
+/** The page after its script has updated the list. */
+async function openLive(built: readonly PublicMention[]): Promise<Page> {
+  const page = await openTab();
+  await open(built, page);
+  await page.locator("twtxt-mentions[data-state=live]").waitFor();
   return page;
 }
 
@@ -102,17 +108,18 @@ async function picturesOf(page: Page): Promise<Record<string, string>> {
 
 describeInChromium("a long conversation under a post", () => {
   it("looks the same with and without JavaScript, after a reply was edited and another one removed", async () => {
-    const plain = await open(MENTIONS, { javaScriptEnabled: false });
-    const updated = await open(EARLIER);
+    const plain = await (await sharedChromium()).newPage({ javaScriptEnabled: false });
+    await open(MENTIONS, plain);
+    const updated = await openLive(EARLIER);
     const pictures = await picturesOf(plain);
 
     expect(new Set(Object.values(pictures)).size).toBe(WIDTHS.length * SCHEMES.length);
     expect(await picturesOf(updated)).toEqual(pictures);
-    await Promise.all([plain.close(), updated.close()]);
+    await plain.close();
   });
 
   it("fits each width, and axe finds nothing wrong in it", async () => {
-    const page = await open(MENTIONS);
+    const page = await openLive(MENTIONS);
 
     const count = (selector: string) => page.locator(selector).count();
     expect(await page.locator(".twtxt-count").allInnerTexts()).toEqual(["30", "1", "40", "1", "1"]);
@@ -127,6 +134,5 @@ describeInChromium("a long conversation under a post", () => {
     const end = (selector: string) =>
       page.evaluate(`document.querySelector("${selector}").getBoundingClientRect().right`);
     expect(await end(".twtxt-form button")).toBe(await end(".twtxt-form"));
-    await page.close();
   });
 });

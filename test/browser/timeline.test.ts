@@ -7,8 +7,9 @@ import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import { textHtml } from "../../plugin/site/text-html.js";
 import type { TimelineTwt } from "../../plugin/site/timeline.js";
-import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, violationsIn } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 
 const UPDATED = "2026-11-22T12:00:00Z";
 
@@ -85,7 +86,7 @@ describeInChromium("the timeline", () => {
       response.setHeader("content-type", isStyle ? "text/css" : "text/html");
       response.end(isStyle ? await readAsset("twtxt.css") : page());
     });
-    const tab = await (await sharedChromium()).newPage();
+    const tab = await openTab();
     await tab.goto(url);
     expect(await tab.locator(".twtxt-name").allInnerTexts()).toEqual(["dave", "bob", "carol", "alice"]);
     expect(await tab.locator(".twtxt-unread li").allInnerTexts()).toEqual([
@@ -100,6 +101,5 @@ describeInChromium("the timeline", () => {
         expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
       }
     }
-    await tab.close();
   });
 });

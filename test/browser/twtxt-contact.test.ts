@@ -2,8 +2,8 @@ import { chmodSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
 import { readBody } from "../../plugin/http/respond.js";
@@ -19,27 +19,11 @@ import { builtSite } from "../helpers/built-site.js";
 import { chooseFiles } from "../helpers/choose-file.js";
 import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
 import { COMPILED } from "../helpers/paths.js";
+import { openTab } from "../helpers/tabs.js";
 
 const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 
 const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
-
-/** The context of a test that needs one of its own. */
-let context: BrowserContext | undefined;
-/** The tab that the other tests open one after another: a new one costs more processor time than to open another site in it. */
-let shared: Page | undefined;
-/** The readers of a test, in the order in which they came. */
-const readers: Page[] = [];
-
-afterEach(async () => {
-  await context?.close();
-  context = undefined;
-  for (const page of readers.splice(0)) {
-    if (page === shared) page.removeAllListeners("dialog");
-    else await page.close();
-  }
-});
-afterAll(() => shared?.context().close());
 
 /** The policy that the documents recommend. */
 const [, POLICY = ""] =
@@ -66,28 +50,18 @@ async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions>
   for (const { path, content } of await assets.files()) alice.publishFile(path, content);
 }
 
-/** A reader who looks at Alice's contact page, in a context of the test's own if its options are given. */
-async function readerOf(alice: Correspondent, options?: BrowserContextOptions): Promise<Page> {
-  if (options !== undefined) context ??= await newContext(options);
-  const page = context === undefined ? await sharedTab(alice) : await context.newPage();
-  readers.push(page);
-  await page.goto(`${alice.url}/contact/`);
+/** A reader who looks at Alice's contact page, in a tab or a browser of their own. */
+async function readerOf({ url }: Correspondent, where: Promise<Page> = openTab()): Promise<Page> {
+  const page = await where;
+  await page.goto(`${url}/contact/`);
   return page;
 }
 
-/** The shared tab, or another one in its context if the test has it open. */
-async function sharedTab({ url }: Correspondent): Promise<Page> {
-  shared ??= await (await newContext()).newPage();
-  if (readers.includes(shared)) return shared.context().newPage();
-  // A site of an earlier test may have had the same port.
-  const devtools = await shared.context().newCDPSession(shared);
-  await devtools.send("Storage.clearDataForOrigin", { origin: url, storageTypes: "all" });
-  await devtools.detach();
-  return shared;
-}
-
-async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  return (await sharedChromium()).newContext(options);
+/** A page in a context of its own, which the test closes. */
+async function otherBrowser(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await sharedChromium()).newPage(options);
+  onTestFinished(() => page.close());
+  return page;
 }
 
 async function write(page: Page, text: string, name?: string): Promise<void> {
@@ -242,7 +216,7 @@ describeInChromium("a reader at the contact page", () => {
          event.respondWith(caches.match(event.request).then((found) => found ?? fetch(event.request)));
        });`,
     );
-    const page = await readerOf(alice, {});
+    const page = await readerOf(alice);
     await page.evaluate(`
       navigator.serviceWorker.register("/worker.js");
       new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
@@ -363,9 +337,8 @@ describeInChromium("a reader at the contact page", () => {
   it("says that the browser stores nothing if its database cannot be opened, and tries again at the next use", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await newContext();
     // Fails as a request: there is a newer version.
-    await context.addInitScript(`
+    const script = `
       const { open } = IDBFactory.prototype;
       globalThis.isBlocked = true;
       IDBFactory.prototype.open = function (...given) {
@@ -373,8 +346,8 @@ describeInChromium("a reader at the contact page", () => {
         open.call(this, "newer", 2);
         return open.call(this, "newer", 1);
       };
-    `);
-    const page = await readerOf(alice);
+    `;
+    const page = await readerOf(alice, openTab({ script }));
     const status = page.getByRole("status");
     await write(page, "hello");
     await expect.poll(() => status.textContent()).toContain("does not store anything");
@@ -394,7 +367,8 @@ describeInChromium("a reader at the contact page", () => {
   it("writes with the keyboard alone on a narrow dark screen, and axe finds nothing", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    const page = await readerOf(alice, { viewport: { width: 360, height: 640 }, colorScheme: "dark" });
+    const page = await readerOf(alice, openTab({ viewport: { width: 360, height: 640 } }));
+    await page.emulateMedia({ colorScheme: "dark" });
     page.on("dialog", (dialog) => dialog.accept());
     await tabTo(page, "text");
     await page.keyboard.type("Shall we meet?");
@@ -414,7 +388,7 @@ describeInChromium("a reader at the contact page", () => {
   it("has fields and messages that end where the text of the site ends", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    const page = await readerOf(alice, { viewport: { width: 1280, height: 800 } });
+    const page = await readerOf(alice);
     await write(page, "Hello");
     await expectSent(page, "Hello");
     const ends = await page.evaluate(
@@ -471,15 +445,14 @@ describeInChromium("a reader at the contact page", () => {
   it("sees messages and answers in the order in which the site stored them, whatever the browser's clock says", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await newContext();
-    await context.addInitScript(`
+    const script = `
       const Real = Date;
       Date = class extends Real {
         constructor(...given) { super(...(given.length > 0 ? given : [Real.now() + 50_000])); }
         static now() { return Real.now() + 50_000; }
       };
-    `);
-    const page = await readerOf(alice);
+    `;
+    const page = await readerOf(alice, openTab({ script }));
     await write(page, "first");
     await expectSent(page, "first");
     await answer(alice, page, "second");
@@ -542,7 +515,7 @@ describeInChromium("a reader at the contact page", () => {
   it("takes the conversation to another browser with a copy, which the command line reads, too", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    const page = await readerOf(alice, {});
+    const page = await readerOf(alice);
     await write(page, "hello");
     await expectSent(page, "hello");
     await answer(alice, page, "Hello, reader.");
@@ -555,9 +528,7 @@ describeInChromium("a reader at the contact page", () => {
     chmodSync(join(alice.machine.folder, "copy.key"), 0o600);
     expect(await alice.found("list", "--identity", "copy.key")).toMatchObject([{ text: "Hello, reader." }]);
 
-    await context?.close();
-    context = undefined;
-    const other = await readerOf(alice, {});
+    const other = await readerOf(alice, otherBrowser());
     const open = (content: string) =>
       chooseFiles(other, () => other.getByRole("button", { name: "Open a copy" }).click(), {
         name: "copy.key",
@@ -643,14 +614,15 @@ describeInChromium("a reader in trouble", () => {
 
 describeInChromium("a browser that cannot encrypt", () => {
   it.each([
-    ["without JavaScript", { javaScriptEnabled: false }, "", "To write here, turn on JavaScript."],
-    ["without crypto.subtle", {}, "delete Crypto.prototype.subtle", "Your browser cannot encrypt on this page."],
-  ])("%s: shows the command line, and says why", async (_, options, script, why) => {
+    ["without JavaScript", "", "To write here, turn on JavaScript."],
+    ["without crypto.subtle", "delete Crypto.prototype.subtle", "Your browser cannot encrypt on this page."],
+  ])("%s: shows the command line, and says why", async (_, script, why) => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await newContext(options);
-    if (script !== "") await context.addInitScript(script);
-    const page = await readerOf(alice);
+    const page = await readerOf(
+      alice,
+      script === "" ? otherBrowser({ javaScriptEnabled: false }) : openTab({ script }),
+    );
     await expect.poll(() => page.getByText(why).isVisible()).toBe(true);
     expect(await page.getByText(`eleventy-twtxt message send ${alice.address}`).isVisible()).toBe(true);
     expect(await page.getByLabel("Your message").isVisible()).toBe(false);

@@ -12,6 +12,7 @@ import type { ManagedMention } from "../../plugin/mentions/receive/managed-menti
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 import { quietRoom, startedClient } from "./client.js";
 
 const OTHER_SITE = "http://evil.example/";
@@ -61,12 +62,10 @@ describeInChromium("the client in a browser", () => {
   it("opens by a file, which only its owner can read", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const { target, end } = await linkFile(client.link);
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(pathToFileURL(target).href);
     await tab.waitForURL(`${client.origin}/quiet`);
     await end();
-    await context.close();
   });
 
   it("opens by a link on a page of another site", async () => {
@@ -92,8 +91,7 @@ describeInChromium("the client in a browser", () => {
       return { title: "Mentions", path: "/mentions", icon: "M5 5h14", keys: [], routes };
     };
     const client = await startedClient({ rooms: [room] });
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     const wrong: string[] = [];
     tab.on("request", (request) => request.url().startsWith(`${client.origin}/`) || wrong.push(request.url()));
     tab.on("dialog", (dialog) => wrong.push(dialog.message()));
@@ -106,7 +104,6 @@ describeInChromium("the client in a browser", () => {
     expect(await inTexts("a:not([href^='http://'], [href^='https://'])")).toBe(0);
     expect(await inTexts(":is([onclick], [onerror], [onmouseover], [style], [id], [src])")).toBe(0);
     expect(wrong).toEqual([]);
-    await context.close();
   });
 
   it("lets a page of another port, or another site, neither post forms, nor read, nor frame, nor load anything", async () => {

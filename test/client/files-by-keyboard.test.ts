@@ -8,7 +8,8 @@ import { expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { blobAuthors, PNG } from "../cli/blob-author.js";
 import { chooseFiles } from "../helpers/choose-file.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { filesSite } from "./files-site.js";
 import { expectFits } from "./looks.js";
@@ -26,17 +27,14 @@ interface OpenRoom {
 }
 
 async function opened(client: ClientUnderTest): Promise<OpenRoom> {
-  const context = await (await sharedChromium()).newContext({ permissions: ["clipboard-read", "clipboard-write"] });
-  const tab = await context.newPage();
+  const tab = await openTab();
+  await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const left: string[] = [];
   tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
   await tab.goto(client.link);
   await tab.waitForURL(`${client.origin}/files`);
   const folder = mkdtempSync(join(tmpdir(), "twtxt-files-"));
-  onTestFinished(async () => {
-    await context.close();
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   return {
     tab,
     left,

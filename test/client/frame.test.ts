@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { BackgroundCount } from "../../plugin/client/background-count.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
+import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText } from "./visitor.js";
@@ -54,7 +55,7 @@ describeInChromium("the frame of the client, in a browser", () => {
   it("has six rooms in one row at 320 pixels, with targets of 44 pixels", async () => {
     const news = () => ({ count: 12, what: "new" });
     const client = await startedClient({ rooms: rooms({ Timeline: { news }, Messages: { news } }) });
-    const tab = await (await sharedChromium()).newPage({ viewport: { width: 320, height: 700 } });
+    const tab = await openTab({ viewport: { width: 320, height: 700 } });
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/timeline`);
     const links = tab.locator("#rooms a");
@@ -67,7 +68,6 @@ describeInChromium("the frame of the client, in a browser", () => {
     const last = boxes.at(-1);
     expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual(320);
     await expectFits(tab, "frame");
-    await tab.close();
   });
 
   it("lists the keys that do something on the page", async () => {
@@ -76,7 +76,7 @@ describeInChromium("the frame of the client, in a browser", () => {
     routes.get("/", (c) => c.render("", { title: "Mentions" }));
     routes.get("/held", (c) => c.render(raw(item), { title: "Held" }));
     const client = await startedClient({ rooms: rooms({ Mentions: { routes } }) });
-    const tab = await (await sharedChromium()).newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/timeline`);
     const listed = async (path: string) => {
@@ -86,6 +86,5 @@ describeInChromium("the frame of the client, in a browser", () => {
     };
     expect(await listed("/mentions")).toEqual(["?"]);
     expect(await listed("/mentions/held")).toEqual(["j", "k", "?", "a"]);
-    await tab.close();
   });
 });

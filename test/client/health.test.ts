@@ -7,9 +7,10 @@ import { checkedSite, sourcesOf } from "../cli/checked-site.js";
 import { ALICES_DATA, ownData } from "../cli/helpers.js";
 import { site } from "../cli/server.js";
 import { hostFile } from "../helpers/built-site.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
+import { openTab } from "../helpers/tabs.js";
 import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
@@ -134,8 +135,7 @@ describeInChromium("the room of health, in a browser", () => {
       answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
     const client = await clientOf(site);
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/health`);
     await tab.keyboard.press("c");
@@ -146,14 +146,12 @@ describeInChromium("the room of health, in a browser", () => {
     await expectFits(tab, "health");
     await tab.getByText("checks passed").click();
     await expectFits(tab, "health-passed");
-    await context.close();
   });
 
   it("says that the client was ended, and how to go on", async () => {
     const { folder } = site();
     const client = await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder) });
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/health`);
     const notice = tab.locator("#unanswered");
@@ -162,6 +160,5 @@ describeInChromium("the room of health, in a browser", () => {
     await tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
     await notice.getByText("eleventy-twtxt client").waitFor();
     await expectFits(tab, "ended");
-    await context.close();
   });
 });

@@ -1,7 +1,8 @@
 // test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, by keyboard alone.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { expectFits } from "./looks.js";
 import { moderatedSite } from "./moderated-site.js";
 
@@ -19,8 +20,7 @@ function focused(tab: Page): Promise<string> {
 describeInChromium("the room of mentions, by keyboard", () => {
   it("approves, undoes, rejects and forgets, and axe finds nothing on any page", async () => {
     const { bob, client, shown } = await moderatedSite(TWTS);
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     const left: string[] = [];
     tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
     await tab.goto(client.link);
@@ -85,14 +85,12 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await tab.goto(`${client.origin}/mentions/year`);
     await expectFits(tab, "year");
     expect(left).toEqual([]);
-    await context.close();
   });
 
   it("shows the year as a plot, and as a table by key", async () => {
     const days = Array.from({ length: 10 }, (_, day) => `2026-11-${10 + day}T18:40:02Z`);
     const { client } = await moderatedSite(Object.fromEntries(days.map((day) => [day, "quinces?"])), false);
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/mentions`);
     await tab.goto(`${client.origin}/mentions/year`);
@@ -101,13 +99,11 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await tab.keyboard.press("Enter");
     await tab.getByRole("columnheader", { name: "Week of" }).waitFor();
     await expectFits(tab, "plot");
-    await context.close();
   });
 
   it("shows new mentions without a reload, and leaves focus and opened parts as they are", async () => {
     const { bob, client, send } = await moderatedSite({ "2026-11-19T18:40:02Z": "quinces?" });
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.getByRole("link", { name: "Mentions" }).click();
     await tab.waitForURL(`${client.origin}/mentions`);
@@ -120,6 +116,5 @@ describeInChromium("the room of mentions, by keyboard", () => {
     expect(await focused(tab)).toContain("quinces?");
     await tab.keyboard.press("k");
     expect(await focused(tab)).toContain("cheese!");
-    await context.close();
   });
 });

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { blobAuthors } from "../cli/blob-author.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
+import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { visitorOf } from "./visitor.js";
@@ -24,8 +25,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     const hosts = allowing.filter((word) => !word.startsWith("--"));
     const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
 
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     const left: string[] = [];
     const pictures: string[] = [];
     tab.on("request", (request) => {
@@ -109,6 +109,5 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.keyboard.press("Enter");
     await tab.locator(".notice").getByText("You have accepted this key").waitFor();
     expect(left).toEqual([]);
-    await context.close();
   });
 });

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { shownText, visitorOf } from "./visitor.js";
@@ -78,25 +79,20 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
 describeInChromium("a draft that is typed on two tabs of a conversation", () => {
   it("gets both texts on the second tab, which goes on with them", async () => {
     const { client, path } = await conversation();
-    const context = await (await sharedChromium()).newContext();
-    try {
-      const first = await context.newPage();
-      await first.goto(client.link);
-      await first.waitForURL(`${client.origin}/messages`);
-      await first.goto(client.origin + path);
-      const second = await context.newPage();
-      await second.goto(client.origin + path);
-      await first.getByLabel("Your message").pressSequentially("first");
-      await first.locator("#draft-state").getByText("Draft saved at").waitFor();
-      await second.getByLabel("Your message").pressSequentially("second");
-      await second.locator("#draft-state").getByText(WARNING).waitFor();
-      await second.keyboard.type("!");
-      expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
-      await second.getByRole("button", { name: "Save draft" }).click();
-      await second.getByText("Draft saved.").waitFor();
-      expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
-    } finally {
-      await context.close();
-    }
+    const first = await openTab();
+    await first.goto(client.link);
+    await first.waitForURL(`${client.origin}/messages`);
+    await first.goto(client.origin + path);
+    const second = await openTab();
+    await second.goto(client.origin + path);
+    await first.getByLabel("Your message").pressSequentially("first");
+    await first.locator("#draft-state").getByText("Draft saved at").waitFor();
+    await second.getByLabel("Your message").pressSequentially("second");
+    await second.locator("#draft-state").getByText(WARNING).waitFor();
+    await second.keyboard.type("!");
+    expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
+    await second.getByRole("button", { name: "Save draft" }).click();
+    await second.getByText("Draft saved.").waitFor();
+    expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
   });
 });

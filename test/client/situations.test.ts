@@ -9,10 +9,11 @@ import { type Blog, blog } from "../cli/helpers.js";
 import { describeWithoutKeychain, environmentOf, KEY_FILE } from "../cli/machine.js";
 import { freePort } from "../cli/server.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { PAGES } from "../helpers/receiver.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientSetup, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText } from "./visitor.js";
@@ -270,13 +271,11 @@ describeWithoutKeychain("the client says what to do", () => {
 describeInChromium("a page that says what to do", () => {
   it("fits all widths, and axe finds nothing", async () => {
     const client = await startedClient(clientIn(blog(null, { "package.json": "{}" })));
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/timeline`);
     await tab.goto(`${client.origin}/messages`);
     await tab.getByText("There is no key on this machine.").waitFor();
     await expectFits(tab, "what-to-do");
-    await context.close();
   });
 });

@@ -4,9 +4,10 @@ import { namedPictures } from "../../plugin/author/timeline/strangers-picture.js
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
 import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
@@ -122,7 +123,7 @@ describe("pictures of others", () => {
 describeInChromium("pictures of others, in a browser", () => {
   it("leave the focus where it is if the author has gone on before they arrive", async () => {
     const { client } = await readerOfPictures();
-    const tab = await (await sharedChromium()).newPage();
+    const tab = await openTab();
     await tab.goto(client.link);
     await tab.getByText(/^Read \d/).waitFor();
     const link = tab.getByRole("link", { name: "Show picture: number 0" });
@@ -140,12 +141,11 @@ describeInChromium("pictures of others, in a browser", () => {
     release();
     await tab.getByRole("img", { name: "number 0" }).waitFor();
     expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
-    await tab.close();
   });
 
   it("appear in the page, stay when it is updated, and lead to the reason if they cannot be shown", async () => {
     const { client } = await readerOfPictures();
-    const tab = await (await sharedChromium()).newPage({ viewport: { width: 390, height: 844 } });
+    const tab = await openTab({ viewport: { width: 390, height: 844 } });
     await tab.goto(client.link);
     await tab.getByText(/^Read \d/).waitFor();
     await tab.getByRole("link", { name: "Show picture: number 0" }).click();
@@ -159,6 +159,5 @@ describeInChromium("pictures of others, in a browser", () => {
     await picture.waitFor();
     await tab.getByRole("link", { name: "Show picture: number 1" }).click();
     await tab.getByText("no complete picture").waitFor();
-    await tab.close();
   });
 });

@@ -10,9 +10,10 @@ import { hostSettings } from "../../plugin/site/site.js";
 import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, type Got, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
@@ -233,7 +234,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
     const { feeds, url, started } = await reader();
     feeds["/bob.txt"] += Array.from({ length: 40 }, (_, day) => `${dayOf(day)}T08:00:00Z\tDay ${day}.\n`).join("");
     const client = await started();
-    const tab = await (await sharedChromium()).newPage({ viewport: { width: 390, height: 700 } });
+    const tab = await openTab({ viewport: { width: 390, height: 700 } });
     await tab.goto(client.link);
     const read = tab.locator("[data-item]", { hasText: "Day 20." });
     await read.waitFor();
@@ -263,7 +264,6 @@ describeInChromium("the room of the timeline, in a browser", () => {
     await tab.evaluate("document.activeElement.blur()");
     await news("A moment later.");
     expect(await moved()).toBeLessThan(2);
-    await tab.close();
   });
 
   it("fits all widths, axe finds nothing, no text runs, and nothing is requested elsewhere", async () => {
@@ -273,8 +273,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
       received({ target: page, type: "like", text: "", source: `https://${"long.".repeat(20)}example/` }),
     ]);
     const client = await startedWith([timelineRoom, writeRoom]);
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
+    const tab = await openTab();
     const left: string[] = [];
     tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
     tab.on("dialog", (dialog) => left.push(dialog.message()));
@@ -297,6 +296,5 @@ describeInChromium("the room of the timeline, in a browser", () => {
     await tab.goto(`${client.origin}/timeline/following`);
     await expectFits(tab, "following");
     expect(left).toEqual([]);
-    await context.close();
   });
 });

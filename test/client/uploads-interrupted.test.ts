@@ -8,7 +8,8 @@ import type { Page, Request } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { type BlobAuthor, blobAuthors } from "../cli/blob-author.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
@@ -98,12 +99,11 @@ describe("an upload that the browser still sends", () => {
 
 /** A page that sends at most so many bytes a second. */
 async function slowPage(client: ClientUnderTest, uploadThroughput: number): Promise<Page> {
-  const context = await (await sharedChromium()).newContext();
-  onTestFinished(() => context.close());
-  const tab = await context.newPage();
+  const tab = await openTab();
   await tab.goto(client.link);
   await tab.waitForURL(`${client.origin}/files`);
-  const session = await context.newCDPSession(tab);
+  const session = await tab.context().newCDPSession(tab);
+  onTestFinished(() => session.detach());
   await session.send("Network.emulateNetworkConditions", {
     offline: false,
     latency: 0,

@@ -1,34 +1,21 @@
 // test/client/write-drafts.test.ts: drafts of notes are saved while they are typed.
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { postDrafts } from "../../plugin/author/notes/post-drafts.js";
 import type { GitSite } from "../author/notes/git-site.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
-import { afterEach } from "../helpers/hooks.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import type { ClientUnderTest } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, writer } from "./writer.js";
 
-const contexts: BrowserContext[] = [];
-
-afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
-});
-
-/** A browser that has opened the client. */
-async function browserOf(client: ClientUnderTest): Promise<BrowserContext> {
-  const context = await (await sharedChromium()).newContext();
-  contexts.push(context);
-  const tab = await context.newPage();
+/** The composer in a tab that has opened the client. */
+async function composer(client: ClientUnderTest): Promise<Page> {
+  const tab = await openTab();
   await tab.goto(client.link);
   await tab.waitForURL(`${client.origin}/timeline`);
-  return context;
-}
-
-async function tabAt(path: string, client: ClientUnderTest, context: BrowserContext): Promise<Page> {
-  const tab = await context.newPage();
-  await tab.goto(client.origin + path);
+  await tab.goto(`${client.origin}/write`);
   return tab;
 }
 
@@ -67,7 +54,7 @@ it("without script, a draft that another page has changed is not overwritten, an
 describeInChromium("a draft that is typed in a browser", () => {
   it("is saved by itself, and is there after the client was killed", async () => {
     const { alice, client } = await writer();
-    const tab = await tabAt("/write", client, await browserOf(client));
+    const tab = await composer(client);
     await type(tab, "Not lost");
     await isSaved(tab);
     expect(tab.url()).toMatch(/\/write\?draft=[0-9a-f-]{36}$/);
@@ -75,7 +62,7 @@ describeInChromium("a draft that is typed in a browser", () => {
     await type(tab, " at all");
     await tab.getByText("Not saved: the client does not answer.").waitFor();
     const again = await clientOf(alice);
-    const later = await tabAt("/write", again, await browserOf(again));
+    const later = await composer(again);
     await later.getByRole("link", { name: "Not lost" }).click();
     expect(await later.getByLabel("Your note").inputValue()).toBe("Not lost");
     await later.getByText(/^Draft saved: \d+ \w+ \d{4}, \d\d:\d\d$/).waitFor();
@@ -83,7 +70,7 @@ describeInChromium("a draft that is typed in a browser", () => {
 
   it("is saved when the author leaves the page in the middle of a word", async () => {
     const { alice, client } = await writer();
-    const tab = await tabAt("/write", client, await browserOf(client));
+    const tab = await composer(client);
     await type(tab, "Unfinish");
     await tab.goto(`${client.origin}/health`);
     await expect.poll(() => draftsOn(alice)).toEqual(["Unfinish"]);
@@ -91,11 +78,11 @@ describeInChromium("a draft that is typed in a browser", () => {
 
   it("is not overwritten by another tab, which says what to do and goes on with a draft of its own", async () => {
     const { alice, client } = await writer();
-    const context = await browserOf(client);
-    const first = await tabAt("/write", client, context);
+    const first = await composer(client);
     await type(first, "Shared");
     await isSaved(first);
-    const second = await tabAt(new URL(first.url()).pathname + new URL(first.url()).search, client, context);
+    const second = await openTab();
+    await second.goto(first.url());
     await type(first, ", first");
     await expect.poll(() => draftsOn(alice)).toEqual(["Shared, first"]);
     await type(second, ", second");
@@ -108,7 +95,7 @@ describeInChromium("a draft that is typed in a browser", () => {
 
   it("is gone once it is a post, although it was typed just before", async () => {
     const { alice, client } = await writer();
-    const tab = await tabAt("/write", client, await browserOf(client));
+    const tab = await composer(client);
     await type(tab, "A post");
     await tab.getByRole("button", { name: "Save as a post" }).click();
     await tab.getByRole("heading", { name: "Publish" }).waitFor();
@@ -118,7 +105,7 @@ describeInChromium("a draft that is typed in a browser", () => {
 
   it("is not saved while it is empty", async () => {
     const { alice, client } = await writer();
-    const tab = await tabAt("/write", client, await browserOf(client));
+    const tab = await composer(client);
     await type(tab, " ");
     await tab.goto(`${client.origin}/health`);
     await tab.goto(`${client.origin}/write`);

@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import { authorAt } from "../../plugin/author/author.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { standingTerminal } from "../cli/helpers.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { type ModeratedSite, moderatedSite } from "./moderated-site.js";
@@ -45,17 +46,12 @@ it("lists people to mention without script: followed feeds, authors of mentions 
 });
 
 async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<void>): Promise<void> {
-  const context = await (await sharedChromium()).newContext();
-  try {
-    const tab = await context.newPage();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    await tab.goto(`${client.origin}/write`);
-    await tab.keyboard.press("n");
-    await work(tab);
-  } finally {
-    await context.close();
-  }
+  const tab = await openTab();
+  await tab.goto(client.link);
+  await tab.waitForURL(`${client.origin}/timeline`);
+  await tab.goto(`${client.origin}/write`);
+  await tab.keyboard.press("n");
+  await work(tab);
 }
 
 async function followingWriter() {

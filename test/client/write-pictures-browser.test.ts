@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 import { blobAuthors, sha256 } from "../cli/blob-author.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
 import { expectFits } from "./looks.js";
@@ -22,16 +23,12 @@ async function composer(
   work: (tab: Page) => Promise<void>,
   javaScriptEnabled = true,
 ): Promise<void> {
-  const context = await (await sharedChromium()).newContext({ javaScriptEnabled });
-  const tab = await context.newPage();
-  try {
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/timeline`);
-    await tab.goto(`${client.origin}/write`);
-    await work(tab);
-  } finally {
-    await context.close();
-  }
+  const tab = javaScriptEnabled ? await openTab() : await (await sharedChromium()).newPage({ javaScriptEnabled });
+  await tab.goto(client.link);
+  await tab.waitForURL(`${client.origin}/timeline`);
+  await tab.goto(`${client.origin}/write`);
+  await work(tab);
+  if (!javaScriptEnabled) await tab.close();
 }
 
 /** Drops or pastes a picture, as a browser does. */

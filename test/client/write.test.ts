@@ -3,8 +3,9 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { GitSite } from "../author/notes/git-site.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { openTab } from "../helpers/tabs.js";
 import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, published, writer } from "./writer.js";
@@ -271,45 +272,35 @@ describeInChromium("the room to write in, in a browser", () => {
     const fields = { answered: fieldOf(text, "answered"), replyTo: fieldOf(text, 'replyTo" class="wide') };
     const body = `I do, @dave. [See](http://127.0.0.1:9/${"long.".repeat(20)}) ${"word ".repeat(30)}`;
     const { text: draft } = await visitor.submit("/write/draft", { ...fields, body });
-    const context = await (await sharedChromium()).newContext();
+    const tab = await openTab();
     const [name = "", value = ""] = visitor.cookie.split("=");
-    await context.addCookies([{ name, value, url: client.origin }]);
-    const tab = await context.newPage();
-    try {
-      await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
-      for (const summary of await tab.locator("summary").all()) await summary.click();
-      await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
-      await expectFits(tab, "write-reply");
-    } finally {
-      await context.close();
-    }
+    await tab.context().addCookies([{ name, value, url: client.origin }]);
+    await tab.goto(`${client.origin}/write?draft=${fieldOf(draft, "id")}&notified=yes`);
+    for (const summary of await tab.locator("summary").all()) await summary.click();
+    await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
+    await expectFits(tab, "write-reply");
   });
 
   it("is used by keyboard alone, fits all widths, and axe finds nothing", async () => {
     const { alice, client } = await writer();
-    const context = await (await sharedChromium()).newContext();
-    const tab = await context.newPage();
-    try {
-      await tab.goto(client.link);
-      await tab.waitForURL(`${client.origin}/timeline`);
-      await tab.goto(`${client.origin}/write`);
-      await tab.keyboard.press("n");
-      await tab.keyboard.type("Hello by **keyboard**, @dave");
-      await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
-      await tab.getByRole("heading", { name: "In your feed" }).waitFor();
-      await expectFits(tab, "write");
-      await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
-      await tab.getByRole("heading", { name: "Publish" }).waitFor();
-      await expectFits(tab, "publish");
-      await tab.keyboard.press("?");
-      expect(await tab.locator("#keys dt:visible").allTextContents()).toEqual(["?"]);
-      await tab.keyboard.press("Escape");
-      await tab.getByRole("button", { name: "Run these commands" }).press("Enter");
-      await tab.getByRole("heading", { name: "Published" }).waitFor();
-      await expectFits(tab, "published");
-      expect(alice.published()).toEqual(["Hello by **keyboard**, @dave", "first"]);
-    } finally {
-      await context.close();
-    }
+    const tab = await openTab();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
+    await tab.goto(`${client.origin}/write`);
+    await tab.keyboard.press("n");
+    await tab.keyboard.type("Hello by **keyboard**, @dave");
+    await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
+    await tab.getByRole("heading", { name: "In your feed" }).waitFor();
+    await expectFits(tab, "write");
+    await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
+    await tab.getByRole("heading", { name: "Publish" }).waitFor();
+    await expectFits(tab, "publish");
+    await tab.keyboard.press("?");
+    expect(await tab.locator("#keys dt:visible").allTextContents()).toEqual(["?"]);
+    await tab.keyboard.press("Escape");
+    await tab.getByRole("button", { name: "Run these commands" }).press("Enter");
+    await tab.getByRole("heading", { name: "Published" }).waitFor();
+    await expectFits(tab, "published");
+    expect(alice.published()).toEqual(["Hello by **keyboard**, @dave", "first"]);
   });
 });

@@ -12,8 +12,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { explanationPage, outcomeAnswer, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
-import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
+import { describeInChromium, violationsInSchemes } from "../helpers/chromium.js";
 import { longConversation } from "../helpers/long-conversation.js";
+import { openTab } from "../helpers/tabs.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const output = mkdtempSync(join(tmpdir(), "twtxt-example-"));
@@ -83,7 +84,7 @@ describe("the example", () => {
 
 describeInChromium("the pages of the example and of its endpoint", () => {
   it("have nothing that axe finds wrong, in light and dark", async () => {
-    const page = await (await sharedChromium()).newPage();
+    const page = await openTab();
     const found: Record<string, string[]> = {};
     for (const path of [
       "/",
@@ -97,7 +98,6 @@ describeInChromium("the pages of the example and of its endpoint", () => {
       await page.goto(url + path);
       found[path] = await violationsInSchemes(page);
     }
-    await page.close();
 
     expect(Object.keys(found)).toHaveLength(7);
     expect(Object.fromEntries(Object.entries(found).filter(([, violations]) => violations.length > 0))).toEqual({});

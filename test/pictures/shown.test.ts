@@ -1,26 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 
 const FILES = new URL("files/", import.meta.url);
 
 describeInChromium("a picture without metadata", () => {
   it("looks the same in a browser, in its orientation and colors", async () => {
-    const page = await (await sharedChromium()).newPage();
-    try {
-      for (const name of readdirSync(FILES)) {
-        const before = readFileSync(new URL(name, FILES));
-        const { bytes, type } = removeMetadata(before, name);
-        const [shown, clean] = [
-          await page.evaluate(pixelsOf(before, type)),
-          await page.evaluate(pixelsOf(bytes, type)),
-        ];
-        expect(clean === shown, name).toBe(true);
-        expect(String(shown).slice(0, 5), name).toMatch(/^(24x16|16x24)$/);
-      }
-    } finally {
-      await page.close();
+    const page = await openTab();
+    for (const name of readdirSync(FILES)) {
+      const before = readFileSync(new URL(name, FILES));
+      const { bytes, type } = removeMetadata(before, name);
+      const [shown, clean] = [await page.evaluate(pixelsOf(before, type)), await page.evaluate(pixelsOf(bytes, type))];
+      expect(clean === shown, name).toBe(true);
+      expect(String(shown).slice(0, 5), name).toMatch(/^(24x16|16x24)$/);
     }
   });
 });

@@ -1,0 +1,92 @@
+// test/helpers/tabs.ts: tabs of Chromium that all tests of a worker open, one test after another.
+//
+// A new context starts a process, which costs three times as much processor time as a page in an open tab. A test has a
+// context of its own only where its options, its history or its cookies must be its own.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { BrowserContext, CDPSession, Page } from "playwright-core";
+import { sharedChromium } from "./chromium.js";
+import { afterAll, afterEach } from "./hooks.js";
+import { LONGEST_MS } from "./longest.js";
+
+interface Tab {
+  page: Page;
+  devtools: CDPSession;
+  /** The origins of its pages since the last test. */
+  origins: Set<string>;
+  /** The end of each script that runs first in its pages. */
+  scripts: (() => Promise<unknown>)[];
+}
+
+/** The events that tests listen to. */
+const EVENTS = ["console", "dialog", "request", "requestfailed", "requestfinished"];
+const VIEWPORT = { width: 1280, height: 720 };
+
+let context: Promise<BrowserContext> | undefined;
+const tabs: Tab[] = [];
+/** How many of them the present test has opened. */
+let opened = 0;
+/** Its URL: `about:blank` would end the process of the tab. */
+let blankPage: string | undefined;
+
+afterEach(() => {
+  opened = 0;
+});
+
+// A page that no one looks at would go on to blink and to ask.
+afterAll(async () => {
+  if (tabs.length === 0) return;
+  blankPage ??= await serveBlankPage();
+  await Promise.all(tabs.map(({ page }) => page.goto(blankPage ?? "about:blank")));
+});
+
+/** Opens a tab without data, permissions and listeners of other tests. The tabs of one test share their data. */
+export async function openTab({ viewport = VIEWPORT, script = "" } = {}): Promise<Page> {
+  context ??= newContext();
+  if (opened === 0) await clear(await context);
+  tabs[opened] ??= await newTab(await context);
+  const tab = tabs[opened] as Tab;
+  opened += 1;
+  const { page, scripts } = tab;
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme: "light" });
+  if (script !== "") {
+    const added = await page.addInitScript(script);
+    scripts.push(() => added.dispose());
+  }
+  return page;
+}
+
+async function serveBlankPage(): Promise<string> {
+  const server = createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end());
+  server.listen(0, "127.0.0.1").unref();
+  await once(server, "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+async function newContext(): Promise<BrowserContext> {
+  return (await sharedChromium()).newContext();
+}
+
+async function newTab(context: BrowserContext): Promise<Tab> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(LONGEST_MS / 3);
+  const origins = new Set<string>();
+  page.on("framenavigated", (frame) => origins.add(new URL(frame.url()).origin));
+  return { page, devtools: await context.newCDPSession(page), origins, scripts: [] };
+}
+
+/** Removes everything that earlier tests have left. */
+async function clear(context: BrowserContext): Promise<void> {
+  await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
+  for (const { page, devtools, origins, scripts } of tabs) {
+    for (const event of EVENTS) page.removeAllListeners(event);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    for (const end of scripts.splice(0)) await end();
+    for (const origin of origins) {
+      if (origin !== "null") await devtools.send("Storage.clearDataForOrigin", { origin, storageTypes: "all" });
+    }
+    origins.clear();
+  }
+}
