@@ -59,7 +59,7 @@ class Search {
   #literal: ParsedTwt | null | undefined;
   /** The same for twts of the same second with a different timestamp. */
   #sameSecond: ParsedTwt | null | undefined;
-  readonly #header: FeedHeader = {};
+  readonly #fields = new Map<string, string[]>();
   #isPage: boolean | null = null;
   #hasTwt = false;
   #hasOlder = false;
@@ -74,12 +74,13 @@ class Search {
   }
 
   get part(): FeedPart {
+    const header: FeedHeader = Object.fromEntries(this.#fields);
     return {
       twt: (this.#literal === undefined ? this.#sameSecond : this.#literal) ?? null,
       hasMoment: this.#literal !== undefined || this.#sameSecond !== undefined,
       hasOlder: this.#hasOlder,
-      isFeed: this.#hasTwt || isFeed({ twts: [], header: this.#header }),
-      header: this.#header,
+      isFeed: this.#hasTwt || isFeed({ twts: [], header }),
+      header,
     };
   }
 
@@ -102,7 +103,7 @@ class Search {
     const { header, twts } = parseFeed(lines);
     if (!this.#hasTwt) {
       for (const [name, values] of Object.entries(header)) {
-        this.#header[name] = [...(this.#header[name] ?? []), ...values];
+        this.#fields.set(name, [...(this.#fields.get(name) ?? []), ...values]);
       }
     }
     this.#hasTwt ||= twts.length > 0;

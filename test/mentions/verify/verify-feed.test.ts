@@ -34,6 +34,15 @@ function hashesOf(url: string, twt: Twt) {
 }
 
 describe("a twt", () => {
+  it.each(["constructor", "__proto__"])(
+    "is proven in a feed with a field that has the name of a property of JavaScript objects: %s",
+    async (name) => {
+      const header = `# nick = bob\n# ${name} = 1\n# ${name} = 2\n`;
+      const proof = await proofIn(feedOf([EARLIER, `${AT} @<alice ${FEED}> hello`], header));
+      expect(proof).toMatchObject({ outcome: "proven", mention: { author: { name: "bob" } } });
+    },
+  );
+
   it("is proven with all of its fields", async () => {
     const header = "# nick = bob\n# url = https://mallory.example/\n# avatar = https://bob.example/a.png\n";
     const bob = await siteWith(() => ({
