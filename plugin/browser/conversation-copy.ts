@@ -35,7 +35,7 @@ export function chooseFile(onChosen: (file: File) => void): void {
  */
 export async function readCopy(file: File, author: string): Promise<IdentityFields | null> {
   try {
-    const copy = parseIdentityFile(await file.text(), file.name, (seed) => keyOf(seed).publicKey);
+    const copy = parseIdentityFile(await file.text(), file.name, keyOf);
     return copy.address === guestAddress(copy, author) ? copy : null;
   } catch {
     return null;

@@ -35,14 +35,14 @@ export function formatIdentityFile({ seed, publicKey, address, created }: Identi
  *
  * @param text - comment lines and one line of base64, in any order; CRLF and a byte order mark are allowed
  * @param name - the file's name for messages, which never quote its content
- * @param publicKeyOf - the public key of a seed, both of 32 bytes
+ * @param keyOf - the key of a seed of 32 bytes
  * @throws TwtxtError `bad-identity`
  */
-export function parseIdentityFile(
+export function parseIdentityFile<Key extends { readonly publicKey: Uint8Array }>(
   text: string,
   name: string,
-  publicKeyOf: (seed: Uint8Array) => Uint8Array,
-): IdentityFields {
+  keyOf: (seed: Uint8Array) => Key,
+): IdentityFields & { key: Key } {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
   const comments = lines.filter((line) => line.startsWith("#"));
@@ -55,10 +55,11 @@ export function parseIdentityFile(
   const seed = bytes.slice(0, SEED_BYTES);
   const publicKey = bytes.slice(SEED_BYTES);
   bytes.fill(0);
-  if (formatKey(publicKeyOf(seed)) !== formatKey(publicKey)) {
+  const key = keyOf(seed);
+  if (formatKey(key.publicKey) !== formatKey(publicKey)) {
     throw badIdentity(name, "the two halves of the key do not match");
   }
-  return { seed, publicKey, ...commentFields(comments, name, publicKey) };
+  return { seed, publicKey, key, ...commentFields(comments, name, publicKey) };
 }
 
 function badIdentity(name: string, why: string): TwtxtError {

@@ -24,7 +24,7 @@ export function formatIdentity(
   seed: Uint8Array,
   { address, created }: { address: string; created: string | null },
 ): string {
-  return formatIdentityFile({ seed, publicKey: publicKeyOf(seed), address, created });
+  return formatIdentityFile({ seed, publicKey: secretKeyOf(seed).publicKey, address, created });
 }
 
 /**
@@ -34,7 +34,7 @@ export function formatIdentity(
  * @returns 32 bytes; the caller must wipe them
  */
 export function seedOf(text: string): Uint8Array {
-  return parseIdentityFile(text, "It", publicKeyOf).seed;
+  return parseIdentityFile(text, "It", secretKeyOf).seed;
 }
 
 /**
@@ -46,12 +46,8 @@ export function seedOf(text: string): Uint8Array {
  * @see PROTOCOL 3.1
  */
 export function parseIdentity(text: string, name: string): Identity {
-  const { seed, publicKey, address, created } = parseIdentityFile(text, name, publicKeyOf);
-  const { sign, agree } = secretKeyOf(seed);
+  const { seed, key, publicKey, address, created } = parseIdentityFile(text, name, secretKeyOf);
   seed.fill(0);
+  const { sign, agree } = key;
   return { address, publicKey: formatKey(publicKey), created, sign, agree };
-}
-
-function publicKeyOf(seed: Uint8Array): Uint8Array {
-  return secretKeyOf(seed).publicKey;
 }
