@@ -11,13 +11,15 @@ import { reportersFor } from "./test/helpers/reporters.js";
 const LONG = [
   "store/netlify",
   "store/s3",
+  "browser/twtxt-contact",
   "cli/serve-blobs-killed",
-  "cli/message-follow",
   "cli/serve-blobs",
-  "browser/twtxt-mentions",
+  "e2e/client-by-keyboard",
   "e2e/client-scene",
+  "client/messages",
+  "client/files-by-keyboard",
   "eleventy/watch",
-  "mentions/inform/digest",
+  "cli/doctor",
 ];
 
 /** Vitest's own order, by size or by the time that a file took before, but for the longest ones. */
