@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { type Sleep, sleep } from "../../plugin/author/machine.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
@@ -113,6 +113,9 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
 
   it("shows other messages while the host of an unknown sender is slow, and ends without waiting for it", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
+    // The time limits of requests stand still.
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const slow = await slowHost();
     const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
     const following = await follow(bob, "--allow-private-host", slow.host);
@@ -123,6 +126,8 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(0);
     expect(following.texts()).toEqual(["  quick"]);
     expect(slow.asked).toHaveLength(1);
+    vi.runOnlyPendingTimers();
+    vi.useRealTimers();
     expect(await bob.found("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from "vitest";
 import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds } from "../../plugin/http/followed-feeds.js";
 import { type Ask, createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import { selectTwts } from "../../plugin/site/timeline.js";
+import { LONGEST_MS } from "../helpers/longest.js";
 import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
 import { passTimeLimits } from "../helpers/time-limits.js";
 
@@ -20,7 +21,8 @@ async function followed(listener: RequestListener, guard: Partial<GuardOptions> 
     requests.push(request.headers);
     listener(request, response);
   });
-  const ask = createGuard({ userAgent: AGENT, allowPrivateHosts: [host], ...guard });
+  const limits = { totalMs: LONGEST_MS, firstByteMs: LONGEST_MS };
+  const ask = createGuard({ userAgent: AGENT, allowPrivateHosts: [host], ...limits, ...guard });
   const url = `${origin}/twtxt.txt`;
   const state = { known: [] as KeptFeed[], now: NOW };
   const read = async (signal = new AbortController().signal) => {
