@@ -145,7 +145,7 @@ describeInChromium("a reader at the contact page", () => {
     page.on("dialog", (dialog) => dialog.accept());
     await page.getByRole("button", { name: "Forget this conversation" }).click();
     await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
-    expect(await page.evaluate("indexedDB.databases()")).toEqual([]);
+    await expect.poll(() => page.evaluate("indexedDB.databases()")).toEqual([]);
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
     expect(await page.locator(".twtxt-conversation > li").count()).toBe(0);
     // A marker of the deleted message stays, so that no copy of it is stored again.
@@ -410,7 +410,7 @@ describeInChromium("a reader at the contact page", () => {
     first.on("dialog", (dialog) => dialog.accept());
     await first.getByRole("button", { name: "Forget this conversation" }).click();
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(0);
-    expect(await second.evaluate("indexedDB.databases()")).toEqual([]);
+    await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
   });
 
   it("sees what another tab has written, also if an earlier read ends later", async () => {
@@ -580,8 +580,8 @@ describeInChromium("a reader in trouble", () => {
     first.on("dialog", (dialog) => dialog.accept());
     await first.getByRole("button", { name: "Forget this conversation" }).click();
     await expect.poll(() => second.getByLabel("Your message").inputValue()).toBe("");
-    expect(await second.getByLabel("Your name (optional)").inputValue()).toBe("");
-    expect(await second.evaluate("indexedDB.databases()")).toEqual([]);
+    await expect.poll(() => second.getByLabel("Your name (optional)").inputValue()).toBe("");
+    await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
   });
 
   it("reads answers in a tab while a hidden tab is open, on a site without event streams", async () => {

@@ -14,6 +14,7 @@ import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { openTab } from "../helpers/tabs.js";
 import { quietRoom, startedClient } from "./client.js";
+import { noticed } from "./notice.js";
 
 const OTHER_SITE = "http://evil.example/";
 
@@ -51,7 +52,7 @@ describeInChromium("the client in a browser", () => {
     const { client, context, tab, counted } = await openedClient();
     expect(await tab.evaluate("document.cookie")).toBe("");
     await tab.getByRole("button", { name: "Count" }).click();
-    await tab.locator(".notice").getByText("Counted 1.").waitFor();
+    await noticed(tab, "Counted 1.");
     expect(counted.actions).toBe(1);
     await expect.poll(() => tab.url()).toBe(`${client.origin}/count`);
     await expect.poll(() => tab.getByRole("status").innerText()).toBe("Counted 1.");

@@ -13,6 +13,7 @@ import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { filesSite } from "./files-site.js";
 import { expectFits } from "./looks.js";
+import { noticed } from "./notice.js";
 
 const MIB = 2 ** 20;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='run'"><script>document.title = "run"</script></svg>`;
@@ -163,7 +164,7 @@ describeInChromium("the room of files, in a browser", () => {
     await tab.getByRole("heading", { name: "Make this file public?" }).waitFor();
     await expectFits(tab, "files-public");
     await follow("y");
-    await tab.locator(".notice").getByText("quince.png is public.").waitFor();
+    await noticed(tab, "quince.png is public.");
     await stored("quince.png");
     await press("l");
     await tab.getByRole("button", { name: "Copied" }).waitFor();
@@ -186,7 +187,7 @@ describeInChromium("the room of files, in a browser", () => {
     await follow("x");
     await tab.getByRole("heading", { name: "Delete this file?" }).waitFor();
     await follow("y");
-    await tab.locator(".notice").getByText("story.txt is deleted.").waitFor();
+    await noticed(tab, "story.txt is deleted.");
     expect(await tab.locator("#file-items [data-item]").count()).toBe(2);
     expect(readdirSync(join(blog.folder, "data/eleventy-twtxt/work"), { recursive: true })).toHaveLength(1);
   });

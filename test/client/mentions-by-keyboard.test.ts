@@ -5,6 +5,7 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { expectFits } from "./looks.js";
 import { moderatedSite } from "./moderated-site.js";
+import { noticed } from "./notice.js";
 
 const TWTS = {
   "2026-11-18T08:00:00Z": "the **first** frost. `npx @11ty/eleventy` https://bob.example/frost",
@@ -26,7 +27,6 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await tab.goto(client.link);
     await tab.getByRole("link", { name: "Mentions" }).click();
     await tab.waitForURL(`${client.origin}/mentions`);
-    const notice = tab.locator(".notice p");
     const inNavigation = () => tab.locator("#room-mentions").innerText();
     expect(await inNavigation()).toMatch(/3\s+held/);
 
@@ -39,7 +39,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await expectFits(tab, "held");
 
     await tab.keyboard.press("a");
-    await notice.getByText("Approved: the mention by bob.").waitFor();
+    await noticed(tab, "Approved: the mention by bob.");
     expect(await inNavigation()).toMatch(/2\s+held/);
     expect(await shown()).toEqual([bob.twt("2026-11-19T18:40:02Z")]);
     // The one that took its place.
@@ -48,12 +48,12 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await expectFits(tab, "approved");
 
     await tab.keyboard.press("u");
-    await notice.getByText("Held again").waitFor();
+    await noticed(tab, "Held again");
     expect(await shown()).toEqual([]);
 
     await tab.keyboard.press("j");
     await tab.keyboard.press("x");
-    await notice.getByText("Rejected: the mention by bob.").waitFor();
+    await noticed(tab, "Rejected: the mention by bob.");
     expect(await tab.locator("[data-item]").count()).toBe(2);
 
     await tab.keyboard.press("?");
@@ -76,12 +76,12 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await expectFits(tab, "forget");
     await tab.getByRole("button", { name: "Forget it" }).focus();
     await tab.keyboard.press("Enter");
-    await notice.getByText("Forgotten.").waitFor();
+    await noticed(tab, "Forgotten.");
     expect(await tab.locator("[data-item]").count()).toBe(1);
 
     await tab.keyboard.press("j");
     await tab.keyboard.press("a");
-    await notice.getByText("Approved").waitFor();
+    await noticed(tab, "Approved");
     await tab.goto(`${client.origin}/mentions/year`);
     await expectFits(tab, "year");
     expect(left).toEqual([]);

@@ -8,6 +8,7 @@ import { eventually } from "../helpers/eventually.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
+import { noticed } from "./notice.js";
 import { visitorOf } from "./visitor.js";
 
 const PICTURE = readFileSync(new URL("../pictures/files/animated.png", import.meta.url));
@@ -43,6 +44,8 @@ describeInChromium("the room of messages, by keyboard", () => {
     }
     await tab.keyboard.press("o");
     await tab.getByRole("heading", { name: bob.address }).waitFor();
+    // Before, the script of the page may not listen to keys yet.
+    await tab.waitForLoadState("load");
     expect(await tab.title()).not.toBe("run");
     expect(await tab.locator(".text").first().innerText()).not.toContain("\u202e");
     expect(await tab.locator(".text a").getAttribute("href")).toBe("https://evil.example/");
@@ -57,7 +60,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");
-    await tab.locator(".notice").getByText(`Delivered to ${bob.address}.`).waitFor();
+    await noticed(tab, `Delivered to ${bob.address}.`);
     expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
     expect(await tab.getByLabel("Your message").inputValue()).toBe("");
 
@@ -107,7 +110,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await expectFits(tab, "key");
     await tab.getByRole("button", { name: "I have asked" }).focus();
     await tab.keyboard.press("Enter");
-    await tab.locator(".notice").getByText("You have accepted this key").waitFor();
+    await noticed(tab, "You have accepted this key");
     expect(left).toEqual([]);
   });
 });

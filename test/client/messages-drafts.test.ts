@@ -7,6 +7,7 @@ import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { startedClient } from "./client.js";
 import { textsIn } from "./files-below.js";
+import { noticed } from "./notice.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { fieldOf } from "./writer.js";
 
@@ -92,7 +93,7 @@ describeInChromium("a draft that is typed on two tabs of a conversation", () => 
     await second.keyboard.type("!");
     expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
     await second.getByRole("button", { name: "Save draft" }).click();
-    await second.getByText("Draft saved.").waitFor();
+    await noticed(second, "Draft saved.");
     expect(await second.getByLabel("Your message").inputValue()).toBe("first\n\nsecond!");
   });
 });

@@ -1,5 +1,6 @@
 // test/e2e/author.ts: an author who uses the local web client in a real Chromium.
 import type { Page } from "playwright-core";
+import { noticed } from "../client/notice.js";
 import { sharedChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { LONGEST_MS } from "../helpers/longest.js";
@@ -77,7 +78,7 @@ export class Author {
   }
 
   async noticed(text: string): Promise<void> {
-    await this.tab.locator(".notice p", { hasText: text }).waitFor();
+    await noticed(this.tab, text);
   }
 
   /** Waits until the open page shows a text without being reloaded. */
