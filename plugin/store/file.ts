@@ -37,7 +37,6 @@ import {
   HEAD,
   keysIn,
   numberOf,
-  ONLY_VERSION,
   valueInHead,
   versionAfter,
   writeVersion,
@@ -124,12 +123,7 @@ export class FileStore implements StreamingStore {
   async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     checkKey(key);
     const place = folderOf(this.#folder.root, key);
-    return this.#run(() =>
-      withRetries(key, async () => {
-        const streamed = await ifExists(open(join(place, ONLY_VERSION)));
-        return streamed ? streamFile(streamed, range) : readCurrent(place, range);
-      }),
-    );
+    return this.#run(() => withRetries(key, () => readCurrent(place, range)));
   }
 
   async delete(key: string): Promise<void> {
@@ -241,7 +235,7 @@ async function createKey(
   const place = folderOf(root, key);
   const made = join(tmp, uniqueName());
   const logged = log && value instanceof Uint8Array && isSmall(value) ? value : null;
-  const version = value instanceof Uint8Array ? firstVersion(logged) : ONLY_VERSION;
+  const version = firstVersion(logged);
   try {
     await makeNewFolder(made);
     if (logged) {

@@ -6,8 +6,6 @@ import { isKey, MAX_KEY } from "./store.js";
 
 /** Prefix of the file that names the current version. */
 export const HEAD = "head.";
-/** The version of every streamed value: it is never replaced, so it can be opened without listing its folder. */
-export const ONLY_VERSION = "1-0000000000000000";
 
 const KEY_END = "@";
 const CHECKED = /^\d+-[0-9a-f]{16}-(?<checksum>[0-9a-f]{8})$/;

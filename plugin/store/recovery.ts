@@ -19,7 +19,6 @@ import {
   keysIn,
   lifeOf,
   numberOf,
-  ONLY_VERSION,
   parseHead,
   writeVersion,
 } from "./key-folder.js";
@@ -130,13 +129,8 @@ async function recoverKey(root: string, key: string, logged: readonly LogEntry[]
  */
 function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
   const deletions = entries.filter(({ change }) => change === "deleted");
-  const isDeleted = ({ version, at }: LogEntry) =>
-    deletions.some((deletion) =>
-      // All streamed values have the same version.
-      version === ONLY_VERSION
-        ? deletion.version === version && deletion.at >= at
-        : lifeOf(deletion.version) === lifeOf(version),
-    );
+  const isDeleted = ({ version }: LogEntry) =>
+    deletions.some((deletion) => lifeOf(deletion.version) === lifeOf(version));
   const isFollowed = ({ version, until }: LogEntry) =>
     entries.some((other) => lifeOf(other.version) !== lifeOf(version) && other.at > until);
   const values = entries.filter((entry) => entry.change !== "deleted" && !isDeleted(entry) && !isFollowed(entry));
