@@ -163,12 +163,8 @@ async function opened(url: string, options?: BrowserContextOptions): Promise<Tab
   return tab;
 }
 
-/** Lets the time of a page pass. A clock does not go back, so that the next test opens another tab. */
+/** Lets the time of a page pass. A clock does not go back, so that it is later for the next test, too. */
 async function pass(page: Page, milliseconds: number): Promise<void> {
-  if (shared?.page === page) {
-    own.push(shared);
-    shared = undefined;
-  }
   await page.clock.runFor(milliseconds);
 }
 

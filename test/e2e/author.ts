@@ -1,9 +1,8 @@
 // test/e2e/author.ts: an author who uses the local web client in a real Chromium.
 import type { Page } from "playwright-core";
 import { noticed } from "../client/notice.js";
-import { sharedChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { openTab } from "../helpers/tabs.js";
 import { PublishedBlog, type PublishedBlogSetup } from "./published-blog.js";
 
 /** The layout of a post. */
@@ -13,7 +12,7 @@ export const LAYOUT = `<!doctype html><html lang="en"><head><title>{{ page.url }
 /** An author who has opened the client in a browser. */
 export class Author {
   readonly blog: PublishedBlog;
-  tab: Page;
+  readonly tab: Page;
 
   private constructor(blog: PublishedBlog, tab: Page) {
     this.blog = blog;
@@ -29,8 +28,7 @@ export class Author {
   /** Changes the key of the blog, and opens a client with it. */
   async changeKey(): Promise<void> {
     await this.blog.changeKey();
-    await this.tab.context().close();
-    this.tab = await newTab(await this.blog.client());
+    await this.tab.goto(await this.blog.client());
   }
 
   async goTo(room: string): Promise<void> {
@@ -100,9 +98,9 @@ export class Author {
   }
 }
 
+/** Another tab of the browser that all have in common: cookies have the port of a client in their names. */
 export async function newTab(url: string): Promise<Page> {
-  const tab = await (await (await sharedChromium()).newContext()).newPage();
-  tab.setDefaultTimeout(LONGEST_MS / 3);
+  const tab = await openTab();
   await tab.goto(url);
   return tab;
 }

@@ -303,6 +303,5 @@ describeInChromium("the client by keyboard alone", () => {
     // Before, the script of the page may not listen to keys yet.
     await tab.waitForLoadState("load");
     for (const step of messages(bob, carol, alice)) await done(tab, step);
-    await tab.context().close();
   });
 });

@@ -105,7 +105,6 @@ async function answerGuest(alice: Author): Promise<void> {
   await alice.tab.getByText("Do you sell quinces?").waitFor();
   await alice.send("From October on.");
   await reader.locator(".twtxt-received", { hasText: "From October on." }).waitFor();
-  await reader.context().close();
 }
 
 async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {

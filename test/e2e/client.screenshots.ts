@@ -163,7 +163,6 @@ async function exchangeMessages({ alice: { blog: alice }, bob, carol }: Cast): P
   await reader.getByLabel("Your name (optional)").fill("Dana");
   await reader.getByRole("button", { name: "Send" }).click();
   await reader.locator(".twtxt-sent:not(:has(.twtxt-note))").waitFor();
-  await reader.context().close();
   await carol.changeKey();
   await send(carol, alice, "New telephone, new key. It is really me.");
 }
