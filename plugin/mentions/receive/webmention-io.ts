@@ -65,16 +65,16 @@ type ExportedMention = v.InferOutput<typeof Entry> | v.InferOutput<typeof Link>;
 
 const Export = v.union([v.object({ children: v.array(Entry) }), v.object({ links: v.array(Link) })]);
 
-const TYPES: Record<string, MentionType> = {
-  "in-reply-to": "reply",
-  "like-of": "like",
-  "repost-of": "repost",
-  "bookmark-of": "bookmark",
-  reply: "reply",
-  like: "like",
-  repost: "repost",
-  bookmark: "bookmark",
-};
+const TYPES = new Map<string, MentionType>([
+  ["in-reply-to", "reply"],
+  ["like-of", "like"],
+  ["repost-of", "repost"],
+  ["bookmark-of", "bookmark"],
+  ["reply", "reply"],
+  ["like", "like"],
+  ["repost", "repost"],
+  ["bookmark", "bookmark"],
+]);
 
 /**
  * Reads an export from `https://webmention.io/api/mentions.jf2` or `mentions.json`.
@@ -101,7 +101,7 @@ function importedMention({ target, type, author, text, ...entry }: ExportedMenti
   return {
     source,
     target,
-    type: TYPES[type] ?? "mention",
+    type: TYPES.get(type) ?? "mention",
     author: {
       name: cleaned(name || new URL(source).host, NAME_LIMIT),
       url: isWeb(url) ? url : source,

@@ -58,6 +58,7 @@ describe("an export from webmention.io", () => {
     ["bookmark-of", "bookmark"],
     ["mention-of", "mention"],
     ["rsvp", "mention"],
+    ["constructor", "mention"],
     [null, "mention"],
   ])("%s is a %s", (property, type) => {
     expect(mentionsOfWebmentionIo({ children: [{ ...ENTRY, "wm-property": property }] })[0]?.type).toBe(type);
