@@ -6,6 +6,8 @@ import { holdTimeLimits } from "./time-limits.js";
 
 // Hints name the package manager that runs; here they are the same, however the tests are started.
 delete process.env.npm_config_user_agent;
+// The settings of a site that is developed on this machine.
+for (const name of Object.keys(process.env)) if (name.startsWith("TWTXT_")) delete process.env[name];
 holdTimeLimits();
 fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_261_121) });
 
