@@ -1,4 +1,4 @@
-// test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that may be killed, and Alice, who asks it.
+// test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that tests can kill, and Alice's requests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -30,13 +30,13 @@ const PIECE = 64 * 1024;
 export interface BlobServer {
   url: string;
   pid: number;
-  /** Ends it at once; fulfilled when it is gone. */
+  /** Kills the process. Resolves when it has exited. */
   kill(): Promise<void>;
-  /** The most memory that it has ever had, in bytes; known on Linux alone. */
+  /** The peak memory of the process, in bytes. Linux only. */
   mostMemory(): number;
 }
 
-/** Alice's site, whose build has left blobs on. */
+/** Alice's site, built with blobs. */
 export function blobSite(): Blog {
   return site({ ...SETTINGS, blobs: LIMITS });
 }
@@ -50,7 +50,7 @@ export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
   running.add(child);
   const ended = once(child, "exit").then(() => void running.delete(child));
   const started = once(createInterface(child.stdout), "line");
-  const line = await Promise.race([started.then(String), ended.then(() => "it has ended")]);
+  const line = await Promise.race([started.then(String), ended.then(() => "the process has exited")]);
   if (child.pid === undefined || !line.startsWith("http://")) throw new Error(`No server: ${line}`);
   const status = `/proc/${child.pid}/status`;
   return {
@@ -64,7 +64,7 @@ export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
   };
 }
 
-/** The names of what is being written in a site's store, or was when its process died. */
+/** The temporary files of unfinished writes in a site's store. */
 export function unfinished({ folder }: Blog): string[] {
   return readdirSync(join(folder, ALICES_DATA, ".tmp"));
 }
@@ -74,7 +74,7 @@ export interface Asked {
   key: string;
   headers?: Record<string, string>;
   body?: Uint8Array;
-  /** Called before each piece of the body is sent. */
+  /** Called before each chunk of the body is sent. */
   onPiece?: () => unknown;
 }
 
@@ -84,7 +84,7 @@ export interface Answer {
   body: Buffer;
 }
 
-/** Asks as Alice does. Rejects where the server goes away before all of the answer has come. */
+/** Sends a request that Alice has signed. Rejects if the connection closes before the response is complete. */
 export function ask(
   { url }: Pick<BlobServer, "url">,
   { method, key, headers = {}, body, onPiece }: Asked,
@@ -106,7 +106,7 @@ export function ask(
       buffer(response).then((body) => resolve({ status: statusCode, headers, body }), reject);
     });
   });
-  // Whether it was sent as a whole shows in the answer.
+  // The response shows whether the body was sent completely.
   pipeline(Readable.from(piecesOf(body ?? new Uint8Array(), onPiece)), sent).catch(() => {});
   return answered;
 }

@@ -1,10 +1,10 @@
-// test/cli/blob-state.ts: blobs whose contents and metadata each tell which request has made them, so that a mixture shows.
+// test/cli/blob-state.ts: blobs whose contents and metadata each identify the request that wrote them, so that a mixture is detected.
 import { createHash } from "node:crypto";
 import { etagOf, type Metadata } from "../../plugin/blobs/blob.js";
 import { headersOf } from "../../plugin/blobs/metadata.js";
 import { type Answer, ask, type BlobServer } from "./blob-server.js";
 
-/** What a blob is: its contents, and the number of the request that has said all the rest of it. */
+/** The state of a blob: its contents, and the number of the request that wrote its metadata. */
 export interface State {
   contents: Uint8Array;
   said: number;
@@ -12,7 +12,7 @@ export interface State {
 
 const SAID = ["content-type", "content-disposition", "blob-public", "blob-properties"] as const;
 
-/** What the request of this number says, in each part of the metadata. */
+/** The metadata of the request with this number, which every field identifies. */
 export function metadataOf(number: number): Metadata {
   return {
     type: `text/x-${number}`,
@@ -22,7 +22,7 @@ export function metadataOf(number: number): Metadata {
   };
 }
 
-/** The contents that the request of this number brings, in which no two pieces are the same. */
+/** The contents of the request with this number. No two chunks are equal. */
 export function contentsOf(number: number, size: number): Uint8Array {
   const words = Uint32Array.from({ length: Math.ceil(size / 4) }, (_, at) => Math.imul(at ^ number, 2_654_435_761));
   return new Uint8Array(words.buffer, 0, size);
@@ -41,7 +41,7 @@ export function post(number: number) {
   } as const;
 }
 
-/** A state in a text; `null` is that of no blob. */
+/** A state as text; `null` if there is no blob. */
 export function textOf(state: State | null): string {
   if (!state) return "none";
   const metadata = metadataOf(state.said);
@@ -51,7 +51,7 @@ export function textOf(state: State | null): string {
   return [sha256, etag, ...SAID.map((name) => headers[name])].join(" ");
 }
 
-/** What Alice reads, in the text of {@link textOf}; an answer that is neither is told as it is. */
+/** The state in a response, as {@link textOf} writes it, or status and body of an error. */
 export function textIn({ status, headers, body }: Answer): string {
   if (status === 404) return "none";
   if (status !== 200) return `${status} ${body}`;

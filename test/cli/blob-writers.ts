@@ -1,14 +1,14 @@
-// test/cli/blob-writers.ts: clients that write blobs of their own until the server is gone, and know what must be there then.
+// test/cli/blob-writers.ts: clients that write their own blobs until the server is killed, and then check them.
 import { type Asked, ask, type BlobServer } from "./blob-server.js";
 import { contentsOf, post, put, readText, type State, textOf } from "./blob-state.js";
 
 const SIZES = [0, 1, 1000, 1000, 70_000, 300_000, 2 ** 20];
 const KEYS = 3;
 
-/** A number from 0 to below `end`. */
+/** An integer from 0 to `end - 1`. */
 export type Random = (end: number) => number;
 
-/** The same numbers again for the same seed. */
+/** Random numbers that a seed determines. */
 export function seeded(seed: number): Random {
   let state = seed;
   return (end) => {
@@ -19,19 +19,19 @@ export function seeded(seed: number): Random {
 
 export interface Writer {
   /**
-   * Writes until the server is gone.
+   * Writes until the server is killed.
    *
-   * @param step - called at the beginning of each request, before each piece of a body, and after each answer
+   * @param step - called at the start of each request, before each chunk of a body, and after each response
    */
   write(server: BlobServer, step: () => void): Promise<void>;
-  /** @returns what is wrong of what is there, in a line each; what was not answered may have happened or not */
+  /** @returns a line for each wrong blob; a request without a response may or may not have taken effect */
   faults(server: BlobServer): Promise<string[]>;
 }
 
-/** @param name - nobody else writes keys that begin with it */
+/** @param name - prefix of the writer's keys, which no other client uses */
 export function writer(name: string, random: Random): Writer {
   const keys = Array.from({ length: KEYS }, (_, i) => `${name}-${i}`);
-  /** Of each key; the second one is that of a request without an answer. */
+  /** The confirmed state of each key, then the state after a request without a response. */
   const states = new Map<string, readonly [State | null, (State | null)?]>();
   let number = 0;
 
@@ -66,7 +66,7 @@ export function writer(name: string, random: Random): Writer {
           const found = await readText(server, key);
           const state = possible.find((state) => state !== undefined && textOf(state) === found);
           if (state === undefined) {
-            return [`${key} is ${found}, and not ${possible.map((state) => textOf(state ?? null)).join(" or ")}`];
+            return [`${key}: got ${found}, expected ${possible.map((state) => textOf(state ?? null)).join(" or ")}`];
           }
           states.set(key, [state]);
           return [];

@@ -12,9 +12,9 @@ import { type Random, seeded, type Writer, writer } from "./blob-writers.js";
 import type { Blog } from "./helpers.js";
 import { ALICES_DATA } from "./helpers.js";
 
-/** In all. */
+/** The total of all sites. */
 const KILLS = Number(process.env.KILLS ?? 10);
-/** Sites that are served and killed at the same time: while one waits for the disk, another has the processor. */
+/** Sites that run in parallel, so that one uses the processor while another waits for the disk. */
 const SITES = 2;
 const CLIENTS = 4;
 const DAY_MS = 24 * 3600_000;
@@ -25,7 +25,7 @@ describe("the blobs of eleventy-twtxt serve", () => {
   const sites = Array.from({ length: SITES }, (_, number) => number);
 
   it.concurrent.each(sites)(
-    `are as they were answered for, wherever the process is killed, ${KILLS / SITES} times: site %i`,
+    `are those of the acknowledged requests after the process was killed ${KILLS / SITES} times at random moments: site %i`,
     async (number) => {
       const random = seeded(number);
       const site = blobSite();
@@ -47,7 +47,7 @@ describe("the blobs of eleventy-twtxt serve", () => {
   );
 });
 
-/** Nothing is lost or mixed, and with the first write goes what the processes before have left unfinished. */
+/** No blob is lost or mixed, and the first write deletes the temporary files of earlier processes. */
 async function isRight(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
   const { status } = await ask(server, { key: "first", ...put(0, new Uint8Array()) });
   expect([200, 201]).toContain(status);
@@ -56,7 +56,7 @@ async function isRight(server: BlobServer, site: Blog, writers: Writer[]): Promi
   expect((await Promise.all(writers.map((writer) => writer.faults(server)))).flat()).toEqual([]);
 }
 
-/** Kills after so many steps of all clients, and a moment later, so that it may be at work on anything. */
+/** Kills the server after a random number of steps and a random delay, so that it can be at any point of its work. */
 async function writeUntilKilled(server: BlobServer, writers: Writer[], random: Random): Promise<void> {
   let left = 1 + random(60);
   const delay = random(100);
@@ -68,14 +68,14 @@ async function writeUntilKilled(server: BlobServer, writers: Writer[], random: R
   await server.kill();
 }
 
-/** @returns the names of the contents that are left then, and of those that records name */
+/** @returns the keys of all contents after the sweep, and of those that a record names */
 async function sweptADayLater(store: StreamingStore): Promise<{ all: string[]; named: string[] }> {
   const clock = { time: Date.now() };
   const blobs = new StoredBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
   const orphan = await blobs.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
   expect(await store.keys(CONTENTS)).toContain(orphan.contents);
   clock.time += DAY_MS + 1;
-  // A run looks at a hundred.
+  // A run checks a hundred keys.
   for (let runs = 0; runs < KILLS; runs += 1) await blobs.sweep(() => false);
   const records = await store.keys("blobs/records/");
   const named = await Promise.all(records.map(async (key) => (await readJson(store, key, RECORD))?.value.contents));

@@ -35,12 +35,12 @@ async function started(site: Blog): Promise<BlobServer> {
   return server;
 }
 
-/** The names of the contents that a site's store holds. */
+/** The keys of the blob contents in a site's store. */
 function contentsIn({ folder }: Blog): Promise<string[]> {
   return new FileStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
 }
 
-/** Fulfilled once the server has begun to write what comes in. */
+/** Resolves when the server has started to write the request's body. */
 async function isBeingWritten(site: Blog): Promise<void> {
   const sizes = () => {
     const folders = unfinished(site).map((name) => join(site.folder, ALICES_DATA, ".tmp", name));
@@ -49,11 +49,11 @@ async function isBeingWritten(site: Blog): Promise<void> {
   await expect.poll(() => Math.max(0, ...sizes())).toBeGreaterThan(0);
 }
 
-describe("20 clients and one blob", () => {
+describe("20 clients that write one blob", () => {
   const clients = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
   const propertiesIn = (header: unknown) => JSON.parse(Buffer.from(String(header).slice(1, -1), "base64").toString());
 
-  it("lose no change where each says which version it changes", async () => {
+  it("lose no change if each sends If-Match", async () => {
     const server = await started(blobSite());
     const count = { method: "POST", headers: { "content-type": "application/json" } } as const;
     const counting = (value: number) => Buffer.from(JSON.stringify({ Properties: { count: String(value) } }));
@@ -81,7 +81,7 @@ describe("20 clients and one blob", () => {
     expect([`${body}`, propertiesIn(headers["blob-properties"])]).toEqual(["10", { count: "10" }]);
   });
 
-  it("leave the contents of one of them and the metadata of one, at each moment, where they say nothing", async () => {
+  it("leave at every moment the contents of one PUT and the metadata of one request, without If-Match", async () => {
     const site = blobSite();
     const server = await started(site);
     const stateOf = (client: number, said = client) => ({ contents: contentsOf(client, client * 5000), said });
@@ -111,16 +111,16 @@ describe("20 clients and one blob", () => {
   });
 });
 
-describe("a put", () => {
+describe("a PUT request", () => {
   const state = { contents: contentsOf(1, MIB), said: 1 };
 
   it.each([
-    ["nothing", null],
-    ["what was there", state],
-  ])("that breaks off leaves %s, and no file", async (_name, before) => {
+    ["no blob", null],
+    ["the previous blob", state],
+  ])("that the client aborts leaves %s, and no temporary file", async (_name, before) => {
     const site = blobSite();
     const server = await started(site);
-    // The first write makes the folder.
+    // The first write creates the folder.
     await ask(server, { key: "other", ...put(1, new Uint8Array()) });
     if (before) await ask(server, { key: KEY, ...put(before.said, before.contents) });
     let pieces = 0;
@@ -128,7 +128,7 @@ describe("a put", () => {
       pieces += 1;
       if (pieces < 20) return;
       await isBeingWritten(site);
-      throw new Error("It breaks off.");
+      throw new Error("aborted");
     };
     await expect(ask(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
     await expect.poll(() => unfinished(site)).toEqual([]);
@@ -136,7 +136,7 @@ describe("a put", () => {
     expect(await contentsIn(site)).toHaveLength(before ? 2 : 1);
   });
 
-  it("408 too-slow: that comes to a stop leaves what was there, and no file", async () => {
+  it("408 too-slow: that stalls leaves the previous blob, and no temporary file", async () => {
     const site = blobSite();
     const { handlers } = blobServices({
       settings: { ...SETTINGS, blobs: LIMITS },
@@ -181,7 +181,7 @@ describe("a put", () => {
     expect(await contentsIn(site)).toHaveLength(1);
   });
 
-  it("that its process was writing when it was killed is cleared away by the next one's first write", async () => {
+  it("that a killed server was storing leaves temporary files, which the next server's first write deletes", async () => {
     const site = blobSite();
     const server = await started(site);
     await ask(server, { key: KEY, ...put(1, state.contents) });
@@ -203,10 +203,10 @@ describe("a put", () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("the memory of the process", () => {
+describe.runIf(process.platform === "linux")("the memory of the server process", () => {
   const MOST = 32 * MIB;
 
-  it("does not grow with a blob that is put, or read", async () => {
+  it("does not grow with the size of a blob that is written or read", async () => {
     const server = await started(blobSite());
     const small = contentsOf(1, MIB);
     for (let round = 0; round < 8; round += 1) {

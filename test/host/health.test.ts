@@ -10,7 +10,7 @@ const SECOND = 1000;
 
 afterEach(() => void vi.useRealTimers());
 
-/** A server whose store counts the reads. */
+/** A server whose store counts reads. */
 function server({ pathPrefix = "", get }: { pathPrefix?: string; get?: StreamingStore["get"] } = {}) {
   const clock = { time: 0 };
   const log: string[] = [];
@@ -61,7 +61,7 @@ describe("the health of a server", () => {
     expect((await ask())?.status).toBe(200);
   });
 
-  it("503 store-failed: the store has not answered for three seconds; no second read is started", async () => {
+  it("503 store-failed: the store has not answered for three seconds; no second read starts", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let answerRead: (stored: null) => void = () => {};
     const pending = new Promise<null>((resolve) => {

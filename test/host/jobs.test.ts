@@ -35,7 +35,7 @@ describe("after a deploy, the links of posts", () => {
   });
 });
 
-describe("a build that visitors do not see, such as a preview", () => {
+describe("a build that is not public, such as a preview", () => {
   it("sends and verifies no mention, after a deploy, by schedule or when one is due", async () => {
     const bob = await neighbour("bob", "HTML");
     const feed = `# nick = alice\n\n${AT}\t@<bob ${bob.feedUrl}> hello\n`;
@@ -57,7 +57,7 @@ describe("a build that visitors do not see, such as a preview", () => {
 });
 
 describe("after a restart that allows a private host", () => {
-  it("a mention that was not requested is sent, once", async () => {
+  it("sends a mention that was not sent before, once", async () => {
     const bob = await neighbour("bob", "HTML");
     const feed = `# nick = alice\n\n${AT}\t@<bob ${bob.feedUrl}> hello\n`;
     const home = await loopbackServer((_, response) => response.end(feed));
@@ -78,7 +78,7 @@ describe("after a restart that allows a private host", () => {
 describe("the scheduled run", () => {
   it.each([
     ["starts the next job after 19.999 s", 19_999, 1],
-    ["starts nothing more after 20 s", 20_000, 0],
+    ["starts no job after 20 s", 20_000, 0],
   ])("%s", async (_, milliseconds, verified) => {
     const bob = await feedServer({ [AT]: HELLO });
     const home = await loopbackServer((_request, response) => {
@@ -99,7 +99,7 @@ describe("the scheduled run", () => {
     expect(alice.log.filter((line) => line.includes("failed"))).toEqual([]);
   });
 
-  it("deletes the records of verification times of the day before", async () => {
+  it("deletes the previous day's records of verification time", async () => {
     const slow = await loopbackServer((_request, response) => {
       alice.clock.time += 1000;
       response.writeHead(200, { "content-type": "text/plain" }).end(`${AT}\t${HELLO}\n`);
@@ -114,7 +114,7 @@ describe("the scheduled run", () => {
     expect(await alice.store.keys("mentions/spending/")).toEqual([]);
   });
 
-  it("drops a pending mention whose source was not asked within 48 hours, and no earlier", async () => {
+  it("drops a pending mention after 48 hours without a request to its source, and not before", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob], mentions: { limits: { verificationSeconds: 1 } } });
     for (const day of ["2026-11-20", "2026-11-22"]) {

@@ -27,7 +27,7 @@ const ORIGIN = "https://alice.example";
 const running: NodeServer[] = [];
 const folders: string[] = [];
 const MAX_BYTES = 2 ** 20;
-/** The longest time of a timer. */
+/** The longest delay of a timer. */
 const NEVER_MS = 2 ** 31 - 1;
 
 afterEach(async () => {
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 interface Started extends Partial<NodeServerOptions> {
-  /** The handler of a path, without `endpointAt`; `null` for the site's files. */
+  /** The handler of a path if `endpointAt` is not given; `null` for the site's files. */
   route?: (path: string) => Handler | null;
   /** The rate limit of a path; default: that of mentions. */
   limitOf?: (path: string) => Endpoint["rateLimit"];
@@ -95,7 +95,7 @@ function ask(
 }
 
 describe("a handler on a Node.js server", () => {
-  it("sees the origin of the site, whatever Host and request target say", async () => {
+  it("gets a URL with the site's origin, regardless of Host and request target", async () => {
     const server = await started({ route: () => async (request) => line(request.url) });
     for (const path of ["/a?b=c", "https://evil.example/a?b=c"]) {
       const { body } = await ask(server, path, { headers: { host: "evil.example" } });
@@ -120,7 +120,7 @@ describe("a handler on a Node.js server", () => {
     expect(answer).toMatchObject({ status: 201, body: "PUT 1 hello", headers: { "set-cookie": ["a=1", "b=2"] } });
   });
 
-  it("413 body-too-large: the handler stops reading the body, and the client gets the answer", async () => {
+  it("413 body-too-large: the handler stops reading the body, and the client gets the response", async () => {
     const server = await started({
       route: () =>
         withProblemResponses(
@@ -138,7 +138,7 @@ describe("a handler on a Node.js server", () => {
     expect((await ask(server, "/", { method: "POST", body: "x".repeat(100) })).body).toBe("100\n");
   });
 
-  it("sends a short answer in one write, although its length is unknown", async () => {
+  it("sends a short response of unknown length in one write", async () => {
     const server = await started({ route: () => async () => line("done") });
     const spies = [vi.spyOn(Socket.prototype, "_write"), vi.spyOn(Socket.prototype, "_writev")];
     onTestFinished(() => void vi.restoreAllMocks());
@@ -147,7 +147,7 @@ describe("a handler on a Node.js server", () => {
     expect(sockets.filter(({ localPort }) => localPort === server.port)).toHaveLength(1);
   });
 
-  it("500 internal: only the log says what went wrong", async () => {
+  it("500 internal: only the log has the error", async () => {
     const said: string[] = [];
     const server = await started({
       route: () =>
@@ -164,7 +164,7 @@ describe("a handler on a Node.js server", () => {
     expect(said.join()).toContain("the secret path");
   });
 
-  it("is limited only on the paths with a rate limit", async () => {
+  it("is rate-limited only on paths with a rate limit", async () => {
     const server = await started({
       route: () => async () => line("done"),
       limitOf: (path) => (path === "/limited" ? "mention" : null),
@@ -177,7 +177,7 @@ describe("a handler on a Node.js server", () => {
     expect(statuses).toEqual([429, 429, 429, 200, 200]);
   });
 
-  it("sees TRACE, which the Request of Fetch does not support", async () => {
+  it("gets TRACE requests, which Fetch's Request does not support", async () => {
     const said: string[] = [];
     const route =
       () =>
@@ -189,7 +189,7 @@ describe("a handler on a Node.js server", () => {
   });
 
   it.each(["destroy", "resetAndDestroy"] as const)(
-    "logs nothing about a request that ends early, and answers the next one: %s",
+    "logs nothing about an aborted request, and answers the next one: %s",
     async (hangUp) => {
       const failed: string[] = [];
       const read: string[] = [];
@@ -212,7 +212,7 @@ describe("a handler on a Node.js server", () => {
     },
   );
 
-  it("logs once that requests come through a proxy, if none is configured", async () => {
+  it("logs once that requests come through a proxy that is not configured", async () => {
     const said: string[] = [];
     const options = { route: () => async () => line("done"), log: (text: string) => void said.push(text) };
     const told = await started({ ...options, trustedProxies: 1 });
@@ -223,7 +223,7 @@ describe("a handler on a Node.js server", () => {
     expect(said).toEqual([expect.stringContaining("--trust-proxy 1")]);
   });
 
-  it("closes the connection of a body in single bytes, and reads a body that is short or in larger chunks", async () => {
+  it("closes the connection if a body comes in single bytes, and reads a short body or larger chunks", async () => {
     const failed: string[] = [];
     const taken: string[] = [];
     const log = (text: string) => void failed.push(text);
@@ -257,25 +257,22 @@ describe("a handler on a Node.js server", () => {
     ["400 bad-request", "GET / HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n"],
     ["400 bad-request", "no request\r\n\r\n"],
     ["400 bad-request", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
-  ])(
-    "%s: an invalid request is answered with a problem document, also after other requests: %.30j",
-    async (answer, text) => {
-      const server = await started({ route: () => async () => line("done") });
-      const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
-      let said = "";
-      socket.on("data", (data) => {
-        if (said === "") socket.write(text);
-        said += data;
-      });
-      await once(socket, "close");
-      const [status, code] = answer.split(" ");
-      const [head = "", body = ""] = said.slice(said.lastIndexOf("HTTP/1.1")).split("\r\n\r\n");
-      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*application/problem\\+json.*connection: close`, "s"));
-      expect(JSON.parse(body)).toMatchObject({ status: Number(status), code });
-    },
-  );
+  ])("%s: an invalid request gets a problem document, also after other requests: %.30j", async (answer, text) => {
+    const server = await started({ route: () => async () => line("done") });
+    const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    let said = "";
+    socket.on("data", (data) => {
+      if (said === "") socket.write(text);
+      said += data;
+    });
+    await once(socket, "close");
+    const [status, code] = answer.split(" ");
+    const [head = "", body = ""] = said.slice(said.lastIndexOf("HTTP/1.1")).split("\r\n\r\n");
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*application/problem\\+json.*connection: close`, "s"));
+    expect(JSON.parse(body)).toMatchObject({ status: Number(status), code });
+  });
 
-  it("cuts off an answer that has begun if the rest of the request is invalid", async () => {
+  it("cuts off a started response if the rest of the request is invalid", async () => {
     const server = await started({
       route: () => async () =>
         new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("begun")) })),
@@ -291,7 +288,7 @@ describe("a handler on a Node.js server", () => {
     expect(said).toMatch(/begun\r\n$/);
   });
 
-  it("logs nothing and cancels the body if the client disconnects during an answer with Content-Length", async () => {
+  it("logs nothing and cancels the body if the client disconnects during a response with Content-Length", async () => {
     const failed: string[] = [];
     let parts = 0;
     let isLetGo = false;
@@ -318,7 +315,7 @@ describe("a handler on a Node.js server", () => {
     expect(failed).toEqual([]);
   });
 
-  it("logs nothing and cancels the body if the client disconnects in the middle of an answer", async () => {
+  it("logs nothing and cancels the body if the client disconnects in the middle of a response", async () => {
     const failed: string[] = [];
     let isLetGo = false;
     const endless = () =>
@@ -339,7 +336,7 @@ describe("a handler on a Node.js server", () => {
     expect(failed).toEqual([]);
   });
 
-  it("logs an answer whose body fails", async () => {
+  it("logs a response whose body fails", async () => {
     const failed: string[] = [];
     const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error("The disk is gone.")) });
     const server = await started({
@@ -350,7 +347,7 @@ describe("a handler on a Node.js server", () => {
     expect(failed).toEqual(["GET /a failed: The disk is gone."]);
   });
 
-  it("answers open requests before it closes, and accepts no new ones", async () => {
+  it("answers open requests before it closes, and accepts no new connections", async () => {
     let finish = () => {};
     const port = await freePort();
     const begun = new Promise<void>((begin) => {
@@ -380,7 +377,7 @@ describe("a handler on a Node.js server", () => {
 describe("pipelined requests", () => {
   const get = "GET / HTTP/1.1\r\nhost: alice.example\r\n\r\n";
 
-  it("are handled in order, each when the one before it is answered", async () => {
+  it("are handled in order, each after the response to the previous one", async () => {
     let atWork = 0;
     let most = 0;
     const server = await started({
@@ -404,7 +401,7 @@ describe("pipelined requests", () => {
     expect([answers.split("here\n").length - 1, most]).toEqual([50, 1]);
   });
 
-  it("close the connection if there are too many", async () => {
+  it("close the connection if there are too many of them", async () => {
     let begun = 0;
     const server = await started({
       idleMs: NEVER_MS,
@@ -419,13 +416,13 @@ describe("pipelined requests", () => {
     expect(begun).toBeLessThanOrEqual(1);
   });
 
-  it("close the connection if nothing is sent or received for some time", async () => {
+  it("do not keep an idle connection open", async () => {
     const server = await started({ idleMs: 50, route: () => () => new Promise(() => {}) });
     const socket = connect(server.port, "127.0.0.1", () => socket.write(get));
     await once(socket.resume(), "close");
   });
 
-  it("never receive a part of another answer if one is shorter than its Content-Length", async () => {
+  it("never get part of another response if one is shorter than its Content-Length", async () => {
     const failed: string[] = [];
     const server = await started({
       log: (text) => void failed.push(text),
@@ -437,7 +434,7 @@ describe("pipelined requests", () => {
   });
 });
 
-describe("a body on a Node host", () => {
+describe("a request body on a Node.js server", () => {
   const PATIENCE_MS = 100;
   const measured = (wait: () => Promise<unknown> = async () => {}) =>
     withProblemResponses(
@@ -448,7 +445,7 @@ describe("a body on a Node host", () => {
       () => {},
     );
 
-  /** Sends the head of a request; a test sends of the body what it likes. The answer is all that comes until the end. */
+  /** Sends the head of a request and leaves the body to the test. `answer` is everything received until the connection closes. */
   function opened({ port }: NodeServer, size: number, connection = "keep-alive") {
     const socket = connect(port, "127.0.0.1");
     socket.write(`PUT / HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\nContent-Length: ${size}\r\n\r\n`);
@@ -460,7 +457,7 @@ describe("a body on a Node host", () => {
     return { socket, answer: new Promise<string>((resolve) => socket.on("close", () => resolve(come))) };
   }
 
-  /** The requests that a server has begun to read. */
+  /** The requests that the server has started to read. */
   function watchRequests(): { request: IncomingMessage; server: Server }[] {
     const seen: { request: IncomingMessage; server: Server }[] = [];
     const watch = (message: unknown) => void seen.push(Object(message));
@@ -469,19 +466,19 @@ describe("a body on a Node host", () => {
     return seen;
   }
 
-  /** The server's patience passes when a test says so. */
+  /** Advances the timer of slow bodies, in multiples of `PATIENCE_MS`. */
   function patienceClock(): (times: number) => Promise<void> {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     return async (times) => {
       vi.advanceTimersByTime(times * PATIENCE_MS);
-      // The server looks in a later turn of the event loop.
+      // The server checks in a later turn of the event loop.
       await nextTurn();
       await nextTurn();
     };
   }
 
-  it.each(["comes to a stop", "drips"])("408 too-slow: %s; the connection goes after the answer", async (name) => {
+  it.each(["stops", "drips"])("408 too-slow: it %s; the connection is closed after the response", async (name) => {
     const pass = patienceClock();
     const server = await started({ route: () => measured(), patienceMs: PATIENCE_MS });
     const { socket, answer } = opened(server, 100_000);
@@ -496,7 +493,7 @@ describe("a body on a Node host", () => {
   it.each<[string, number[]]>([
     ["before its first chunk", [5]],
     ["after each of its first chunks", [0, 1.5, 1.5, 1.5, 1.5]],
-  ])("is not slow where it waits for us: %s", async (_name, pauses) => {
+  ])("does not time out while the server does not read it: %s", async (_name, pauses) => {
     const pass = patienceClock();
     const seen = watchRequests();
     const pause = async () => {
@@ -520,7 +517,7 @@ describe("a body on a Node host", () => {
     expect(pauses).toEqual([]);
   });
 
-  it("is not slow where it has come as a whole, and is read later", async () => {
+  it("does not time out if it has arrived completely and is read later", async () => {
     const pass = patienceClock();
     const seen = watchRequests();
     const wait = async () => {
@@ -535,7 +532,7 @@ describe("a body on a Node host", () => {
     }
   });
 
-  it("may take as long as it needs where it comes steadily; the head may not", async () => {
+  it("has no time limit while it arrives steadily; the head has one", async () => {
     const seen = watchRequests();
     const server = await started({ route: () => measured(), patienceMs: 10 * PATIENCE_MS });
     const [size, pieces] = [40_000, 12];
@@ -550,20 +547,20 @@ describe("a body on a Node host", () => {
     for (const { server } of seen) expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
   });
 
-  it("that hangs on the path of a file is let go, once the file is sent", async () => {
+  it("does not keep the connection open when the requested file has been sent", async () => {
     const server = await started({ serveFile: (_, response) => void response.end("the file") });
     const { socket, answer } = opened(server, 100_000);
     socket.write(Buffer.alloc(50_000));
     expect(await answer).toMatch(/^HTTP\/1\.1 200 .*the file/s);
   });
 
-  it("that nobody reads leaves its sender the answer, and nothing on this side", async () => {
+  it("that no handler reads does not block the response, and leaves no timer behind", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const server = await started({
       route: (path) => async () => (path === "/later" ? setTimeout(10, line("no")) : line("no")),
     });
     const before = timers();
-    // Over the connection of the one before, where that is still good.
+    // Reuses the previous connection if it is still open.
     for (const [path, size] of [
       ["/", 20_000_000],
       ...Array(10).fill(["/", 200_000]),
@@ -614,7 +611,7 @@ describe("the rate limit", () => {
     expect([ask("192.0.2.1"), ask("::ffff:192.0.2.1")]).toEqual([200, 429]);
   });
 
-  it("reads from X-Forwarded-For only what trusted proxies have added", () => {
+  it("uses only the X-Forwarded-For entries that trusted proxies added", () => {
     expect([limited(1).ask("192.0.2.1", "198.51.100.1")]).toEqual([200]);
     const none = limited(1);
     expect([none.ask("192.0.2.1", "198.51.100.1"), none.ask("192.0.2.1", "198.51.100.2")]).toEqual([200, 429]);
@@ -637,7 +634,7 @@ describe("the rate limit", () => {
     expect(statuses).toEqual([200, 200, 429, 429]);
   });
 
-  it("does not count GET, and counts nothing if it is 0", () => {
+  it("does not count GET requests, and counts nothing if the limit is 0", () => {
     const { ask } = limited(1);
     expect([ask("192.0.2.1", undefined, "GET"), ask("192.0.2.1", undefined, "GET")]).toEqual([200, 200]);
     const off = limited(0);
@@ -658,7 +655,7 @@ describe("the files of a site", () => {
     return started({ serveFile: siteFiles(place) });
   }
 
-  it("the feed and its archives have type, CORS header and endpoint", async () => {
+  it("the feed and its archives have Content-Type, CORS header and endpoint", async () => {
     const server = await site({ "twtxt.txt": "# nick = ü\n", "twtxt-2024.txt": "x", "twtxt-old.txt": "x" });
     for (const path of ["/twtxt.txt", "/twtxt-2024.txt", "/twtxt.txt?x=1"]) {
       expect((await ask(server, path)).headers).toMatchObject({
@@ -672,7 +669,7 @@ describe("the files of a site", () => {
     expect(head).toMatchObject({ status: 200, body: "", headers: { "content-length": "12" } });
   });
 
-  it("410 with its page: a deleted post, however its URL is written", async () => {
+  it("410 with its page: a deleted post, in every spelling of its URL", async () => {
     const files = { "posts/gone/index.html": "<h1>deleted</h1>", "gone.html": "deleted", "posts/kept/index.html": "x" };
     const deleted = new Set(["/posts/gone/", "/gone.html"]);
     const server = await site(files, { isDeleted: (path) => deleted.has(path) });
@@ -699,7 +696,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("the feed and the discovery documents are those of the last real build, however their paths are encoded", async () => {
+  it("the feed and the discovery documents are those of the last production build, also with encoded paths", async () => {
     const published = mkdtempSync(join(tmpdir(), "twtxt-published-"));
     folders.push(published);
     mkdirSync(join(published, ".well-known/msg"), { recursive: true });
@@ -730,7 +727,7 @@ describe("the files of a site", () => {
     expect(modified).not.toBe("");
   });
 
-  it("416 and 412 say why in a line; 416 has the size", async () => {
+  it("416 and 412 have the reason in one line; 416 has the size", async () => {
     const server = await site({ "twtxt.txt": "0123456789" });
     const beyond = await ask(server, "/twtxt.txt", { headers: { range: "bytes=10-" } });
     expect(beyond).toMatchObject({
@@ -744,7 +741,7 @@ describe("the files of a site", () => {
     expect(part).toMatchObject({ status: 206, body: "234", headers: { "content-range": "bytes 2-4/10" } });
   });
 
-  it("are the same for a request with an absolute URL, as for a proxy", async () => {
+  it("are also served for a request with an absolute URL, as clients send to a proxy", async () => {
     const server = await site({ "index.html": "home", "twtxt.txt": "x", "a/index.html": "a", ".env": "SECRET=1" });
     expect(await ask(server, "http://evil.example/twtxt.txt?x=1")).toMatchObject({
       status: 200,
@@ -758,7 +755,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("discovery documents are public, and other dotfiles are not served", async () => {
+  it("discovery documents are served, other dotfiles are not", async () => {
     const server = await site({
       ".well-known/msg/alice.json": "{}",
       ".env": "SECRET=1",
@@ -774,7 +771,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("pages are the indexes of folders, and a missing one is answered with the 404 page of the site", async () => {
+  it("a page is the index of its folder, and a missing page gets the site's 404 page", async () => {
     const server = await site({ "index.html": "home", "posts/a/index.html": "a", "404.html": "lost" });
     expect((await ask(server, "/")).body).toBe("home");
     expect((await ask(server, "/posts/a/")).body).toBe("a");
@@ -787,7 +784,7 @@ describe("the files of a site", () => {
     expect((await ask(server, "/", { method: "POST" })).status).toBe(405);
   });
 
-  it("a symbolic link is followed inside the site, and answered with 404 if it leads out of it", async () => {
+  it("a symbolic link is followed inside the site, and gets 404 if it leads out of it", async () => {
     const secrets = mkdtempSync(join(tmpdir(), "twtxt-secrets-"));
     folders.push(secrets);
     writeFileSync(join(secrets, "alice.key"), "secret", { mode: 0o600 });
@@ -827,7 +824,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("come before an endpoint that gives way to them", async () => {
+  it("take precedence over an endpoint with isStaticFirst", async () => {
     const folder = mkdtempSync(join(tmpdir(), "twtxt-serve-"));
     folders.push(folder);
     mkdirSync(join(folder, ".well-known/msg"), { recursive: true });

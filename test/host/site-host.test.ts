@@ -20,7 +20,7 @@ afterEach(async () => {
   expect(strayed).toEqual([]);
 });
 
-/** Alice's site as `serve` runs it, with timers that the test advances. */
+/** Alice's site as `serve` runs it, with timers that tests advance. */
 function served(home: Alice, bob: Neighbour) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { services, store, clock, log } = receiver({ feedUrl: home.feedUrl, neighbours: [home, bob] });
@@ -53,7 +53,7 @@ function served(home: Alice, bob: Neighbour) {
       await vi.waitUntil(() => pauses.length >= work, 60_000);
       return pauses[work - 1];
     },
-    /** Moves the clock and fires the timers that are due. */
+    /** Advances the clock and fires the timers that are due. */
     async pass(milliseconds: number) {
       clock.time += milliseconds;
       await vi.advanceTimersByTimeAsync(milliseconds);
@@ -62,7 +62,7 @@ function served(home: Alice, bob: Neighbour) {
 }
 
 describe("a mention that failed once", () => {
-  it("is sent again at the announced time, without a build and before the next scheduled run", async () => {
+  it("is retried at the announced time, without a build and before the next scheduled run", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -83,7 +83,7 @@ describe("a mention that failed once", () => {
     expect(await list()).toMatchObject([{ outcome: "sent", status: 202 }]);
   });
 
-  it("is not sent earlier than its server has asked for", async () => {
+  it("is not retried before its server's Retry-After", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -95,7 +95,7 @@ describe("a mention that failed once", () => {
 });
 
 describe("a mention that was not sent yet", () => {
-  it("because the run had no time left is sent a minute later", async () => {
+  it("because the run ran out of time is sent a minute later", async () => {
     const home = await alice();
     const bob = await neighbour();
     const { host, list, clock, pauseAfter, pass } = served(home, bob);
@@ -112,7 +112,7 @@ describe("a mention that was not sent yet", () => {
     expect(await list()).toMatchObject([{ outcome: "sent" }, { outcome: "sent" }]);
   });
 
-  it("because a run that was killed still had the lease is sent a minute later", async () => {
+  it("because a killed run still held the lease is sent a minute later", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: bob.mention };

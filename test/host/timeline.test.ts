@@ -34,7 +34,7 @@ async function alice(change: (url: string) => ReceiverOptions = () => ({})) {
   return { ...home, bob, agents, server, get, list };
 }
 
-it("converts texts in slices, between which the server answers requests", async () => {
+it("converts texts in slices, so that the server answers requests in the meantime", async () => {
   const seen: string[] = [];
   setTimeout(() => seen.push("timer"), 1);
   const twt = {
@@ -58,7 +58,7 @@ it("converts texts in slices, between which the server answers requests", async 
 });
 
 describe("the timeline of a host", () => {
-  it("is read by the scheduled run, as a follower, and purged from the CDN", async () => {
+  it("is updated by the scheduled run, which identifies as a follower and purges the CDN", async () => {
     const { services, list, purged, agents, server } = await alice();
     await services.runScheduled();
     expect(await list()).toMatchObject({
@@ -77,7 +77,7 @@ describe("the timeline of a host", () => {
     expect(agents).toEqual(["eleventy-plugin-twtxt/0 (+https://alice.example/twtxt.txt; @alice)"]);
   });
 
-  it("has the own twts of its conversations", async () => {
+  it("has the site's own twts in its conversations", async () => {
     const own = (url: string) => ({
       ...{ source: "https://alice.example/notes/1/", isOwn: true, text: "Here *too*.", hash: "own1", hashV1: "own1" },
       author: { name: "alice", url: "https://alice.example/", photo: null },
@@ -96,7 +96,7 @@ describe("the timeline of a host", () => {
     expect(twts[0]?.html).toBe("<p>Here <em>too</em>.</p>");
   });
 
-  it("is not read again within ten minutes, and then only if it has changed", async () => {
+  it("does not read a feed again within ten minutes, and then only if it has changed", async () => {
     const { services, list, bob, clock, server } = await alice();
     await services.refreshTimeline();
     clock.time += 9 * MINUTE;
@@ -111,7 +111,7 @@ describe("the timeline of a host", () => {
     expect((await list()).twts.map(({ text }) => text)).toEqual(["Sun.", "It *rains*."]);
   });
 
-  it("keeps the twts of a feed that is gone, and says since when", async () => {
+  it("keeps the twts of a feed that is gone, with the time since when it is gone", async () => {
     const { services, list, bob, clock } = await alice();
     await services.refreshTimeline();
     bob.status = 410;
@@ -122,7 +122,7 @@ describe("the timeline of a host", () => {
     expect(unread).toMatchObject([{ nick: "bob", reason: "gone", lastRead: "2026-11-20T09:00:00Z" }]);
   });
 
-  it("404 until a feed could be read for the first time, so that the page keeps the twts of the build", async () => {
+  it("404 until the first feed is read, so that the page keeps the twts of the build", async () => {
     const { services, get, list, bob, clock, store } = await alice();
     bob.status = 503;
     await services.refreshTimeline();
@@ -134,7 +134,7 @@ describe("the timeline of a host", () => {
     expect((await list()).twts).toHaveLength(1);
   });
 
-  it("is made anew if what is stored is damaged", async () => {
+  it("is rebuilt if its stored value is damaged", async () => {
     const { services, list, store, clock, log } = await alice();
     await services.refreshTimeline();
     for (const key of await store.keys("timeline/")) await store.put(key, Buffer.from('{"updated":'));
@@ -155,7 +155,7 @@ describe("the timeline of a host", () => {
     expect((await get({ method: "POST" })).status).toBe(405);
   });
 
-  it("has no endpoint and no job without the option, and requests nothing", async () => {
+  it("has no endpoint, no job and no requests without the option", async () => {
     const { services, get, store, server } = await alice(() => ({ follow: undefined }) as never);
     await services.runScheduled();
     await services.refreshTimeline();
