@@ -41,8 +41,9 @@ const OPTIONS = {
   ...SETTINGS_OPTION,
 };
 
-/** The output of `export`. */
-const EXPORT = v.object({ mentions: v.array(ManagedMention) });
+/** What an import needs of the output of `mentions export`. */
+const EXPORTED = ["state", "source", "target", "type", "author", "text", "published", "received"] as const;
+const EXPORT = v.object({ mentions: v.array(v.pick(ManagedMention, EXPORTED)) });
 
 type Values = ValuesOf<typeof OPTIONS>;
 
@@ -225,10 +226,7 @@ async function readExport(file: string) {
   }
   const own = v.safeParse(EXPORT, json);
   if (!own.success) return mentionsOfWebmentionIo(json);
-  const shown = own.output.mentions.filter(({ state }) => state === "shown");
-  return shown.map(({ source, target, type, author, text: said, published, received }) => ({
-    ...{ source, target, type, author, text: said, published, received },
-  }));
+  return own.output.mentions.flatMap(({ state, ...mention }) => (state === "shown" ? [mention] : []));
 }
 
 async function wholeId(prefix: string, site: SiteMentions): Promise<string> {

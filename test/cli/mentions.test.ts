@@ -173,6 +173,17 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);
   });
 
+  it("imports a list that another program wrote, without ids and versions", async () => {
+    const { settings, shown, type } = await alice();
+    const author = { name: "Bob", url: "https://bob.example/", photo: null };
+    const time = "2024-03-02T09:05:00.000Z";
+    const source = "https://bob.example/like";
+    const mention = { source, target: PAGE, type: "like", author, text: "", published: time, received: time };
+    writeFileSync(join(settings.folder, "own.json"), JSON.stringify({ mentions: [{ ...mention, state: "shown" }] }));
+    expect(await type("import", "own.json")).toMatchObject({ exitCode: 0 });
+    expect(await shown()).toMatchObject([{ source, received: time }]);
+  });
+
   it.each([
     [[], '{"status":"ok"}'],
     [["--state", "held"], '{"mentions":[{"id":"3f2a91bc","state":"held"}],"next":null}'],
