@@ -14,20 +14,24 @@ function request(method: string, headers: Record<string, string>): Request {
 
 describe("a condition", () => {
   it.each<[string, Record<string, string>, string | null]>([
-    ["none", {}, ETAG],
-    ["none, of nothing", {}, null],
-    ["If-Match of this version", { "if-match": '"one"' }, ETAG],
-    ["If-Match of several, this one among them", { "if-match": '"two" ,"one",  "three"' }, ETAG],
-    ["If-Match of any", { "if-match": "*" }, ETAG],
-    ["If-None-Match of another version", { "if-none-match": '"two", W/"three"' }, ETAG],
-    ["If-None-Match of any, of nothing", { "if-none-match": "*" }, null],
-    ["If-None-Match of a version, of nothing", { "if-none-match": '"one"' }, null],
-    ["both", { "if-match": '"one"', "if-none-match": '"two"' }, ETAG],
-    ["If-Unmodified-Since of when it was changed", { "if-unmodified-since": SAME }, ETAG],
-    ["If-Unmodified-Since of later", { "if-unmodified-since": LATER }, ETAG],
-    ["If-Unmodified-Since of nothing", { "if-unmodified-since": EARLIER }, null],
-    ["If-Unmodified-Since that is no date", { "if-unmodified-since": "1999" }, ETAG],
-    ["If-Unmodified-Since where If-Match says more", { "if-match": ETAG, "if-unmodified-since": EARLIER }, ETAG],
+    ["no condition", {}, ETAG],
+    ["no condition, resource missing", {}, null],
+    ["If-Match with the current ETag", { "if-match": '"one"' }, ETAG],
+    ["If-Match with several ETags, one of them current", { "if-match": '"two" ,"one",  "three"' }, ETAG],
+    ["If-Match: *", { "if-match": "*" }, ETAG],
+    ["If-None-Match with other ETags", { "if-none-match": '"two", W/"three"' }, ETAG],
+    ["If-None-Match: *, resource missing", { "if-none-match": "*" }, null],
+    ["If-None-Match with an ETag, resource missing", { "if-none-match": '"one"' }, null],
+    ["If-Match and If-None-Match, both true", { "if-match": '"one"', "if-none-match": '"two"' }, ETAG],
+    ["If-Unmodified-Since with the modification time", { "if-unmodified-since": SAME }, ETAG],
+    ["If-Unmodified-Since with a later time", { "if-unmodified-since": LATER }, ETAG],
+    ["If-Unmodified-Since, resource missing", { "if-unmodified-since": EARLIER }, null],
+    ["If-Unmodified-Since with an invalid date", { "if-unmodified-since": "1999" }, ETAG],
+    [
+      "If-Unmodified-Since with an earlier time, ignored because of If-Match",
+      { "if-match": ETAG, "if-unmodified-since": EARLIER },
+      ETAG,
+    ],
   ])("holds for a write: %s", (_, headers, etag) => {
     const version = etag === null ? null : VERSION;
     for (const method of ["PUT", "POST", "DELETE"]) {
@@ -36,23 +40,23 @@ describe("a condition", () => {
   });
 
   it.each<[string, Record<string, string>, string | null]>([
-    ["If-Match of another version", { "if-match": '"two"' }, ETAG],
-    ["If-Match of a part of it", { "if-match": '"on"' }, ETAG],
+    ["If-Match with another ETag", { "if-match": '"two"' }, ETAG],
+    ["If-Match with a part of the ETag", { "if-match": '"on"' }, ETAG],
     ["If-Match without quotation marks", { "if-match": "one" }, ETAG],
-    ["If-Match of the weak form of this version", { "if-match": 'W/"one"' }, ETAG],
-    ["If-Match of nothing that is named", { "if-match": "" }, ETAG],
-    ["If-Match of a version, of nothing", { "if-match": '"one"' }, null],
-    ["If-Match of any, of nothing", { "if-match": "*" }, null],
-    ["If-None-Match of any", { "if-none-match": "*" }, ETAG],
-    ["If-None-Match of this version", { "if-none-match": '"two", "one"' }, ETAG],
-    ["If-None-Match of the weak form of this version", { "if-none-match": 'W/"one"' }, ETAG],
-    ["If-Unmodified-Since of earlier", { "if-unmodified-since": EARLIER }, ETAG],
+    ["If-Match with the weak form of the ETag", { "if-match": 'W/"one"' }, ETAG],
+    ["If-Match with an empty value", { "if-match": "" }, ETAG],
+    ["If-Match with an ETag, resource missing", { "if-match": '"one"' }, null],
+    ["If-Match: *, resource missing", { "if-match": "*" }, null],
+    ["If-None-Match: *", { "if-none-match": "*" }, ETAG],
+    ["If-None-Match with the current ETag", { "if-none-match": '"two", "one"' }, ETAG],
+    ["If-None-Match with the weak form of the ETag", { "if-none-match": 'W/"one"' }, ETAG],
+    ["If-Unmodified-Since with an earlier time", { "if-unmodified-since": EARLIER }, ETAG],
     [
-      "If-Match of another version and a date that is right",
+      "If-Match with another ETag, and a true If-Unmodified-Since",
       { "if-match": '"two"', "if-unmodified-since": SAME },
       ETAG,
     ],
-    ["both, of which one does not hold", { "if-match": '"one"', "if-none-match": '"one"' }, ETAG],
+    ["If-Match true, If-None-Match false", { "if-match": '"one"', "if-none-match": '"one"' }, ETAG],
   ])("412 precondition-failed for a write: %s", (_, headers, etag) => {
     const version = etag === null ? null : VERSION;
     for (const method of ["PUT", "POST", "DELETE"]) {
@@ -62,15 +66,15 @@ describe("a condition", () => {
 
   it.each<[string, Record<string, string>, string | null, string]>([
     [
-      "something is there",
+      "the resource exists",
       { "if-none-match": "*" },
       ETAG,
       "It already exists: the condition If-None-Match is not met.",
     ],
-    ["another version is there", { "if-match": '"two"' }, ETAG, "It has changed since: "],
-    ["it was changed later", { "if-unmodified-since": EARLIER }, ETAG, "It has changed since: "],
-    ["nothing is there", { "if-match": "*" }, null, "It does not exist: "],
-  ])("that fails says why: %s", (_, headers, etag, why) => {
+    ["the ETag differs", { "if-match": '"two"' }, ETAG, "It has changed since: "],
+    ["it was modified later", { "if-unmodified-since": EARLIER }, ETAG, "It has changed since: "],
+    ["the resource is missing", { "if-match": "*" }, null, "It does not exist: "],
+  ])("that fails gives the reason: %s", (_, headers, etag, why) => {
     expect(() => checkConditions(request("PUT", headers), etag === null ? null : VERSION)).toThrow(why);
   });
 
@@ -85,7 +89,7 @@ describe("a condition", () => {
   });
 });
 
-describe("a copy", () => {
+describe("a cached copy", () => {
   it.each<[boolean, Record<string, string>]>([
     [false, {}],
     [true, { "if-none-match": ETAG }],
@@ -106,7 +110,7 @@ describe("a copy", () => {
     [false, { "if-modified-since": "Fri, 20 Nov 2099 09:00:00 +0200" }],
     [false, { "if-none-match": '"two"', "if-modified-since": SAME }],
     [true, { "if-none-match": ETAG, "if-modified-since": "Thu, 19 Nov 2026 09:00:00 GMT" }],
-  ])("is known: %s, by %j", (isKnown, headers) => {
-    expect(isNotModified(request("GET", headers), VERSION)).toBe(isKnown);
+  ])("is up to date: %s, by %j", (isFresh, headers) => {
+    expect(isNotModified(request("GET", headers), VERSION)).toBe(isFresh);
   });
 });

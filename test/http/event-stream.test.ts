@@ -19,21 +19,21 @@ describe("a stream of events", () => {
   it.each<[string, string, StreamPart[]]>([
     ["an event", "data: hello\n\n", [event("hello")]],
     ["a name and an id, in any order", "id: 7\ndata: a\nevent: news\n\n", [event("a", "7", "news")]],
-    ["an id that goes on to count", "id: 7\ndata: a\n\ndata: b\n\n", [event("a", "7"), event("b", "7")]],
+    ["an id that remains for later events", "id: 7\ndata: a\n\ndata: b\n\n", [event("a", "7"), event("b", "7")]],
     ["an id of an event without data", "id: 7\n\ndata: a\n\n", [event("a", "7")]],
-    ["an id that is taken back", "id: 7\ndata: a\n\nid\ndata: b\n\n", [event("a", "7"), event("b")]],
-    ["an id with a NULL, which is none", "id: 7\nid: \0\ndata: a\n\n", [event("a", "7")]],
+    ["an id that is reset", "id: 7\ndata: a\n\nid\ndata: b\n\n", [event("a", "7"), event("b")]],
+    ["an id with a NULL, which is ignored", "id: 7\nid: \0\ndata: a\n\n", [event("a", "7")]],
     ["several lines of data", "data: a\ndata\ndata: b\n\n", [event("a\n\nb")]],
-    ["one space, which is no data", "data:  a\ndata:b\n\n", [event(" a\nb")]],
-    ["a name that ends with its event", "event: x\n\ndata: a\n\n", [event("a")]],
-    ["comments", ": still here\n\n:\ndata: a\n: b\n\n", [event("a")]],
-    ["unknown fields", "foo: bar\nfoo\ndata: a\n\n", [event("a")]],
-    ["how long to wait", "retry: 1500\n\nretry: -1\nretry: 1e3\n\n", [{ kind: "retry", milliseconds: 1500 }]],
+    ["one space after the colon, which is not data", "data:  a\ndata:b\n\n", [event(" a\nb")]],
+    ["a name that applies to one event only", "event: x\n\ndata: a\n\n", [event("a")]],
+    ["comments, which are ignored", ": still here\n\n:\ndata: a\n: b\n\n", [event("a")]],
+    ["unknown fields, which are ignored", "foo: bar\nfoo\ndata: a\n\n", [event("a")]],
+    ["a retry delay", "retry: 1500\n\nretry: -1\nretry: 1e3\n\n", [{ kind: "retry", milliseconds: 1500 }]],
     ["a byte order mark", "\ufeffdata: a\n\n", [event("a")]],
-    ["an event that breaks off", "data: a\n\ndata: b\n", [event("a")]],
-    ["a line that breaks off", "data: a", []],
-    ["nothing", "", []],
-  ])("has %s, with all kinds of line ends", async (_name, text, parts) => {
+    ["an incomplete event at the end", "data: a\n\ndata: b\n", [event("a")]],
+    ["an incomplete line", "data: a", []],
+    ["no bytes", "", []],
+  ])("parses %s, with all kinds of line ends", async (_name, text, parts) => {
     for (const end of ["\n", "\r\n", "\r"]) expect(await partsOf([text.replaceAll("\n", end)])).toEqual(parts);
   });
 
@@ -52,10 +52,10 @@ describe("a stream of events", () => {
     );
   });
 
-  it("yields an event at its empty line, also if that ends with CR", async () => {
-    let goOn = () => {};
+  it("yields an event at its empty line, even if that ends with CR", async () => {
+    let resume = () => {};
     const later = new Promise<void>((resolve) => {
-      goOn = resolve;
+      resume = resolve;
     });
     const bytes = (async function* () {
       yield Buffer.from("data: a\r\r");
@@ -64,14 +64,14 @@ describe("a stream of events", () => {
     })();
     const events = readEvents(bytes, 1000);
     expect((await events.next()).value).toEqual(event("a"));
-    goOn();
+    resume();
     expect((await events.next()).value).toEqual(event("b"));
   });
 
   it.each([
     ["a line without end", ["data: ", ...Array(20).fill("a".repeat(10))]],
     ["an event without end", Array(20).fill(`data: ${"a".repeat(10)}\n`)],
-    ["an event of nothing but lines", Array(200).fill("data\n")],
+    ["an event of empty lines without end", Array(200).fill("data\n")],
   ])("too-large: %s", async (_name, chunks) => {
     await expect(partsOf(chunks, 100)).rejects.toThrow(failsWith("too-large"));
   });

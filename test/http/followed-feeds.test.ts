@@ -14,7 +14,7 @@ const AGENT = "eleventy-plugin-twtxt/1.2.3 (+https://alice.example/twtxt.txt; @a
 const FEED =
   "# nick = bob\n# url = https://bob.example/twtxt.txt\n\n2026-01-02T03:04:05Z\thello\n2026-01-03T03:04:05Z\t(#abcdefg) yes\n";
 
-/** Serves one feed, and reads it as often as the test wants. */
+/** A server of one feed, and a function that reads the feed. */
 async function followed(listener: RequestListener, guard: Partial<GuardOptions> = {}) {
   const requests: Record<string, string | string[] | undefined>[] = [];
   const { url: origin, host } = await loopbackServer((request, response) => {
@@ -44,7 +44,7 @@ const textsOf = ({ twts }: { twts: { text: string }[] }) => twts.map(({ text }) 
 const numbersOf = (read: { twts: { text: string }[] }) => textsOf(read).map((text) => Number.parseInt(text, 10));
 
 describe("a followed feed", () => {
-  it("is read with the User-Agent of a follower: the newest twt comes first, with hashes and what it replies to", async () => {
+  it("is read with a follower's User-Agent, newest twt first, with hashes and subjects", async () => {
     const { read, requests, url } = await followed((_, response) => response.end(FEED));
     const { reason, kept, twts } = await read();
     expect(reason).toBeNull();
@@ -56,7 +56,7 @@ describe("a followed feed", () => {
     expect(requests[0]?.["user-agent"]).toBe(AGENT);
   });
 
-  it("is not sent again if it has not changed, and counts as read", async () => {
+  it("is not transferred again if unchanged, and counts as read", async () => {
     const date = "Thu, 01 Jan 2026 00:00:00 GMT";
     const { read, requests, state } = await followed((request, response) => {
       const isKnown = request.headers["if-none-match"] === '"1"' && request.headers["if-modified-since"] === date;
@@ -68,7 +68,7 @@ describe("a followed feed", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("has each of several twts in the same second", async () => {
+  it("has all twts of the same second", async () => {
     const lines = ["one", "two", "three"].map((text) => `2026-01-02T03:04:05Z\t${text}\n`);
     const { read } = await followed((_, response) => response.end(lines.join("")));
     const { twts } = await read();
@@ -79,7 +79,7 @@ describe("a followed feed", () => {
     ).toEqual(["one", "three", "two"]);
   });
 
-  it.each(["gemini:", "gopher:"])("is not on the web if its URL starts with %s", async (protocol) => {
+  it.each(["gemini:", "gopher:"])("is not requested if its URL starts with %s", async (protocol) => {
     const ask: Ask = () => Promise.reject(new Error("It was requested."));
     const follow = [{ nick: "bob", url: `${protocol}//bob.example/twtxt.txt` }];
     const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });
@@ -102,10 +102,10 @@ describe("a followed feed", () => {
     ["failed", "is damaged gzip", (response) => response.writeHead(200, { "content-encoding": "gzip" }).end("x")],
     ["noFeed", "is a page", (response) => response.end("<!doctype html><p>Gone")],
     ["noFeed", "is a text without twts", (response) => response.end("hello")],
-    ["unreachable", "breaks off", (response) => response.destroy()],
+    ["unreachable", "is cut off", (response) => response.destroy()],
     ["unreachable", "redirects to a private address", (response) => redirectTo("http://10.0.0.1/", response)],
   ] satisfies [string, string, (response: Parameters<RequestListener>[1]) => unknown][])(
-    "%s: stays as it was if it %s",
+    "%s: its last known twts remain if it %s",
     async (reason, _, fail) => {
       let isDown = false;
       const { read, state } = await followed((_, response) => void (isDown ? fail(response) : response.end(FEED)), {
@@ -118,13 +118,13 @@ describe("a followed feed", () => {
     },
   );
 
-  it("slow: is not waited for beyond two seconds", async () => {
+  it("slow: is abandoned after two seconds", async () => {
     const { read, requests } = await followed(() => passTimeLimits());
     expect(await read()).toEqual({ reason: "slow", kept: null, twts: [] });
     expect(requests).toHaveLength(1);
   });
 
-  it("slow: is not waited for when the time of all feeds is over", async () => {
+  it("slow: is abandoned when the time for all feeds is over", async () => {
     const stop = new AbortController();
     const { read } = await followed(() => stop.abort(new DOMException("The time is over.", "TimeoutError")));
     expect(await read(stop.signal)).toEqual({ reason: "slow", kept: null, twts: [] });
@@ -136,7 +136,7 @@ describe("a followed feed", () => {
     expect(requests).toEqual([]);
   });
 
-  it("is read anew if its cache is damaged", async () => {
+  it("is read in full if its cache is damaged", async () => {
     const { read, requests, state, url } = await followed((_, response) => response.end(FEED));
     for (const damaged of [null, "x", { url }, { ...(await read()).kept, etag: 5 }]) {
       state.known = parseKeptFeeds([damaged]);
@@ -145,13 +145,13 @@ describe("a followed feed", () => {
     expect(requests.filter((headers) => headers["if-none-match"])).toEqual([]);
   });
 
-  it("is read again although its validator cannot be sent back", async () => {
+  it("is read again if its ETag is not a valid header value", async () => {
     const { read } = await followed((_, response) => response.writeHead(200, { etag: '"\u00e9"' }).end(FEED));
     await read();
     expect(await read()).toMatchObject({ reason: null, kept: { etag: null } });
   });
 
-  it("has texts of at most 1,000 characters without controls, whatever the length of its lines", async () => {
+  it("has texts of at most 1,000 characters without control characters, however long its lines are", async () => {
     const long = `2026-01-02T03:04:05Z\ta\u2028b\u0007\u202e ${"x".repeat(400_000)}\n`;
     const { read } = await followed((_, response) => response.end(long));
     const [text = ""] = textsOf(await read());
@@ -160,7 +160,7 @@ describe("a followed feed", () => {
     expect(text.endsWith("…")).toBe(true);
   });
 
-  it("keeps at most 10 twts of the future, the nearest ones", async () => {
+  it("has at most 10 twts from the future, the nearest ones", async () => {
     const lines = Array.from({ length: 300 }, (_, i) => `${iso(NOW + (i - 150) * 60_000)}\t${i}\n`);
     const { read } = await followed((_, response) => response.end(lines.join("")));
     const numbers = numbersOf(await read());
@@ -189,14 +189,14 @@ describe("a followed feed of a megabyte", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("has what its start has if its server has no ranges", async () => {
+  it("has the twts at its start if its server does not support ranges", async () => {
     const { read } = await followed((_, response) => response.end(manyTwts.join("")));
     expect((await read()).twts).toHaveLength(100);
   });
 });
 
 describe("many followed feeds", () => {
-  it("do not keep the event loop busy: timers run while a large one is parsed", async () => {
+  it("do not block the event loop: timers run while a large one is parsed", async () => {
     const seen: string[] = [];
     const lines = Array.from(
       { length: 9_000 },
@@ -216,7 +216,7 @@ describe("many followed feeds", () => {
     expect(numbersOf({ twts: twtsOfFeeds(feeds) }).length).toBe(100);
   });
 
-  it("are read, 20 at once, in the order in which they are followed", async () => {
+  it("are read 20 at a time, and listed in the order of the follow list", async () => {
     const answers: (() => void)[] = [];
     const ask: Ask = async (url) => {
       await new Promise<void>((resolve) => answers.push(resolve));
@@ -237,7 +237,7 @@ describe("many followed feeds", () => {
     const reading = readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });
     for (const left of [45, 25, 5]) {
       await vi.waitUntil(() => answers.length > 0);
-      // All that are requested before one answers.
+      // Lets all requests start before the first response.
       await setImmediate();
       expect(answers).toHaveLength(Math.min(left, 20));
       for (const answer of answers.splice(0).reverse()) answer();
@@ -245,7 +245,7 @@ describe("many followed feeds", () => {
     expect(numbersOf({ twts: twtsOfFeeds(await reading) })).toEqual(follow.map((_, n) => n + 10));
   });
 
-  it("are requested before those that could not be read last time", async () => {
+  it("are requested in the order of their last successful read, latest first", async () => {
     const { url, host } = await loopbackServer((_, response) => response.end(FEED));
     const guard = createGuard({ userAgent: AGENT, allowPrivateHosts: [host] });
     const order: string[] = [];

@@ -42,40 +42,40 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 
 afterEach(() => expect(strayed).toEqual([]));
 
-describe("a URL that is not requested", () => {
+describe("a refused URL", () => {
   it.each([
     ["loopback", "http://127.0.0.1/"],
-    ["loopback, written as a number", "http://2130706433/"],
-    ["loopback, written in hex", "http://0x7f.1/"],
+    ["loopback as a decimal number", "http://2130706433/"],
+    ["loopback in hex", "http://0x7f.1/"],
     ["loopback in IPv6", "http://[::1]/"],
-    ["IPv4 inside of IPv6", "http://[::ffff:127.0.0.1]/"],
-    ["the metadata service of clouds", "http://169.254.169.254/latest/meta-data/"],
+    ["IPv4-mapped IPv6", "http://[::ffff:127.0.0.1]/"],
+    ["a cloud metadata service", "http://169.254.169.254/latest/meta-data/"],
     ["another protocol", "ftp://bob.example/twtxt.txt"],
     ["a file", "file:///etc/passwd"],
     ["credentials", "https://user:password@bob.example/"],
-    ["a password alone", "https://:password@bob.example/"],
-    ["a port of another service", "http://bob.example:25/"],
-    ["no URL", "bob.example/twtxt.txt"],
+    ["a password without a user", "https://:password@bob.example/"],
+    ["the port of another service", "http://bob.example:25/"],
+    ["not a URL", "bob.example/twtxt.txt"],
   ])("address-refused: %s", async (_name, url) => {
     await expect(ask(url)).rejects.toThrow(failsWith("address-refused"));
   });
 
   it.each([
     ["private", ["10.0.0.1"]],
-    ["private beside a public one", ["93.184.215.14", "127.0.0.1"]],
-    ["IPv4 inside of IPv6", ["::ffff:127.0.0.1"]],
-    ["IPv6 of the local network", ["fd00::1"]],
+    ["private, next to a public one", ["93.184.215.14", "127.0.0.1"]],
+    ["IPv4-mapped IPv6", ["::ffff:127.0.0.1"]],
+    ["IPv6 unique local", ["fd00::1"]],
   ])("address-refused: a name whose address is %s", async (_name, addresses) => {
     await expect(ask("http://bob.example:8080/", { lookup: names({ "bob.example": addresses }) })).rejects.toThrow(
       failsWith("address-refused"),
     );
   });
 
-  it("address-refused: http, but https is required", async () => {
+  it("address-refused: http where https is required", async () => {
     await expect(ask("http://bob.example/", {}, { isHttpsNeeded: true })).rejects.toThrow(failsWith("address-refused"));
   });
 
-  it("address-refused: a redirect to this machine, which gets no request", async () => {
+  it("address-refused: a redirect to this machine, which receives no request", async () => {
     const secret = await loopbackServer((_request, response) => response.end("secret"));
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: secret.url }).end());
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("address-refused"));
@@ -83,7 +83,7 @@ describe("a URL that is not requested", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("address-refused: a name whose second lookup is private, because every connection checks the address that it uses", async () => {
+  it("address-refused: a name whose second lookup is private, since each connection checks the address that it uses", async () => {
     let answers = 0;
     const lookup = ((_name: string, _options: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
       answers += 1;
@@ -93,21 +93,21 @@ describe("a URL that is not requested", () => {
     expect(answers).toBe(1);
   });
 
-  it("is one that the caller refuses, at first or after a redirect, with the error of the caller", async () => {
+  it("is refused by the caller's checkUrl, directly or after a redirect, with the caller's error", async () => {
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: "/secret#x" }).end());
-    const told: string[] = [];
+    const checked: string[] = [];
     const checkUrl = (url: string) => {
-      told.push(url);
+      checked.push(url);
       if (url.endsWith("/secret")) throw new TwtxtError("blocked", "Not this one.");
     };
     await expect(ask(`${bob.url}/#a`, { allowPrivateHosts: [bob.host] }, { checkUrl })).rejects.toThrow(
       failsWith("blocked"),
     );
-    expect(told).toEqual([`${bob.url}/`, `${bob.url}/secret`]);
+    expect(checked).toEqual([`${bob.url}/`, `${bob.url}/secret`]);
     expect(bob.asked).toEqual(["/"]);
   });
 
-  it("is one that the caller refuses, whatever dots are behind the name of its host", async () => {
+  it("is refused by the caller's checkUrl with any number of trailing dots in its host", async () => {
     const checkUrl = (url: string) => {
       if (new URL(url).host === "bob.example") throw new TwtxtError("blocked", "Not this one.");
     };
@@ -116,7 +116,7 @@ describe("a URL that is not requested", () => {
     }
   });
 
-  it("is requested if exactly its host and port are allowed", async () => {
+  it("is requested if its exact host and port are allowed", async () => {
     const bob = await loopbackServer((_request, response) => response.end("hello"));
     expect((await ask(bob.url, { allowPrivateHosts: [bob.host] }, { isHttpsNeeded: true })).text).toBe("hello");
     await expect(ask(bob.url, { allowPrivateHosts: [`127.0.0.1:${bob.port + 1}`] })).rejects.toThrow(
@@ -128,8 +128,8 @@ describe("a URL that is not requested", () => {
   });
 });
 
-describe("an answer", () => {
-  it("has its status, headers and URL; the request has the user agent", async () => {
+describe("a response", () => {
+  it("has status, headers and final URL; the request has the user agent", async () => {
     const bob = await loopbackServer((request, response) => {
       if (request.url === "/old") return response.writeHead(301, { location: "/new#part" }).end();
       return response
@@ -153,7 +153,7 @@ describe("an answer", () => {
     [307, "POST source=a", true],
     [308, "POST source=a", true],
     [302, "", false],
-  ])("a POST goes on with method and body after %i: %s", async (code, seen, goesOn) => {
+  ])("a POST redirected with %i arrives as %j", async (code, seen, isFollowed) => {
     const bob = await loopbackServer((request, response) => {
       if (request.url === "/old") return response.writeHead(code, { location: "/new" }).end();
       let body = "";
@@ -162,12 +162,12 @@ describe("an answer", () => {
     });
     const answer = await ask(`${bob.url}/old`, { allowPrivateHosts: [bob.host] }, { method: "POST", body: "source=a" });
     expect(answer.text).toBe(seen);
-    expect(answer.status).toBe(goesOn ? 200 : code);
+    expect(answer.status).toBe(isFollowed ? 200 : code);
   });
 
   it.each([
-    ["a circle", () => "/a"],
-    ["more than five", (count: number) => `/${count}`],
+    ["a loop", () => "/a"],
+    ["more than five redirects", (count: number) => `/${count}`],
   ])("too-many-redirects: %s", async (_name, next) => {
     let count = 0;
     const bob = await loopbackServer((_request, response) =>
@@ -186,15 +186,15 @@ describe("an answer", () => {
 
   it.each([
     ["broken", { "content-encoding": "gzip" }, Buffer.from("not gzip at all")],
-    ["cut off", { "content-encoding": "gzip" }, gzipSync("hello".repeat(100)).subarray(0, 20)],
+    ["truncated", { "content-encoding": "gzip" }, gzipSync("hello".repeat(100)).subarray(0, 20)],
     [
-      "followed by a megabyte that is none",
+      "followed by a megabyte that is not gzip",
       { "content-encoding": "gzip" },
       Buffer.concat([gzipSync("x"), Buffer.alloc(1 << 20, "x")]),
     ],
     ["unknown", { "content-encoding": "zstd" }, Buffer.from("x")],
-    ["Brotli, because a few bytes cost 16 MiB", { "content-encoding": "br" }, brotliCompressSync("hello")],
-    ["twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
+    ["Brotli, since a few bytes can use 16 MiB of memory", { "content-encoding": "br" }, brotliCompressSync("hello")],
+    ["applied twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
   ])("bad-compression: %s", async (_name, headers, body) => {
     const bob = await loopbackServer((_request, response) => response.writeHead(200, headers).end(body));
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("bad-compression"));
@@ -223,7 +223,7 @@ describe("an answer", () => {
   it.each([
     ["silent", () => {}],
     [
-      "slow to its last byte",
+      "slow until its last byte",
       (response: { write(text: string): void }) => void setInterval(() => response.write("x"), 20).unref(),
     ],
   ])("unreachable: %s", async (_name, answer) => {
@@ -233,7 +233,7 @@ describe("an answer", () => {
     );
   });
 
-  it("unreachable: the signal of the caller, during a body and before a request", async () => {
+  it("unreachable: the caller aborts, during a body and before a request", async () => {
     const deadline = new AbortController();
     const bob = await loopbackServer((_request, response) => {
       response.write("x", () => setTimeout(() => deadline.abort(), 50));
@@ -246,7 +246,7 @@ describe("an answer", () => {
     expect(bob.asked).toHaveLength(1);
   });
 
-  it("is told apart: a timeout or another failure", async () => {
+  it("isTimeout distinguishes a timeout from other failures", async () => {
     const slow = await loopbackServer((_request, response) => response.write("x"));
     const broken = await loopbackServer((_request, response) => response.destroy());
     const allowPrivateHosts = [slow.host, broken.host];
@@ -256,7 +256,7 @@ describe("an answer", () => {
     expect(await isLate("http://127.0.0.1/", PATIENT_MS)).toBe(false);
   });
 
-  it("unreachable: cut off in the middle", async () => {
+  it("unreachable: the body is cut off", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("half");
       setTimeout(() => response.destroy(), 20);
@@ -264,7 +264,7 @@ describe("an answer", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
   });
 
-  it("unreachable: TLS older than 1.2, with that reason", async () => {
+  it("unreachable: the server offers only TLS older than 1.2, and the error says so", async () => {
     const old = createTlsServer({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" });
     await new Promise<void>((resolve) => old.listen(0, "127.0.0.1", resolve));
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`;

@@ -5,7 +5,7 @@ import { elementsOf, parseHtml } from "../../plugin/http/parse-html.js";
 
 const treeOf = async (html: string) => (await parseHtml(html)).tree;
 
-/** Enough for more elements than are kept. */
+/** Characters for more elements than the limit. */
 const LARGE = 1 << 18;
 
 async function tags(html: string): Promise<string[]> {
@@ -39,19 +39,19 @@ describe("a page as a tree", () => {
     expect(elements[6]?.properties).toEqual({ rel: ["me", "A"], href: "/x?a&b" });
   });
 
-  it("has what a browser without JavaScript shows", async () => {
+  it("has the elements that a browser without JavaScript shows", async () => {
     expect(await tags("<body><noscript><p></p></noscript><template><b><template><i>")).toEqual(
-      ["html", "head", "body", "noscript", "p", "template"], // and nothing of the templates
+      ["html", "head", "body", "noscript", "p", "template"], // no contents of templates
     );
   });
 
-  it("has no attribute with a value of more than 16 KiB", async () => {
+  it("has no attribute with a value longer than 16 KiB", async () => {
     const root = await treeOf(`<p class="${"a ".repeat(500_000)}" id="p"><a href="/${"a/".repeat(10_000)}" rel="me">`);
     const properties = [...elementsOf(root)].map((element) => element.properties);
     expect(properties.slice(-2)).toEqual([{ id: "p" }, { rel: ["me"] }]);
   });
 
-  it("has the depth of the source for a page of normal depth", async () => {
+  it("has the depth of its source if that is normal", async () => {
     expect(await depthOf(`${"<div>".repeat(100)}<p>`)).toBe(103); // with html and body
   });
 
@@ -62,8 +62,8 @@ describe("a page as a tree", () => {
     ["lists", "<ul><li>"],
     ["svg", "<svg><g>"],
     ["formatting that is closed in the wrong order", "<b><p></b>"],
-    ["attributes that differ", "<i a><i b><i c>"],
-  ])("has limited depth and its elements in order, all or the first 50,000: %s", async (_name, unit) => {
+    ["different attributes", "<i a><i b><i c>"],
+  ])("has limited depth, and at most its first 50,000 elements, in order: %s", async (_name, unit) => {
     const root = await treeOf(`${unit.repeat(Math.ceil(60_000 / unit.length))}<em>after</em>`);
     const elements = [...elementsOf(root)];
     expect(elements.length).toBeGreaterThan(10_000);
@@ -83,7 +83,7 @@ describe("a page as a tree", () => {
     expect(toText(await treeOf(`${"<i>".repeat(10_000)}all <b>the</b> text`))).toBe("all the text");
   });
 
-  it("keeps the order of elements that are moved up", async () => {
+  it("has elements in their order even if they are moved up", async () => {
     const html = `${"<div>".repeat(200)}<i></i><b><u></u></b></div><s></s>`;
     expect((await tags(html)).filter((tag) => !["html", "head", "body", "div"].includes(tag))).toEqual([
       "i",
@@ -95,7 +95,7 @@ describe("a page as a tree", () => {
 
   it("is cut off if a small page expands to too many elements", async () => {
     const open = Array.from({ length: 2000 }, (_, at) => `<b a=${at}>`).join("");
-    const elements = await tags(`<link><p>${open}${"<p>x".repeat(10_000)}`); // each p opens all of the b again
+    const elements = await tags(`<link><p>${open}${"<p>x".repeat(10_000)}`); // each p reopens every b
     expect(elements.slice(0, 3)).toEqual(["html", "head", "link"]);
     expect(elements.length).toBeLessThanOrEqual(50_000);
     expect(elements.length).toBeGreaterThan(10_000);

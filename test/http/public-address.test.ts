@@ -17,13 +17,13 @@ describe("a public address", () => {
 describe("an address that is not public", () => {
   it.each([
     ["loopback", "127.0.0.1"],
-    ["loopback beyond the first", "127.255.255.254"],
+    ["loopback, not 127.0.0.1", "127.255.255.254"],
     ["this host", "0.0.0.0"],
     ["private", "10.1.2.3"],
     ["private", "172.16.0.1"],
     ["private", "192.168.1.1"],
     ["carrier-grade NAT", "100.64.0.1"],
-    ["link-local, the metadata service of clouds", "169.254.169.254"],
+    ["link-local, a cloud metadata service", "169.254.169.254"],
     ["documentation", "192.0.2.1"],
     ["benchmarks", "198.18.0.1"],
     ["multicast", "224.0.0.1"],
@@ -45,8 +45,8 @@ describe("an address that is not public", () => {
     ["local NAT64 with another prefix below it", "64:ff9b:1:a00:8:808:800::"],
     ["6to4 private", "2002:7f00:1::1"],
     ["Teredo with a private client", "2001:0:4136:e378:8000:63bf:f5ff:fffe"],
-    ["a name", "localhost"],
-    ["nothing", ""],
+    ["a host name", "localhost"],
+    ["empty", ""],
   ])("%s: %s", (_name, address) => {
     expect(isPublicAddress(address)).toBe(false);
   });

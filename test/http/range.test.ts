@@ -51,7 +51,7 @@ describe("a Range header", () => {
     expect(parseRange(header, size)).toEqual(range);
   });
 
-  it("gives a range within the resource, or none", () => {
+  it("is parsed as a range within the resource, or none", () => {
     const number = fc.option(fc.nat(20).map(String), { nil: "" });
     fc.assert(
       fc.property(number, number, fc.nat(12), (first, last, size) => {
@@ -66,7 +66,7 @@ describe("a Range header", () => {
     );
   });
 
-  it("416: a range outside the resource; the answer has the size", async () => {
+  it("416: a range outside the resource; the response has the size", async () => {
     const response = noSuchRange(10);
     expect(response.status).toBe(416);
     expect(response.headers.get("content-range")).toBe("bytes */10");

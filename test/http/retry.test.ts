@@ -5,7 +5,7 @@ const NOW = Date.parse("2026-11-20T09:00:00Z");
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** When each attempt is made, up to the last one, in milliseconds after the first. */
+/** The times of all attempts, in milliseconds after the first. */
 function attempts(random: number): number[] {
   const times = [NOW];
   for (let now: number | null = NOW; now !== null; ) {
@@ -25,12 +25,12 @@ describe("the next attempt", () => {
     expect(times.at(-1)).toBeLessThanOrEqual(3 * DAY);
   });
 
-  it("has jitter, so that failures at the same time are not retried at the same time", () => {
+  it("has jitter, so that simultaneous failures are not retried simultaneously", () => {
     const first = (random: number) => nextAttempt({ attempts: 1, first: NOW }, null, NOW, () => random);
     expect([first(0), first(0.5)]).toEqual([NOW + 8 * MINUTE, NOW + 10 * MINUTE]);
   });
 
-  it("waits at least as long as Retry-After and as the schedule", () => {
+  it("waits for Retry-After or the schedule, whichever is later", () => {
     const next = (minutes: number) => nextAttempt({ attempts: 1, first: NOW }, NOW + minutes * MINUTE, NOW, () => 0.5);
     expect([next(1), next(300)]).toEqual([NOW + 10 * MINUTE, NOW + 300 * MINUTE]);
   });
@@ -38,7 +38,7 @@ describe("the next attempt", () => {
   it.each([
     ["8 attempts", { attempts: 8, first: NOW }, null, NOW],
     ["3 days", { attempts: 2, first: NOW }, null, NOW + 3 * DAY],
-    ["a wish to wait for longer than is left", { attempts: 1, first: NOW }, NOW + 3 * DAY + 1, NOW],
+    ["a Retry-After beyond 3 days", { attempts: 1, first: NOW }, NOW + 3 * DAY + 1, NOW],
   ])("is none after %s", (_, tried, notBefore, now) => {
     expect(nextAttempt(tried, notBefore, now, () => 0.5)).toBeNull();
   });
@@ -57,7 +57,7 @@ describe("Retry-After", () => {
     ["99999999999999999999", null],
     ["", null],
     [undefined, null],
-  ])("of %j", (value, expected) => {
+  ])("%j", (value, expected) => {
     expect(parseRetryAfter(value, NOW)).toBe(expected);
   });
 });

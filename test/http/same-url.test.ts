@@ -6,7 +6,7 @@ const PAGE = "https://alice.example/Quinces?a=%41&b";
 describe("two URLs", () => {
   it.each([
     ["http and https", "http://alice.example/Quinces?a=%41&b"],
-    ["another case of protocol and host", "HTTPS://ALICE.Example/Quinces?a=%41&b"],
+    ["the case of scheme and host", "HTTPS://ALICE.Example/Quinces?a=%41&b"],
     ["the port of https", "https://alice.example:443/Quinces?a=%41&b"],
     ["the port of http, over https", "https://alice.example:80/Quinces?a=%41&b"],
     ["the port of https, over http", "http://alice.example:443/Quinces?a=%41&b"],
@@ -17,11 +17,11 @@ describe("two URLs", () => {
     ["a trailing dot of the host", "https://alice.example./Quinces?a=%41&b"],
     ["more than one trailing dot", "https://alice.example.../Quinces?a=%41&b"],
     ["encoding of unreserved characters", "https://alice.example/%51uinces?a=A&b"],
-  ])("are the same but for %s", (_, url) => {
+  ])("are the same except for %s", (_, url) => {
     expect(isSameUrl(url, PAGE)).toBe(true);
   });
 
-  it("are the same but for the encoding of a path's plain characters", () => {
+  it("are the same except for needless encoding in the path", () => {
     expect(isSameUrl("https://alice.example/%40alice/%21%28x%29", "https://alice.example/@alice/!(x)")).toBe(true);
     expect(isSameUrl("https://alice.example/%2falice", "https://alice.example/alice")).toBe(false);
     expect(isSameUrl("https://alice.example/?a=%40", "https://alice.example/?a=@")).toBe(false);
@@ -33,7 +33,7 @@ describe("two URLs", () => {
     ["encoding of reserved characters", "https://alice.example/Quinces?a=%41%26b"],
     ["slash", "https://alice.example/Quinces/?a=%41&b"],
     ["order of the query", "https://alice.example/Quinces?b&a=%41"],
-    ["query at all", "https://alice.example/Quinces"],
+    ["query, which one lacks", "https://alice.example/Quinces"],
     ["host", "https://www.alice.example/Quinces?a=%41&b"],
     ["port", "https://alice.example:8443/Quinces?a=%41&b"],
   ])("differ in their %s", (_, url) => {
@@ -54,7 +54,7 @@ describe("two URLs", () => {
     expect(normalUrl("mailto:bob@bob.example")).toBeNull();
   });
 
-  it("are the same with an international name and its ASCII form", () => {
+  it("are the same with an internationalized host and its ASCII form", () => {
     expect(isSameUrl("https://bücher.example/", "https://xn--bcher-kva.example")).toBe(true);
   });
 });

@@ -49,7 +49,7 @@ const vectors = JSON.parse(readFileSync(new URL("../vectors/http-signatures.json
   };
 };
 
-/** Whether the key of the RFC has made this signature; an Ed25519 one is made again. */
+/** Whether a signature was made with the RFC's key. Ed25519 is deterministic: its signature is made again and compared. */
 const isBy = {
   "hmac-sha256": (base: string, signature: Buffer) => {
     const secret = Buffer.from(vectors.keys["hmac-sha256"].secret, "base64");
@@ -128,7 +128,7 @@ const PARAMETERS: [string, string | number | boolean][] = [
   ["alg", "ed25519"],
 ];
 
-/** Correctly signed by Alice, whatever the components and parameters are. */
+/** Signs with Alice's key, with any components and parameters. */
 function signedAs(request: Sent, components: string[], parameters: Parameters): Sent {
   const { method, url } = request;
   const parts = { method, url, authority: new URL(url).host, headers: new Headers(request.headers) };
@@ -136,7 +136,7 @@ function signedAs(request: Sent, components: string[], parameters: Parameters): 
   return { ...request, headers: { ...request.headers, ...formatSignature({ components, parameters, signature }) } };
 }
 
-/** As {@link signedAs}, with some parameters changed; `undefined` leaves one out. */
+/** A GET request signed with changed parameters; `undefined` omits one. */
 function signedWith(changes: Record<string, string | number | boolean | undefined>): Sent {
   const parameters = new Map(PARAMETERS);
   for (const [name, value] of Object.entries(changes)) {
@@ -147,18 +147,15 @@ function signedWith(changes: Record<string, string | number | boolean | undefine
 }
 
 describe("the signature base", () => {
-  it.each(vectors.rfc9421)(
-    "is that of RFC 9421: $name",
-    ({ method, url, headers, input, base, algorithm, signature }) => {
-      const [items, parameters] = parseDictionary(`sig=${input}`).get("sig") as InnerList;
-      const parts = { method, url, authority: new URL(url).host, headers: new Headers(headers) };
-      const components = items.map(([component]) => String(component));
-      const text = signatureBase(parts, components, parameters);
+  it.each(vectors.rfc9421)("matches RFC 9421: $name", ({ method, url, headers, input, base, algorithm, signature }) => {
+    const [items, parameters] = parseDictionary(`sig=${input}`).get("sig") as InnerList;
+    const parts = { method, url, authority: new URL(url).host, headers: new Headers(headers) };
+    const components = items.map(([component]) => String(component));
+    const text = signatureBase(parts, components, parameters);
 
-      expect(text).toBe(base.join("\n"));
-      if (algorithm && signature) expect(isBy[algorithm](text, Buffer.from(signature, "base64"))).toBe(true);
-    },
-  );
+    expect(text).toBe(base.join("\n"));
+    if (algorithm && signature) expect(isBy[algorithm](text, Buffer.from(signature, "base64"))).toBe(true);
+  });
 });
 
 describe("a signed request", () => {
@@ -192,12 +189,12 @@ describe("a signed request", () => {
     expect(owner).toBe(alice.publicKey);
   });
 
-  it("is checked against the configured authority, whatever its Host", async () => {
+  it("is checked against the configured authority, not its Host header", async () => {
     const sent = { ...signed(), url: PUT.url.replace("https://alice.example", "http://10.0.0.1:3000") };
     expect(await verified(sent)).toMatchObject({ owner: alice.publicKey });
   });
 
-  it("passes through a real server as fetch sends it", async () => {
+  it("is valid when fetch sends it to a real server", async () => {
     const outcomes: unknown[] = [];
     const server = await loopbackServer(async (incoming, response) => {
       const chunks: Uint8Array[] = [];
@@ -220,7 +217,7 @@ describe("a signed request", () => {
 });
 
 describe("401 not-signed", () => {
-  it("a bit was changed", async () => {
+  it("one bit was changed", async () => {
     const sent = signed();
     const parts = ["method", "url", "body", ...Object.keys(sent.headers)];
     const written = (part: string) =>
@@ -235,7 +232,7 @@ describe("401 not-signed", () => {
         const bytes = written(part);
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         const request = requestWith(sent, part, bytes);
-        // A URL or a header that cannot be sent, and a method that Request itself writes in capitals.
+        // Skips URLs and headers that cannot be sent, and methods that Request converts back to uppercase.
         fc.pre(request !== null && !(part === "method" && request.method === PUT.method));
         await expect(verifiedRequest(request as Request)).rejects.toEqual(notSigned);
       }),
@@ -271,19 +268,19 @@ describe("401 not-signed", () => {
   it.each([
     ["an unknown parameter", { tag: "app" }],
     ["another algorithm", { alg: "hmac-sha256" }],
-    ["created as a text", { created: String(CREATED) }],
+    ["created as a string", { created: String(CREATED) }],
     ["created with a fraction", { created: CREATED + 0.5 }],
-    ["expires as a switch", { expires: true }],
+    ["expires as a boolean", { expires: true }],
     ["a nonce of 15 bytes", { nonce: Buffer.alloc(15).toString("base64") }],
     ["a nonce of 17 bytes", { nonce: Buffer.alloc(17).toString("base64") }],
     ["a nonce in base64 with spare bits", { nonce: "AAAAAAAAAAAAAAAAAAAAAB==" }],
     ["a nonce in base64url", { nonce: Buffer.alloc(16, 0xff).toString("base64url") }],
-    ["a key in capitals", { keyid: alice.publicKey.toUpperCase() }],
-    ["no key", { keyid: "alice" }],
+    ["a key in uppercase", { keyid: alice.publicKey.toUpperCase() }],
+    ["an invalid key", { keyid: "alice" }],
     ["a key of small order", { keyid: formatKey(new Uint8Array(32).fill(0).fill(1, 0, 1)) }],
-    ["somebody else's key", { keyid: mallory.publicKey }],
+    ["another person's key", { keyid: mallory.publicKey }],
     ["a lifetime of 301 s", { expires: CREATED + 301 }],
-    ["a lifetime that ends before it begins", { created: CREATED + 2, expires: CREATED + 1 }],
+    ["expires before created", { created: CREATED + 2, expires: CREATED + 1 }],
   ])("%s", async (_, changes) => {
     const allowed = new Set([alice.publicKey, mallory.publicKey]);
     await expect(verified(signedWith(changes), terms({ allowed }))).rejects.toEqual(notSigned);
@@ -295,7 +292,7 @@ describe("401 not-signed", () => {
     [0, null],
     [360, null],
     [361, notSigned],
-  ])("%d s after it was made, unless within 300 s and a skew of 60 s", async (age, error) => {
+  ])("%d s after created, except within 300 s and a clock skew of 60 s", async (age, error) => {
     const outcome = verified(signed(GET), terms({ now: () => NOW + age * 1000 }));
     if (error === null) expect(await outcome).toMatchObject({ owner: alice.publicKey });
     else await expect(outcome).rejects.toEqual(error);
@@ -328,9 +325,9 @@ describe("401 not-signed", () => {
   });
 
   it.each<[string, (input: string, signature: string) => Record<string, string>]>([
-    ["nothing of it is there", () => ({})],
-    ["no signature", (input) => ({ "signature-input": input })],
-    ["no input", (_, signature) => ({ signature })],
+    ["neither header", () => ({})],
+    ["no Signature header", (input) => ({ "signature-input": input })],
+    ["no Signature-Input header", (_, signature) => ({ signature })],
     [
       "another label",
       (input, signature) => ({
@@ -343,7 +340,7 @@ describe("401 not-signed", () => {
       (input, signature) => ({ "signature-input": `${input}, b${input}`, signature: `${signature}, b${signature}` }),
     ],
     [
-      "a second signature alone",
+      "a second signature without its input",
       (input, signature) => ({ "signature-input": input, signature: `${signature}, b${signature}` }),
     ],
     ["the label twice", (input, signature) => ({ "signature-input": `${input}, ${input}`, signature })],
@@ -360,17 +357,20 @@ describe("401 not-signed", () => {
       (input, signature) => ({ "signature-input": input.replace('"@path"', "path"), signature }),
     ],
     [
-      "white space that RFC 8941 does not write",
+      "whitespace that RFC 8941 serialization does not produce",
       (input, signature) => ({ "signature-input": input.replace(" ", "  "), signature }),
     ],
     ["leading zeros", (input, signature) => ({ "signature-input": input.replace("created=", "created=0"), signature })],
-    ["no dictionary", (_, signature) => ({ "signature-input": "sig=(((", signature })],
-    ["an item for a list", (_, signature) => ({ "signature-input": 'sig="@path"', signature })],
-    ["a switch for a list", (_, signature) => ({ "signature-input": "sig", signature })],
-    ["a list for a signature", (input) => ({ "signature-input": input, signature: "sig=()" })],
-    ["a text for a signature", (input) => ({ "signature-input": input, signature: 'sig="abc"' })],
+    ["an invalid dictionary", (_, signature) => ({ "signature-input": "sig=(((", signature })],
+    ["an item instead of a list", (_, signature) => ({ "signature-input": 'sig="@path"', signature })],
+    ["a boolean instead of a list", (_, signature) => ({ "signature-input": "sig", signature })],
+    ["a list instead of a signature", (input) => ({ "signature-input": input, signature: "sig=()" })],
+    ["a string instead of a signature", (input) => ({ "signature-input": input, signature: 'sig="abc"' })],
     ["a parameter of the signature", (input, signature) => ({ "signature-input": input, signature: `${signature};a` })],
-    ["63 bytes", (input) => ({ "signature-input": input, signature: `sig=:${Buffer.alloc(63).toString("base64")}:` })],
+    [
+      "a signature of 63 bytes",
+      (input) => ({ "signature-input": input, signature: `sig=:${Buffer.alloc(63).toString("base64")}:` }),
+    ],
     [
       "base64 without padding",
       (input, signature) => ({ "signature-input": input, signature: signature.replace("==:", ":") }),
@@ -389,7 +389,7 @@ describe("401 not-signed", () => {
     await expect(verified({ ...GET, headers: changed })).rejects.toEqual(notSigned);
   });
 
-  it("the signature with the order of the group added to its second half", async () => {
+  it("a signature with the group order added to its second half", async () => {
     const { headers } = signed(GET);
     const bytes = Buffer.from(String(headers.signature).slice("sig=:".length, -1), "base64");
     const order = Point.CURVE().n;
@@ -399,7 +399,7 @@ describe("401 not-signed", () => {
   });
 
   it("a signature that is valid only by the lenient rules of ZIP-215", async () => {
-    // The neutral element as the first half, its coordinate beyond the field.
+    // The first half is the neutral element in a non-canonical form: its coordinate exceeds the prime of the field.
     const first = Buffer.from("ee".padEnd(62, "f").concat("7f"), "hex");
     const { scalar, pointBytes } = await utils.getExtendedPublicKeyAsync(Buffer.alloc(32, 1));
     const parameters = new Map(PARAMETERS);
@@ -421,20 +421,20 @@ describe("401 not-signed", () => {
   });
 
   it.each([
-    ["it is another one", { body: Buffer.from("hullo") }],
-    ["it is cut off", { body: Buffer.from("hell") }],
-    ["it is gone", { body: undefined }],
-  ])("the body is not the signed one: %s", async (_, change) => {
+    ["replaced", { body: Buffer.from("hullo") }],
+    ["truncated", { body: Buffer.from("hell") }],
+    ["removed", { body: undefined }],
+  ])("the body was %s", async (_, change) => {
     await expect(verified({ ...signed(), ...change })).rejects.toEqual(notSigned);
   });
 
-  it("a body with a request that was signed without one", async () => {
+  it("a body was added to a request without one", async () => {
     const sent = { ...signed({ ...GET, method: "DELETE" }), body: Buffer.from("hello") };
     await expect(verified(sent)).rejects.toEqual(notSigned);
   });
 
   it.each(["sha-512=:AAAA:", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:, sha-512=:AAAA:"])(
-    "the digest is not of SHA-256 only: %s",
+    "Content-Digest has another algorithm than SHA-256: %s",
     async (digest) => {
       const sent = { ...PUT, headers: { "content-digest": digest } };
       const whole = signedAs(sent, [...REQUIRED, "content-digest"], new Map(PARAMETERS));
@@ -442,7 +442,7 @@ describe("401 not-signed", () => {
     },
   );
 
-  it("a header that must be signed was added", async () => {
+  it("a header that must be signed was added without a signature", async () => {
     const { headers } = signed(GET);
     for (const name of ["content-digest", ...Object.keys(PUT.headers)]) {
       await expect(verified({ ...GET, headers: { ...headers, [name]: "?0" } })).rejects.toEqual(notSigned);
@@ -450,7 +450,7 @@ describe("401 not-signed", () => {
   });
 
   it.each(["bob.example", "alice.example:8443", "www.alice.example"])(
-    "it was signed for alice.example, and arrives at %s",
+    "signed for alice.example, received at %s",
     async (authority) => {
       await expect(verified(signed(), terms({ authority }))).rejects.toEqual(notSigned);
     },
@@ -458,7 +458,7 @@ describe("401 not-signed", () => {
 });
 
 describe("a write", () => {
-  it.each(["PUT", "POST", "DELETE"])("%s is done once: the same again is 401", async (method) => {
+  it.each(["PUT", "POST", "DELETE"])("%s is accepted once: the same request again is 401", async (method) => {
     const at = terms();
     const sent = signed({ ...PUT, method });
     expect(await verified(sent, at)).toMatchObject({ owner: alice.publicKey });
@@ -469,14 +469,14 @@ describe("a write", () => {
     expect(await at.store.keys("nonces/")).toHaveLength(1);
   });
 
-  it("is done once if many equal ones arrive at the same time", async () => {
+  it("is accepted once if identical requests arrive at the same time", async () => {
     const at = terms();
     const sent = signed();
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => verified(sent, at)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  it("is new with a nonce that another key has used", async () => {
+  it("is accepted with a nonce that another key has used", async () => {
     const at = terms({ allowed: new Set([alice.publicKey, mallory.publicKey]) });
     const request = { ...GET, method: "DELETE" };
     const parameters = new Map(PARAMETERS);
@@ -492,7 +492,7 @@ describe("a write", () => {
 
   it.each([
     ["a read", signed(GET)],
-    ["a body that is not the signed one", { ...signed(), body: Buffer.from("hullo") }],
+    ["a write with an altered body", { ...signed(), body: Buffer.from("hullo") }],
   ])("%s leaves nothing in the store", async (_, sent) => {
     const at = terms();
     await verified(sent, at).catch(() => {});
@@ -513,26 +513,26 @@ describe("403 not-allowed", () => {
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("also a key that was allowed for an earlier request", async () => {
+  it("a valid signature of a key that was allowed for an earlier request", async () => {
     await verified(signed());
     await expect(verified(signed(), terms({ allowed: new Set() }))).rejects.toMatchObject({ code: "not-allowed" });
   });
 
-  it("a forged signature of a key that was allowed before is 401, as is that key in capitals", async () => {
+  it("401 for a forged signature of a key that was allowed before, and for that key in uppercase", async () => {
     await verified(signed());
     await expect(verified({ ...signed(), url: `${PUT.url}&more` })).rejects.toEqual(notSigned);
     const capitals = new Map(PARAMETERS).set("keyid", alice.publicKey.toUpperCase());
     await expect(verified(signedAs(GET, REQUIRED, capitals))).rejects.toEqual(notSigned);
   });
 
-  it("an invalid signature of such a key is 401", async () => {
+  it("401 for an invalid signature of a key that is not allowed", async () => {
     const sent = { ...signed(), url: `${PUT.url}&more` };
     await expect(verified(sent, terms({ allowed: new Set() }))).rejects.toEqual(notSigned);
   });
 });
 
 describe("used nonces", () => {
-  it("are stored while their request is valid, and removed then", async () => {
+  it("are stored while their request is valid, and removed afterwards", async () => {
     const at = terms();
     const sent = signed();
     await verified(sent, at);
@@ -563,7 +563,7 @@ function requestWith(sent: Sent, part: string, bytes: Buffer): Request | null {
   }
 }
 
-/** A number as Ed25519 writes it, the lowest byte first. */
+/** Decodes a little-endian number, as Ed25519 encodes it. */
 function fromBytes(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).reverse().toString("hex")}`);
 }
@@ -572,7 +572,7 @@ function fromNumber(number: bigint): Buffer {
   return Buffer.from(number.toString(16).padStart(64, "0"), "hex").reverse();
 }
 
-/** The last letter of a base64 text of 64 bytes carries four bits that must be zero. */
+/** Sets a spare bit: the last letter of 64 bytes in base64 has four bits that must be zero. */
 function nextLetter(end: string): string {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   return letters[letters.indexOf(end.charAt(0)) + 1] ?? "";

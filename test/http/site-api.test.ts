@@ -31,9 +31,9 @@ async function* inParts(...parts: string[]) {
   for (const part of parts) yield Buffer.from(part);
 }
 
-describe("a request to the author's own site", () => {
-  it("streams a body, signed and with its length", async () => {
-    const came: unknown[] = [];
+describe("a request to the author's site", () => {
+  it("streams a signed body with its Content-Length", async () => {
+    const received: unknown[] = [];
     const { ask, host } = await siteThat(async (incoming, response) => {
       const body = await buffer(incoming);
       const request = new Request(`http://${host}${incoming.url}`, {
@@ -44,17 +44,17 @@ describe("a request to the author's own site", () => {
       const terms = { authority: host, allowed: new Set([ALICE.publicKey]), store: memoryStore(), now: () => NOW };
       const { owner } = await verifyRequest(request, async () => body, terms);
       const { "content-length": length, "accept-encoding": encodings } = incoming.headers;
-      came.push({ length, encodings, body: String(body), owner });
+      received.push({ length, encodings, body: String(body), owner });
       response.end('{"ok":true}');
     });
     const sha256 = createHash("sha256").update("hello world").digest();
     const body = { size: 11, sha256, chunks: () => inParts("hello", " world") };
     const headers = { "content-type": "text/plain", "if-match": '"a"' };
     expect(await (await ask({ method: "PUT", path: "/a", headers, body })).json()).toEqual({ ok: true });
-    expect(came).toEqual([{ length: "11", encodings: "identity", body: "hello world", owner: ALICE.publicKey }]);
+    expect(received).toEqual([{ length: "11", encodings: "identity", body: "hello world", owner: ALICE.publicKey }]);
   });
 
-  it("gives the whole body even if it is read after a garbage collection", async () => {
+  it("returns the whole body even if it is read after a garbage collection", async () => {
     setFlagsFromString("--expose-gc");
     const collectGarbage: () => void = runInNewContext("gc");
     const { ask } = await siteThat((_, response) => void response.end(Buffer.alloc(2 ** 20)));
@@ -86,21 +86,21 @@ describe("a request to the author's own site", () => {
     [400, "bad-request", "It is so."],
     [429, "unreachable", "It is so."],
     [503, "unreachable", "It is so."],
-  ])("%d is %s, with the detail of the answer in one line", async (status, code, said) => {
+  ])("%d is %s, with the detail of the response in one line", async (status, code, text) => {
     const problem = JSON.stringify({ detail: "It\nis so.\u001b[2J" });
     const { ask } = await siteThat(withProblemResponses(status, "application/problem+json", problem));
     const error = await ask({ method: "GET", path: "/a" }).catch((error) => error);
     expect(error).toMatchObject({ code });
     expect(error.message).toContain(` answers ${status}: It is so. [2J`);
-    expect(error.message).toContain(said.replace("It is so.", "It is so. [2J"));
+    expect(error.message).toContain(text.replace("It is so.", "It is so. [2J"));
   });
 
   it("distinguishes a site without the API from a 404 of the API", async () => {
     const { ask } = await siteThat(withProblemResponses(404, "text/html", "<p>Nothing here"));
-    const said = "answers 404, but not in JSON. Is it there?";
+    const text = "answers 404, but not in JSON. Is it there?";
     for (const method of ["GET", "HEAD"] as const) {
       const error = await ask({ method, path: "/a" }).catch((error) => error);
-      expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining(said) });
+      expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining(text) });
     }
     const other = await siteThat(withProblemResponses(404, "application/problem+json", ""));
     await expect(other.ask({ method: "HEAD", path: "/a" })).rejects.toMatchObject({ code: "not-found" });
@@ -115,27 +115,27 @@ describe("a request to the author's own site", () => {
   it.each([
     ["is no JSON", "text/html", "unreachable"],
     [" ".repeat(8 * 2 ** 20 + 1), "application/json", "too-large"],
-  ])("refuses an answer that is not JSON, or that is endless", async (body, type, code) => {
+  ])("refuses a response that is not JSON, or larger than 8 MiB", async (body, type, code) => {
     const { ask } = await siteThat(withProblemResponses(200, type, body));
     const answer = await ask({ method: "GET", path: "/a" });
     await expect(answer.json()).rejects.toMatchObject({ code });
   });
 
   it.each([
-    ["before the answer", () => {}],
-    ["in the midst of it", ((_, response) => void response.writeHead(200).write("{")) satisfies RequestListener],
-  ])("gives up if no data moves %s", async (_, listener: RequestListener) => {
+    ["before the response", () => {}],
+    ["during the response", ((_, response) => void response.writeHead(200).write("{")) satisfies RequestListener],
+  ])("times out if no data arrives %s", async (_, listener: RequestListener) => {
     const { ask } = await siteThat(listener, { idleTimeoutMs: 100 });
-    const asking = (async () => (await ask({ method: "GET", path: "/a" })).json())();
-    await expect(asking).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("0.1 s") });
+    const reading = (async () => (await ask({ method: "GET", path: "/a" })).json())();
+    await expect(reading).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("0.1 s") });
   });
 
-  it("ends when it is aborted, with the reason", async () => {
+  it("rejects with the reason when it is aborted", async () => {
     const ending = new AbortController();
-    const { ask } = await siteThat(() => ending.abort(new TwtxtError("unreachable", "Broken off.")), {
+    const { ask } = await siteThat(() => ending.abort(new TwtxtError("unreachable", "Canceled.")), {
       signal: ending.signal,
     });
-    await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ message: "Broken off." });
+    await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ message: "Canceled." });
   });
 
   it("says why the site cannot be reached", async () => {
