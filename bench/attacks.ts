@@ -11,23 +11,23 @@ import { type Answer, FEED, probeDuring, type WatchedServe, watchedServe } from 
 
 /** The number of concurrent hostile sources, each with its own address. */
 const HOSTILE = 30;
-/** As many mentions used up the time of a day, when all senders shared it. */
+/** Enough to use up a day's verification time if all senders shared one allowance. */
 const SLOW_SOURCES = 177;
 const BURST = 150;
 const A_SECOND = 25;
 const READS = 50;
-/** So many in a row, since Linux counts CPU in hundredths of a second. */
+/** Many reads in a row: Linux counts CPU time in hundredths of a second. */
 const WARM_READS = 500;
-/** So many events are folded soon after a read of the list. */
-const LONG = 300;
+/** From this number of events on, a read of the list starts a compaction. */
+const COMPACT_FROM = 300;
 const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 
 interface Size {
   folder: string;
-  /** Of each sustained attack. */
+  /** The duration of each sustained attack. */
   seconds: number;
-  /** Before the list is read. */
+  /** The number of new mentions before the list is read. */
   newMentions: number;
   stop: AbortSignal;
 }
@@ -40,19 +40,19 @@ interface Scene {
   second: WatchedServe;
   quiet: WatchedServe;
   store: string;
-  /** The base URL of a host of sources; of 127.0.0.1 without a number. */
+  /** The base URL of a host of sources; without a number, that of 127.0.0.1. */
   host(number?: number): string;
 }
 
 /** One line of the table. */
 interface Reading {
   name: string;
-  /** Milliseconds in which a static file came, while it happened. */
+  /** Response times of a static file during the attack, in milliseconds. */
   files: number[];
   quietFiles: number[];
   cpuSeconds: number;
   mebibytes: number;
-  /** What there is to say of the answers. */
+  /** A summary of the responses; empty for none. */
   result: string;
 }
 
@@ -80,7 +80,7 @@ export async function measureStrangers(entry: string, size: Size): Promise<Part>
       ),
       await readingAfterNew(scene, size.newMentions, atOnce, () => readAtOnce(scene)),
     ];
-    await untilFolded(scene);
+    await untilCompacted(scene);
     const warm = { list: await cpuOf(scene, "/mentions.json"), file: await cpuOf(scene, "/") };
     const shown = await scene.attacked.shown();
     if (shown < size.newMentions) throw new Error(`The list has ${shown} of ${size.newMentions} new mentions.`);
@@ -109,7 +109,7 @@ async function sceneOf(entry: string, { folder, stop }: Size, port: number): Pro
   };
 }
 
-/** So that no module is loaded, and nothing compiled, while it is watched. */
+/** Warms up the server, so that no module is loaded or compiled during a measurement. */
 async function warmUp(scene: Scene): Promise<void> {
   for (let n = 0; n < 20; n += 1) {
     for (const server of [scene.attacked, scene.second]) await server.mention(sourceOf(scene, n), CAROL);
@@ -132,12 +132,12 @@ async function readingOf({ attacked, quiet }: Scene, name: string, event: () => 
   return { name, files, quietFiles, cpuSeconds, mebibytes: mebibytes - before.mebibytes, result };
 }
 
-/** What is compared with an aim. */
+/** The measurements that have an aim. */
 interface Findings {
   bombs: Reading | undefined;
   pages: Reading | undefined;
   atOnce: Reading | undefined;
-  /** Milliseconds of CPU for a read of the list, and of a static file, without anything else. */
+  /** Milliseconds of CPU for a read of the list and of a static file, on an idle server. */
   warm: { list: number; file: number };
 }
 
@@ -164,7 +164,7 @@ function partOf(readings: Reading[], { bombs, pages, atOnce, warm }: Findings): 
     { what: "Memory for it", aim: "below 100 MiB", reached: `${reading?.mebibytes.toFixed(0)} MiB` },
   ]);
   return {
-    title: "Static files of eleventy-twtxt serve while strangers are busy with it, and while nobody is",
+    title: "Static files of eleventy-twtxt serve during attacks, and of an undisturbed server",
     rows: [["", "files", "p50", "p99", "p99 of the quiet server", "CPU", "memory"], ...rows],
     aims: [
       ...hostile,
@@ -182,12 +182,12 @@ function partOf(readings: Reading[], { bombs, pages, atOnce, warm }: Findings): 
         .map(({ name, result }) => ({ what: name, aim: "none 503, none lost", reached: result }))
         .filter(({ reached }) => reached !== ""),
     ],
-    note: "CPU and memory in the table are those of the attacked server, static files included. Senders, sources and both servers share the processors, so that the p99 of the quiet server says how long a file waits for a processor alone.",
+    note: "CPU and memory in the table are those of the attacked server, static files included. Senders, sources and both servers share the processors, so the p99 of the quiet server shows how long a file waits just for a processor.",
     figures: { readings, warm },
   };
 }
 
-/** Each sender sends the next one when it is answered. */
+/** Each sender waits for a response before it sends the next mention. */
 async function sendHostile({ attacked }: Scene, source: string, seconds: number): Promise<string> {
   const end = performance.now() + seconds * 1000;
   const answers = await Promise.all(
@@ -200,7 +200,7 @@ async function sendHostile({ attacked }: Scene, source: string, seconds: number)
   return answersOf(answers.flat());
 }
 
-/** Another sender mentions the site meanwhile. */
+/** Meanwhile, another sender mentions the site. */
 async function sendSlow({ attacked, host }: Scene): Promise<string> {
   const reference = `#:~:text=${timestampOf(0)}`;
   const slow = Promise.all(
@@ -246,7 +246,7 @@ async function withLost({ attacked }: Scene, before: number, answers: Answer[]):
   return `${answersOf(answers)}, ${before + kept - (await attacked.shown())} lost`;
 }
 
-/** New mentions are stored by another process. */
+/** Measures a read after another process has stored new mentions. */
 async function readingAfterNew(
   scene: Scene,
   count: number,
@@ -268,15 +268,15 @@ async function storeMentions({ entry, store }: Scene, count: number): Promise<vo
 }
 
 /** Waits for the background work that the first read of many new mentions starts. */
-async function untilFolded({ store }: Scene): Promise<void> {
+async function untilCompacted({ store }: Scene): Promise<void> {
   const end = performance.now() + 60_000;
-  while (readdirSync(join(store, "mentions/events")).length >= LONG) {
-    if (performance.now() > end) throw new Error("The new mentions were not folded within a minute.");
+  while (readdirSync(join(store, "mentions/events")).length >= COMPACT_FROM) {
+    if (performance.now() > end) throw new Error("The new mentions were not compacted within a minute.");
     await sleep(100);
   }
 }
 
-/** Milliseconds of CPU that one answer takes, while nothing else is asked. */
+/** Milliseconds of CPU for one response, without other requests. */
 async function cpuOf({ attacked }: Scene, path: string): Promise<number> {
   await attacked.get(path);
   const before = attacked.usage().cpuSeconds;

@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { bodyOf, LARGE, send } from "./blob-rates.js";
 import type { BlobServer, Body } from "./blob-servers.js";
 
-/** Small blobs before the measured large one, so that the memory of the first requests is not counted. */
+/** Requests for small blobs before the measured large one, so that the memory of the first requests does not count. */
 const WARM_UPS = { put: 20, get: 500 };
 const KIB_IN_MIB = 1024;
 
-/** By how many MiB a large one raises the most that a process has had. */
+/** The rise of a process's peak memory by a large blob. */
 export interface Raise {
   step: "put" | "get";
   server: string;
   mebibytes: number;
 }
 
-/** A new process for each measurement. */
+/** Measures each server and step in a new process. */
 export async function memoryOf(starts: (() => Promise<BlobServer>)[], rounds: number): Promise<Raise[]> {
   const raises: Raise[] = [];
   const [small, large] = [bodyOf(1000), bodyOf(LARGE)];
@@ -34,19 +34,19 @@ export async function memoryOf(starts: (() => Promise<BlobServer>)[], rounds: nu
 }
 
 async function raisedBy(server: BlobServer, step: Raise["step"], { small, large }: Record<"small" | "large", Body>) {
-  const ask = async (step: Raise["step"], key: string, body: Body) => {
-    const request = await server.ready(step, key, body);
-    if (request) await send(server, request, body.bytes.length);
+  const request = async (step: Raise["step"], key: string, body: Body) => {
+    const ready = await server.ready(step, key, body);
+    if (ready) await send(server, ready, body.bytes.length);
   };
-  for (let i = 0; i < WARM_UPS.put; i += 1) await ask("put", "small", small);
-  for (let i = 0; i < WARM_UPS.get; i += 1) await ask("get", "small", small);
-  const before = mostMemory(server);
-  await ask(step, "large", large);
-  return mostMemory(server) - before;
+  for (let i = 0; i < WARM_UPS.put; i += 1) await request("put", "small", small);
+  for (let i = 0; i < WARM_UPS.get; i += 1) await request("get", "small", small);
+  const before = peakMemory(server);
+  await request(step, "large", large);
+  return peakMemory(server) - before;
 }
 
-/** The most memory that a process has had, in MiB. */
-function mostMemory({ pid }: BlobServer): number {
+/** The peak memory of a process, in MiB. */
+function peakMemory({ pid }: BlobServer): number {
   const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kib) / KIB_IN_MIB;
 }

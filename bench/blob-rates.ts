@@ -12,9 +12,9 @@ export interface Work {
   gets: number;
 }
 
-/** The largest one, in bytes. */
+/** The size of the largest blob, in bytes. */
 export const LARGE = 100 * 2 ** 20;
-/** Small requests are many, because V8 takes more time to optimise the code of the first thousand than that code takes later. */
+/** Small requests are numerous, because the first thousand mostly measure how V8 optimises their code. */
 export const WORKS: Work[] = [
   { name: "1 KB", bytes: 1000, atOnce: 1, puts: 200, gets: 200 },
   { name: `1 KB, ${MOST_AT_ONCE} at once`, bytes: 1000, atOnce: MOST_AT_ONCE, puts: 400, gets: 400 },
@@ -23,7 +23,7 @@ export const WORKS: Work[] = [
   { name: "100 MiB", bytes: LARGE, atOnce: 1, puts: 1, gets: 1 },
 ];
 const STEPS = ["put", "get", "shared", "delete"] as const;
-/** Only blobs from this size are deleted, for their space: ext4 writes files more slowly for five seconds after a deletion. */
+/** Smaller blobs are not deleted: ext4 writes files more slowly for five seconds after a deletion. */
 const FREED_BYTES = 1e6;
 
 export interface Rate {
@@ -33,7 +33,7 @@ export interface Rate {
   perSecond: number;
 }
 
-/** The first round of each work warms up. */
+/** The first round of each work is a warm-up. */
 export async function ratesOf(servers: readonly BlobServer[], rounds: number, stop: AbortSignal): Promise<Rate[]> {
   const rates: Rate[] = [];
   for (const work of WORKS) {
@@ -67,7 +67,7 @@ async function oneRound(servers: readonly BlobServer[], round: Round, stop: Abor
   return rates;
 }
 
-/** Signed before the clock runs: the client shares the machine with the servers. */
+/** Requests are signed before the measurement, because the client shares the machine with the servers. */
 async function requestsOf(server: BlobServer, step: Step, { work, body, round }: Round): Promise<ReadyRequest[]> {
   const { bytes, atOnce, puts, gets } = work;
   const requests: ReadyRequest[] = [];
@@ -89,9 +89,9 @@ async function rateOf(server: BlobServer, requests: readonly ReadyRequest[], { b
 }
 
 /**
- * Sends a request and reads all of the answer.
+ * Sends a request, and reads the whole response.
  *
- * @param size - how many bytes are read, if any are
+ * @param size - the length of the response body of a GET, in bytes
  */
 export async function send({ pool, name }: BlobServer, request: ReadyRequest, size: number): Promise<void> {
   let status = 0;
@@ -106,7 +106,7 @@ export async function send({ pool, name }: BlobServer, request: ReadyRequest, si
     });
   });
   if (status < 300 && (request.method !== "GET" || bytes === size)) return;
-  throw new Error(`${name} answers ${request.method} with ${status} and ${bytes} bytes.`);
+  throw new Error(`${name} responded to ${request.method} with ${status} and ${bytes} bytes.`);
 }
 
 export function bodyOf(length: number): Body {

@@ -6,13 +6,13 @@ import { ACCESS, startVersitygw, versitygwLack } from "../test/helpers/versitygw
 import { startPlainFiles } from "./plain-files.js";
 import { SITE_URL, startServe, writeSite } from "./served-site.js";
 
-/** The most that is under way at once. */
+/** The most concurrent requests. */
 export const MOST_AT_ONCE = 16;
 
-/** `get` is the owner's own, `shared` anybody's. */
+/** `get` is a signed request of the owner, `shared` an unsigned request for the shared URL. */
 export type Step = "put" | "get" | "shared" | "delete";
 
-/** A body with its SHA-256, so that no client is measured while it hashes. */
+/** A body with its SHA-256, so that the measurement does not include hashing by the client. */
 export interface Body {
   bytes: Uint8Array;
   sha256: Buffer;
@@ -28,10 +28,10 @@ export interface ReadyRequest {
 
 export interface BlobServer {
   name: string;
-  /** `null` for one whose memory is not of interest. */
+  /** `null` if its memory is not measured. */
   pid: number | null;
   pool: Pool;
-  /** Signs a request, which is good for some minutes; `null` for a step that this server does not know. */
+  /** Signs a request, which is valid for some minutes; `null` if this server does not support the step. */
   ready(step: Step, key: string, body: Body): Promise<ReadyRequest | null>;
   end(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function plainServer(folder: string, stop: AbortSignal): Promise<Bl
 type Signatures = typeof import("../plugin/http/sign-request.js");
 type Keys = typeof import("../plugin/keys/key.js");
 
-/** Who owns the blobs. */
+/** The owner of the blobs. */
 export interface Owner {
   publicKey: string;
   privateKey: KeyObject;
@@ -109,7 +109,7 @@ export async function serveServer(
   };
 }
 
-/** @returns `null` where it cannot run */
+/** @returns `null` if versitygw cannot run here */
 export async function s3Server(): Promise<BlobServer | null> {
   if ((await versitygwLack()) !== null) return null;
   const { socketPath, end } = await startVersitygw();
@@ -124,7 +124,7 @@ export async function s3Server(): Promise<BlobServer | null> {
   };
   const made = await pool.request(await signed("PUT", "/blobs"));
   await made.body.dump();
-  if (made.statusCode !== 200) throw new Error(`versitygw makes no bucket: ${made.statusCode}.`);
+  if (made.statusCode !== 200) throw new Error(`versitygw did not create a bucket: ${made.statusCode}.`);
   return {
     name: "versitygw",
     pid: null,
@@ -140,7 +140,7 @@ export async function s3Server(): Promise<BlobServer | null> {
   };
 }
 
-/** Works with servers, and ends them; those that cannot run are left out. */
+/** Starts the servers that can run here, works with them and ends them. */
 export async function withServers<T>(
   starts: (() => Promise<BlobServer | null>)[],
   work: (servers: BlobServer[]) => Promise<T>,

@@ -10,10 +10,10 @@ import { type Aim, median, type Part, ratio } from "./table.js";
 const STEPS = { put: "put", get: "get by the owner", shared: "get at the shared URL" } as const;
 const SERVERS = ["plain", "serve", "versitygw"] as const;
 
-/** Signatures that are checked in one go. */
+/** The number of signatures in a block. */
 const CHECK_BLOCK = 200;
 
-/** @param folder - is made */
+/** @param folder - is created */
 export async function measureBlobs(
   entry: string,
   { folder, rounds, stop }: { folder: string; rounds: number; stop: AbortSignal },
@@ -39,7 +39,7 @@ export async function measureBlobs(
 }
 
 const NOTE =
-  "Files come from the cache of the system. serve and the plain server have a file on the disk before they answer. versitygw listens on a socket in the file system.";
+  "Files are read from the system's cache. serve and the plain server sync a file to the disk before they respond. versitygw listens on a Unix socket.";
 
 function rowOf(rates: readonly Rate[], work: Work, step: keyof typeof STEPS): string[] {
   const plain = rateIn(rates, { work, step, server: "plain" });
@@ -51,7 +51,7 @@ function rowOf(rates: readonly Rate[], work: Work, step: keyof typeof STEPS): st
   return [`${STEPS[step]}, ${work.name}`, ...cells];
 }
 
-/** @returns how many a second; `NaN` where none was measured */
+/** @returns the rate per second; `NaN` if it was not measured */
 function rateIn(rates: readonly Rate[], { work, step, server }: { work: Work; step: string; server: string }): number {
   const found = rates.filter((rate) => rate.work === work.name && rate.step === step && rate.server === server);
   return median(found.map(({ perSecond }) => perSecond));
@@ -85,12 +85,12 @@ function memoryAims(raises: readonly Raise[]): Aim[] {
 function checksAim({ requests, bare }: Checks): Aim {
   return {
     what: "Signed requests checked in 1 s by one core",
-    aim: "none is set",
+    aim: "none set",
     reached: `${median(requests).toFixed(0)}; bare signatures by node:crypto ${median(bare).toFixed(0)}`,
   };
 }
 
-/** Checks a second, on one core: of whole requests, and of bare signatures. */
+/** Checks per second on one core: of whole requests, and of bare signatures. */
 interface Checks {
   requests: number[];
   bare: number[];

@@ -21,7 +21,7 @@ const WORDS =
 /**
  * Writes a blog: posts in Markdown, one layout, a page that lists them.
  *
- * @param folder - is made, with a link to the `node_modules` that hold Eleventy
+ * @param folder - is created, with a link to the `node_modules` that contain Eleventy
  */
 export function writeBlog(folder: string, blog: Blog, nodeModules: string): void {
   const files = {
@@ -39,7 +39,7 @@ export function writeBlog(folder: string, blog: Blog, nodeModules: string): void
   }
 }
 
-/** The URL of a post from the root of the site. @param posts - how many the blog has */
+/** The path of a post's page. @param posts - the number of posts of the blog */
 export function permalinkOf(i: number, posts: number): string {
   return `/posts/${dateOf(i, posts).slice(0, 4)}/post-${i + 1}/`;
 }
@@ -55,7 +55,7 @@ function post(i: number, { posts, isTitled }: Blog): { path: string; content: st
   return { path: `posts/${date.slice(0, 4)}/post-${i + 1}.md`, content: `${frontMatter}\n\n${body}\n` };
 }
 
-/** Spread evenly over the years, each with a different second. */
+/** The dates are spread evenly over the years, each at a different second. */
 function dateOf(i: number, posts: number): string {
   const time = FIRST_POST + Math.floor(((LAST_POST - FIRST_POST) / posts) * i);
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
@@ -98,7 +98,7 @@ title: Alice
 export function wordsFrom(seed: number): (count: number) => string {
   let state = seed >>> 0;
   const next = () => {
-    // The constants of Numerical Recipes; any mixing would do.
+    // A linear congruential generator with the constants of Numerical Recipes.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return WORDS[(state >>> 16) % WORDS.length];
   };

@@ -12,26 +12,26 @@ export interface Variant {
   /** A line of the configuration and the import that it needs. */
   imports: string;
   config: string;
-  /** Proof that the variant did its work. */
+  /** A file that exists only if the variant did its work. */
   writes: string;
-  /** Proof in that file. */
+  /** A text that this file contains. */
   contains?: string;
 }
 
 export interface BuildSetup {
-  /** The URL of the plugin, compiled. */
+  /** The URL of the compiled plugin. */
   plugin: string;
-  /** An empty one for the blog. */
+  /** An empty folder for the blog. */
   folder: string;
-  /** How often each is built. */
+  /** The number of measured builds of each variant. */
   runs: number;
-  /** How often each is built before, which does not count. */
+  /** The number of earlier builds of each variant, which do not count. */
   warmUps: number;
   stop: AbortSignal;
   say(progress: string): void;
 }
 
-/** What one build took: milliseconds and MiB. */
+/** The cost of one build, in milliseconds and MiB. */
 interface Usage {
   wall: number;
   cpu: number;
@@ -42,7 +42,7 @@ const usageHook = new URL("./usage.mjs", import.meta.url).href;
 
 const ALONE: Variant = { name: "Eleventy alone", imports: "", config: "", writes: "index.html" };
 
-/** What is compared: the first is the baseline, the last is ours. */
+/** The compared variants: the first is the baseline, the last is this plugin. */
 function variants(plugin: string): Variant[] {
   return [ALONE, rss("with the RSS plugin, all posts", 0), rss("with the RSS plugin, 10 posts", 10), twtxt(plugin)];
 }
@@ -56,7 +56,7 @@ function twtxt(plugin: string): Variant {
   };
 }
 
-/** As the documentation of the RSS plugin has it; its example has a limit of 10. */
+/** Configured as in the documentation of the RSS plugin, whose example has a limit of 10. */
 function rss(name: string, limit: number): Variant {
   const metadata = {
     language: "en",
@@ -74,7 +74,7 @@ function rss(name: string, limit: number): Variant {
   };
 }
 
-/** The goal for what the last variant adds to the first. */
+/** The aim for the cost that the last variant adds to the first. */
 interface BuildAim extends Omit<Aim, "reached"> {
   reached(shares: { wall: number; cpu: number }): string;
 }
@@ -134,7 +134,7 @@ async function build(folder: string, variant: Variant, config: string, stop: Abo
   const { wall } = await runNode(args, { cwd: folder, env: { NETLIFY: "", BENCH_USAGE: usageFile }, stop });
   const proof = join(output, variant.writes);
   if (!existsSync(proof) || !readFileSync(proof, "utf8").includes(variant.contains ?? ""))
-    throw new Error(`The build "${variant.name}" has not written ${variant.writes} with ${variant.contains}.`);
+    throw new Error(`The build "${variant.name}" did not write ${variant.writes} with ${variant.contains}.`);
 
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usageFile, "utf8")) as NodeJS.ResourceUsage;
   return { wall, cpu: (userCPUTime + systemCPUTime) / 1000, memory: maxRSS / 1024 };

@@ -8,7 +8,7 @@ export interface ChildOptions {
   stop: AbortSignal;
 }
 
-/** No process of a measurement takes as long. */
+/** The time limit of a process; none takes nearly as long. */
 const LONGEST = 15 * 60_000;
 
 /**
@@ -42,7 +42,7 @@ export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promi
   });
 }
 
-/** A server of ours that runs. */
+/** A running server. */
 export interface Child {
   port: number;
   pid: number;
@@ -50,7 +50,7 @@ export interface Child {
 }
 
 /**
- * Starts a server in a Node of its own, so that its work is not counted as ours. It sends its port as a message, and ends
+ * Starts a server in its own process, so that its work is not measured as ours. It sends its port as a message, and ends
  * when it is disconnected.
  */
 export function startServer(args: string[], stop: AbortSignal): Promise<Child> {

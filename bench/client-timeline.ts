@@ -1,4 +1,4 @@
-// bench/client-timeline.ts: the first page of the timeline in `eleventy-twtxt client`, from what was read the last time.
+// bench/client-timeline.ts: the first page of the timeline in `eleventy-twtxt client`, from the cache of its last run.
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
@@ -15,18 +15,18 @@ const TWTS = 200;
 const AIM_MS = 150;
 /** A browser takes about as long to open. */
 const OPENING_MS = 500;
-/** Nothing listens there, so the feeds cannot be read again. */
+/** No server listens here, so the feeds cannot be read again. */
 const NOWHERE = "http://127.0.0.1:9";
 const NEWEST = Date.parse("2026-11-01T00:00:00Z");
 
 interface Setup {
-  /** An empty one for the site. */
+  /** An empty folder for the site. */
   folder: string;
   runs: number;
   stop: AbortSignal;
 }
 
-/** @param entry - the URL of the package's main entry, compiled */
+/** @param entry - the URL of the package's compiled main entry */
 export async function measureClientTimeline(entry: string, { folder, runs, stop }: Setup): Promise<Part> {
   await writeReader(folder);
   const first: number[] = [];
@@ -55,7 +55,7 @@ export async function measureClientTimeline(entry: string, { folder, runs, stop 
   };
 }
 
-/** A site that follows feeds, and what its client read of them the last time. */
+/** A site that follows feeds, with the cache of its client. */
 async function writeReader(folder: string): Promise<void> {
   const { settings } = builtSite(NOWHERE, { host: "static" });
   const urls = Array.from({ length: FEEDS }, (_, number) => `${NOWHERE}/${number}.txt`);
@@ -69,7 +69,7 @@ async function writeReader(folder: string): Promise<void> {
   await cache.put("feeds", Buffer.from(JSON.stringify(urls.map(keptFeed))));
 }
 
-/** Each third twt replies to the one before. */
+/** Every third twt replies to the one before. */
 function keptFeed(url: string, number: number) {
   const hash = (twt: number) => (number * TWTS + twt).toString(32).padStart(12, "a");
   const twts = Array.from({ length: TWTS }, (_, twt) => {

@@ -14,12 +14,12 @@ import { median, type Part, range, time } from "./table.js";
 
 const POST = "https://alice.example/posts/x/";
 const MENTIONS = 2000;
-/** As the server sends it at a time. */
+/** The number of mentions in one response of the server. */
 const PAGE = 100;
 
 /**
- * Sums the time from each answer until the next request, or until the list is shown. Chromium's own ScriptDuration leaves
- * out what follows a promise, which is all of the component's work.
+ * Sums the time from each answer until the next request, or until the list is shown. Chromium's ScriptDuration does
+ * not include the code after a promise, which is all of the component's work.
  */
 const STOPWATCH = `
   globalThis.scripting = 0;
@@ -36,13 +36,13 @@ const STOPWATCH = `
   addEventListener("twtxt-mentions", stop);
 `;
 
-/** What a page load costs, in milliseconds: the component's scripting, and all tasks of the page. */
+/** The cost of a page load, in milliseconds: the component's scripting, and all tasks of the page. */
 interface Load {
   script: number;
   task: number;
 }
 
-/** @param entry - the URL of the package's main entry, compiled */
+/** @param entry - the URL of the package's compiled main entry */
 export async function measureComponent(entry: string, runs: number, stop: AbortSignal): Promise<Part> {
   const asset = (file: string) => readFile(new URL(`browser/${file}`, entry));
   const [script, style] = await Promise.all([asset("twtxt-mentions.js"), asset("twtxt.css")]);

@@ -17,7 +17,7 @@ const NAME = "Dana";
 const SEED = crypto.getRandomValues(new Uint8Array(32));
 const ALICE = { address: "alice@alice.example", key: KEY };
 
-/** The form creates an id right before it seals, and after sealing waits for its database. */
+/** The form creates an id right before it seals, and waits for its database after sealing. */
 const STOPWATCH = `
   globalThis.sealing = [];
   const { randomUUID } = Crypto.prototype;
@@ -28,7 +28,7 @@ const STOPWATCH = `
   };
 `;
 
-/** @param entry - the URL of the package's main entry, compiled */
+/** @param entry - the URL of the package's compiled main entry */
 export async function measureContactForm(entry: string, runs: number, stop: AbortSignal): Promise<Part> {
   const chromium = hasChromium() ? await sealInChromium(entry, runs, stop) : null;
   const node = Array.from({ length: runs }, sealInNode);
@@ -65,7 +65,7 @@ async function sealInChromium(entry: string, runs: number, stop: AbortSignal): P
     await page.goto(site.url);
     for (let run = 0; run < runs; run += 1) await sendMessage(page, run);
     const times: number[] = await page.evaluate("sealing");
-    if (times.length !== runs) throw new Error(`${runs} messages were sent, and ${times.length} were measured.`);
+    if (times.length !== runs) throw new Error(`${runs} messages were sent, but ${times.length} were measured.`);
     return times;
   } finally {
     await browser.close();

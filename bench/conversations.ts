@@ -9,10 +9,10 @@ import { type BuildSetup, compareBuilds, type Variant } from "./build.js";
 import { added, median, type Part, range, ratio, time } from "./table.js";
 
 const POSTS = 1000;
-/** The most mentions of one post, as a share of all. */
+/** The mentions of the most mentioned post, as a share of all. */
 const LARGEST = 0.1;
 const PER_PAGE = 100;
-/** Mentions on a page of the list of all, by default. */
+/** The plugin's default number of mentions on a page of the list of all mentions. */
 const LISTED = 100;
 
 /** Files for pages, and the limit of each in bytes, compressed. */
@@ -23,7 +23,7 @@ const ASSETS = [
   { file: "twtxt-contact-conversation.js", what: "Contact form, when a reader uses it", limit: 33_500 },
 ];
 
-/** Builds a blog with mentions in turn with the same blog without. @param count - of mentions */
+/** Builds a blog with and without mentions in turn. @param count - the number of mentions */
 export async function measureMentionBuilds(count: number, setup: BuildSetup): Promise<Part> {
   const sites = await Promise.all([startSite(() => []), startSite((url) => mentionsOf(url, count))]);
   try {
@@ -52,7 +52,7 @@ function withMentions(name: string, plugin: string, url: string, hasAny: boolean
   };
 }
 
-/** What Eleventy itself spends on as many pages as those that list all mentions. */
+/** Eleventy's own cost for as many pages as list all mentions. */
 function withEmptyPages({ name, imports, config }: Variant, count: number): Variant {
   const data = `{
     further: Array(${count}).fill(0),
@@ -128,7 +128,7 @@ function hashOf(post: number, i: number): string {
 
 type Tree = typeof import("../plugin/site/conversation.js");
 
-/** The time in which replies become a tree. @param entry - the URL of the package's main entry, compiled */
+/** The time to build the tree of replies. @param entry - the URL of the package's compiled main entry */
 export async function measureTree(entry: string, runs: number): Promise<Part> {
   const { mentionEntry, threadsOf }: Tree = await import(new URL("site/conversation.js", entry).href);
   const sizes = [100, 1_000, 10_000];
@@ -166,7 +166,7 @@ export async function measureTree(entry: string, runs: number): Promise<Part> {
   };
 }
 
-/** The files that pages load, compressed. @param entry - the URL of the package's main entry, compiled */
+/** The compressed files that pages load. @param entry - the URL of the package's compiled main entry */
 export function measureAssets(entry: string): Part {
   const assets = ASSETS.map(({ file, what, limit }) => {
     const content = readFileSync(new URL(`browser/${file}`, entry));

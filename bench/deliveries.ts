@@ -12,7 +12,7 @@ import { startServer } from "./child.js";
 import { startServe, writeSite } from "./served-site.js";
 import { median, type Part, percentile, ratio, time } from "./table.js";
 
-/** How many deliveries are on their way at once. */
+/** The numbers of concurrent deliveries. */
 const AT_ONCE = [1, 16];
 /** Bytes of a message before it is sealed: some lines of text. */
 const TEXT_BYTES = 1000;
@@ -38,8 +38,8 @@ interface Reading {
 }
 
 /**
- * The bare server writes each body into a file of its own, and has it on the disk before it answers 202, as the inbox does:
- * what remains is the work on the message.
+ * The bare server writes each body into its own file, and syncs it to the disk before it responds with 202, as the inbox does.
+ * The difference is the work on the message.
  */
 export async function measureDeliveries(entry: string, { folder, count, stop }: Size): Promise<Part> {
   const messages = await sealedMessages(entry, count * AT_ONCE.length);
@@ -69,7 +69,7 @@ export async function measureDeliveries(entry: string, { folder, count, stop }: 
     title: `${count} deliveries of ${TEXT_BYTES} bytes of text to an inbox`,
     rows,
     aims: [],
-    note: "Before a delivery is answered, the share of its sender and the message are in the synced log of the store.",
+    note: "Before serve responds to a delivery, it syncs the message and its sender's share to the store's log.",
     figures,
   };
 }
@@ -112,7 +112,7 @@ async function deliver(url: string, bodies: readonly string[], atOnce: number): 
         body: bodies[at] ?? "",
       });
       await body.dump();
-      if (statusCode !== 202) throw new Error(`A delivery was answered with ${statusCode}.`);
+      if (statusCode !== 202) throw new Error(`The response to a delivery was ${statusCode}.`);
       times.push(performance.now() - sent);
     }
   };

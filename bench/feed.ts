@@ -8,7 +8,7 @@ const STEP = 3_671_000;
 
 export interface LargeFeed {
   bytes: Uint8Array;
-  /** In the order of the file. */
+  /** The timestamps, in the order of the file. */
   timestamps: string[];
 }
 

@@ -8,7 +8,7 @@ import { median, type Part, range, ratio, time } from "./table.js";
 
 const bundler = fileURLToPath(new URL("../build/netlify.mjs", import.meta.url));
 
-/** The functions with the most requests, and the most bytes that each may load. */
+/** The functions with the most requests, and the number of bytes that each may load. */
 const WATCHED = [
   { name: "mentions.js", what: "Listing mentions", bytes: 120_000 },
   { name: "inbox.js", what: "Receiving and listing messages", bytes: 200_000 },
@@ -17,11 +17,11 @@ const WATCHED = [
 const UNDICI = "the whole of undici";
 const NOTHING = "node -e 0";
 
-/** The started program; without an entry, only Node. */
+/** The program to start; without an entry, Node alone. */
 interface Start {
   name: string;
   entry: string | null;
-  /** Bytes that are loaded at once, and bytes that may be loaded later. */
+  /** Bytes that are loaded at the start, and bytes that may be loaded later. */
   loaded: number;
   later: number;
   /** Milliseconds. */
@@ -30,9 +30,9 @@ interface Start {
 }
 
 /**
- * Makes the bundle of the functions and imports each of them in fresh processes.
+ * Bundles the functions, and imports each of them in fresh processes.
  *
- * @param folder - is made
+ * @param folder - is created
  */
 export async function measureFunctions(folder: string, runs: number, stop: AbortSignal): Promise<Part> {
   const functions = join(folder, "functions");
@@ -84,7 +84,7 @@ function startOf(name: string, entry: string | null): Start {
   return { name, entry, loaded: bytesOf(loaded), later: bytesOf(later), imports: [], processes: [] };
 }
 
-/** A yardstick: the library that such functions are mostly written with, made into one file as small as they are. */
+/** For comparison: the whole of undici, bundled and minified as the functions are. */
 async function bundledUndici(folder: string): Promise<string> {
   const outfile = join(folder, "undici.mjs");
   await build({
@@ -101,7 +101,7 @@ async function bundledUndici(folder: string): Promise<string> {
   return outfile;
 }
 
-/** The files that are loaded with a file of the bundle, itself first; not those that it may load later. */
+/** A file of the bundle and the files that it imports statically. */
 export function loadedWith(entry: string, seen = new Set<string>()): string[] {
   if (seen.has(entry)) return [];
   seen.add(entry);
@@ -111,7 +111,7 @@ export function loadedWith(entry: string, seen = new Set<string>()): string[] {
   ];
 }
 
-/** The files that these import later, with the imports of those. */
+/** The files that these files import dynamically, with their imports. */
 function loadedLater(files: readonly string[]): string[] {
   const seen = new Set(files);
   const later: string[] = [];

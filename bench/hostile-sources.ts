@@ -11,8 +11,8 @@ const PAGE_BYTES = 1024 * 1024;
 
 /**
  * Serves on one port of 127.0.0.1 and of the addresses of {@link addressOf}: `/feed.txt` has twts of {@link timestampOf} that mention
- * the target, `/bomb.txt` has eight megabytes of line ends in eight kilobytes of gzip, `/page.html` is a megabyte of properties in each
- * other behind a link to the target, and `/slow.txt` never answers.
+ * the target, `/bomb.txt` has eight megabytes of line ends in eight kilobytes of gzip, `/page.html` has a link to the target and a
+ * megabyte of nested properties, and `/slow.txt` never responds.
  */
 export function startSources(size: { hosts: number; twts: number; target: string }, stop: AbortSignal): Promise<Child> {
   const values = [String(size.hosts), String(size.twts), size.target];

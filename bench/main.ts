@@ -75,7 +75,7 @@ try {
   process.exitCode = 130;
 }
 
-/** A process that waits for our end, however it comes, and removes the folder: tsx may kill us at once on Ctrl-C. */
+/** Starts a process that removes the folder when this one ends: tsx may kill this one at once on Ctrl-C. */
 function removeAtOurEnd(folder: string): void {
   const remove = `fs.rmSync(${JSON.stringify(folder)}, { recursive: true, force: true, maxRetries: 20 })`;
   const code = `process.stdin.resume().on("close", () => ${remove})`;
@@ -130,7 +130,7 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
   ];
 }
 
-/** Two hundred hosts need as many loopback addresses, which only Linux has by default. */
+/** Two hundred hosts need two hundred loopback addresses, which only Linux has by default. */
 function sending(entry: string, isQuick: boolean): Measurement {
   const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
   return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
@@ -146,7 +146,7 @@ function machine(): { node: string; processor: string; processors: number } {
   return { node: process.version, processor: cpus()[0]?.model ?? "", processors: cpus().length };
 }
 
-/** The page of one run. */
+/** The Markdown page of one run. */
 function report(parts: readonly Part[], milliseconds: number): string {
   const { node, processor, processors } = machine();
   const minutes = Math.round(milliseconds / 60_000);

@@ -17,9 +17,9 @@ interface Series {
 }
 
 interface Size {
-  /** For the Go program. Created if it does not exist. */
+  /** The folder for the Go program; created if it does not exist. */
   folder: string;
-  /** Length of a block. */
+  /** The length of a block. */
   milliseconds: number;
   blocks: number;
   stop: AbortSignal;

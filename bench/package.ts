@@ -9,9 +9,9 @@ const repo = fileURLToPath(new URL("../", import.meta.url));
 export const nodeModules = join(repo, "node_modules");
 
 /**
- * Compiles the package's scripts and bundles packages into them, as they are published. Types are the business of other checks.
+ * Compiles the package's scripts and bundles packages into them, as they are published. Does not check types.
  *
- * @param folder - is made
+ * @param folder - is created
  * @returns the URL of its main entry, `dist/index.js`
  */
 export async function compilePackage(folder: string, stop: AbortSignal): Promise<string> {

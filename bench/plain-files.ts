@@ -8,7 +8,7 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { type Child, startServer } from "./child.js";
 
-/** @param folder - is made; GET, PUT and DELETE of `/<name>` are about a file in it */
+/** Serves GET, PUT and DELETE of `/<name>` for the files of a folder. @param folder - is created */
 export function startPlainFiles(folder: string, stop: AbortSignal): Promise<Child> {
   return startServer([...process.execArgv, fileURLToPath(import.meta.url), "plain", folder], stop);
 }

@@ -6,12 +6,12 @@ import { median, type Part, range, ratio, time } from "./table.js";
 
 type Package = typeof import("../plugin/index.js");
 
-/** What is measured, by name; each in milliseconds. */
+/** Measured times by name, in milliseconds. */
 type Times = Record<string, number[]>;
 
 const WARM_UPS = 4;
 
-/** @param entry - the URL of the package's main entry, compiled */
+/** @param entry - the URL of the package's compiled main entry */
 export async function measureReader(entry: string, runs: number, stop: AbortSignal): Promise<Part> {
   const series = {
     ...(await runSeries("bytes", entry, runs, stop)),
@@ -56,7 +56,7 @@ export async function measureFinding(entry: string, runs: number, stop: AbortSig
   };
 }
 
-/** The import of the package beside that of an empty module, in turn. */
+/** Imports the package and an empty module in turn. */
 export async function measureImport(
   entry: string,
   emptyModule: string,
@@ -92,13 +92,13 @@ export async function measureImport(
 }
 
 async function runSeries(name: string, entry: string, runs: number, stop: AbortSignal): Promise<Times> {
-  // The flags are those by which tsx loads this very file.
+  // The flags of this process make Node load this file with tsx.
   const args = [...process.execArgv, "--expose-gc", fileURLToPath(import.meta.url), name, entry, String(runs)];
   const { output } = await runNode(args, { stop });
   return JSON.parse(output) as Times;
 }
 
-/** A file as it comes from the network: a flat string that no earlier split of it is remembered for. */
+/** A file as it comes from the network: a flat string, whose split V8 has not cached. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
@@ -140,7 +140,7 @@ const SERIES: Record<string, (ours: Package, runs: number) => Times> = {
 };
 
 /**
- * Times several things in turn, each after a collection of garbage, so that none pays for another.
+ * Times the cases in turn, each after a garbage collection, so that none pays for another.
  *
  * @param cases - each prepares its input, and returns the function to measure
  */
@@ -153,7 +153,7 @@ function inTurn(runs: number, cases: Record<string, () => () => unknown[]>): Tim
       const start = performance.now();
       const result = work();
       const taken = performance.now() - start;
-      // Asked for, so that nothing of it can be left out.
+      // The result is used, so that V8 cannot skip the work.
       if (result.length < 0) throw new Error("never");
       if (run >= 0) times[name] = [...(times[name] ?? []), taken];
     }

@@ -13,7 +13,7 @@ const FIRST = Date.parse("2023-01-01T00:00:00Z");
 const STEP = 997_000;
 const HOSTS = 5000;
 const PAGES = 500;
-/** As many events as one run folds in. */
+/** The number of events in one run of the compaction. */
 const FOLD = 2000;
 const WARM_RUNS = 5;
 
@@ -24,18 +24,18 @@ const QUERIES: Record<string, MentionQuery> = {
   all: { limit: 1_000_000 },
 };
 
-/** One reading: how long, and how often the store was asked. */
+/** One reading: its time, and its number of requests to the store. */
 interface Reading {
   ms: number;
   requests: number;
 }
 
-/** By the name of a query. */
+/** Readings by the name of the query. */
 type Readings = Record<string, Reading[]>;
 
 interface Prepared {
   bytes: number;
-  /** How long each run of the compaction took. */
+  /** The time of each run of the compaction, in milliseconds. */
   folding: number[];
   bare: number[];
   cold: Readings;
@@ -45,11 +45,11 @@ interface Prepared {
 interface Series {
   cold: Readings;
   warm: Readings;
-  /** Maximum in MiB. */
+  /** The peak, in MiB. */
   memory: number;
 }
 
-/** @param folder - an empty one for the file store */
+/** @param folder - an empty folder for the file store */
 export async function measureReceived(
   entry: string,
   { folder, count, runs, stop }: { folder: string; count: number; runs: number; stop: AbortSignal },
@@ -79,14 +79,14 @@ export async function measureReceived(
     rows: [["", "time", "min to max", "requests", "ratio"], bare, ...rows],
     aims: [
       {
-        what: `Folding in the last ${FOLD.toLocaleString("en")} of them`,
-        aim: "none is set; a scheduled run has 20 s",
+        what: `Compacting the last ${FOLD.toLocaleString("en")} of them`,
+        aim: "none set; a scheduled run has 20 s",
         reached: time(memory.folding.at(-1) ?? Number.NaN),
       },
       {
         what: "Memory of a process that reads the files",
-        aim: "none is set; a function has 1024 MiB",
-        reached: `${median(files.map(({ memory }) => memory)).toFixed(0)} MiB at the most`,
+        aim: "none set; a function has 1024 MiB",
+        reached: `${median(files.map(({ memory }) => memory)).toFixed(0)} MiB at most`,
       },
     ],
     figures: { memory, files },
@@ -116,7 +116,7 @@ async function modulesOf(entry: string) {
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
 
-/** As a process finds it that has read nothing yet. */
+/** A reader without a cache, as in a new process. */
 function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
@@ -179,7 +179,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
     const start = performance.now();
     const mentions = bytes.flatMap((part) => JSON.parse(gunzipSync(part).toString()) as unknown[]);
     bare.push(performance.now() - start);
-    if (mentions.length !== count) throw new Error(`${mentions.length} mentions are stored.`);
+    if (mentions.length !== count) throw new Error(`Expected ${count} stored mentions, got ${mentions.length}.`);
     for (const [name, query] of Object.entries(QUERIES)) {
       const read = reader(modules, store);
       cold[name] = [...(cold[name] ?? []), await read(query)];
@@ -189,7 +189,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
   return { bytes: bytes.reduce((sum, part) => sum + part.length, 0), folding, bare, cold, warm };
 }
 
-/** Stores mentions as they come: event by event, folded in by one run after the other. */
+/** Stores mentions one event at a time, with repeated runs of the compaction. */
 async function fill({ Journal }: Modules, store: Store, count: number): Promise<number[]> {
   const folding: number[] = [];
   let last = FIRST;

@@ -8,7 +8,7 @@ import type { Question } from "../test/interop/saltpack/reference.js";
 
 type Ours = typeof import("../plugin/messages/index.js");
 
-/** Repeated. Throws if the result is wrong. */
+/** The repeated work. Throws if the result is wrong. */
 export type Work = () => unknown;
 
 export interface Case {
@@ -28,7 +28,7 @@ const SIZES = [
 ];
 const MOST_RECIPIENTS = 64;
 const BOGUS_RECIPIENTS = 1000;
-/** More than `seal` remembers. */
+/** More recipients than `seal` caches. */
 const NEW_RECIPIENTS = 200;
 
 /** A key in the forms of the three implementations. */
@@ -73,20 +73,20 @@ function sealedCases(
   const options = { sender, recipients: [bob.publicKey] };
   const seal = () => (armored ? ours.seal(plaintext, { ...options, armor: true }) : ours.seal(plaintext, options));
   const message = seal();
-  const [kind, told] = [`${size}, ${armored ? "armored" : "binary"}`, bytes === MIB ? { bytes } : {}];
+  const [kind, throughput] = [`${size}, ${armored ? "armored" : "binary"}`, bytes === MIB ? { bytes } : {}];
   const npmSeal = armored ? npm.signcryptAndArmor : npm.signcrypt;
   const input = typeof message === "string" ? utf8(message) : message;
   return [
     {
       name: `seal ${kind}`,
-      ...told,
+      ...throughput,
       ours: seal,
       npm: () => npmSeal(plaintext, alice, [bob.exchange.publicKey]),
       go: { do: "seal", sender: alice.seed, recipients: [bob.publicKey], input: plaintext, armored },
     },
     {
       name: `open ${kind}`,
-      ...told,
+      ...throughput,
       ours: opening(ours, message, ours.secretKey(bob.secretKey), bytes),
       npm: npmOpening(message, bob, bytes),
       go: { do: "open", key: bob.seed, input, armored },
@@ -164,7 +164,7 @@ function bogusCase(ours: Ours, bob: Identity): Case {
 }
 
 function isAccepted(): never {
-  throw new Error("A message with too many recipients is accepted.");
+  throw new Error("A message with too many recipients was accepted.");
 }
 
 function opening(
@@ -175,7 +175,7 @@ function opening(
 ): Work {
   return () => {
     const { plaintext } = ours.open(message, { key });
-    if (plaintext.length !== bytes) throw new Error("We open a message to something else.");
+    if (plaintext.length !== bytes) throw new Error("Our package opened a message to the wrong text.");
   };
 }
 
@@ -185,7 +185,7 @@ function npmOpening(message: Uint8Array | string, { exchange }: Identity, bytes:
       typeof message === "string"
         ? await npm.dearmorAndDesigncrypt(message, exchange)
         : await npm.designcrypt(message, exchange);
-    if (opened.length !== bytes) throw new Error("The package on npm opens a message to something else.");
+    if (opened.length !== bytes) throw new Error("The npm package opened a message to the wrong text.");
   };
 }
 

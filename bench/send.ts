@@ -7,14 +7,14 @@ import { runNode } from "./child.js";
 import { addressOf, DELAY, type Report, startHosts } from "./strangers.js";
 import { median, type Part, range, ratio, time } from "./table.js";
 
-/** The rule: so many requests at once, and one of each host. */
+/** The limit of concurrent requests; each host gets one at a time. */
 const AT_ONCE = 32;
 const BARE = "fetch alone";
-/** What a request to Netlify Blobs may take, in milliseconds. */
+/** The time of a request to Netlify Blobs, in milliseconds. */
 const STORE_DELAY = 50;
 
 export interface SendSetup {
-  /** A new one for the file store. */
+  /** A new folder for the file store. */
   folder: string;
   hosts: number;
   mentions: number;
@@ -28,10 +28,10 @@ interface Run extends Report {
   cpu: number;
 }
 
-/** By the name of the step. */
+/** Runs by the name of the step. */
 type Series = Record<string, Run[]>;
 
-/** @param entry - the URL of the package's main entry, compiled */
+/** @param entry - the URL of the package's compiled main entry */
 export async function measureSending(entry: string, setup: SendSetup): Promise<Part> {
   const { folder, hosts, mentions, runs, stop } = setup;
   const { port, end } = await startHosts(hosts, mentions, stop);
@@ -80,7 +80,7 @@ function partOf(series: Series, { hosts, mentions, runs }: SendSetup): Part {
   };
 }
 
-/** No way to make these requests is faster: neither to the busiest host, one by one, nor to all of them. */
+/** The minimum time of these requests: that of the busiest host, one by one, or that of all hosts, whichever is longer. */
 function boundOf(requests: readonly number[]): number {
   return Math.max(...requests, Math.ceil(sum(requests) / AT_ONCE)) * DELAY;
 }
@@ -136,14 +136,14 @@ async function run({ entry, port, folder, hosts, mentions, runs }: Task): Promis
     for (const [name, work] of Object.entries(works)) {
       const { wall, cpu } = await timed(() => work(run));
       const report = (await (await fetch(`http://${own}/report`)).json()) as Report;
-      if (report.mentions !== mentions) throw new Error(`${name}: ${report.mentions} of ${mentions} mentions came.`);
+      if (report.mentions !== mentions) throw new Error(`${name}: ${report.mentions} of ${mentions} mentions arrived.`);
       series[name]?.push({ ...report, wall, cpu });
     }
   }
   return series;
 }
 
-/** A store behind a network, which takes its time for each request. */
+/** A remote store, with a delay for each request. */
 function farAway(store: Store): Store {
   const slowly = <A extends unknown[], R>(ask: (...values: A) => Promise<R>) => {
     return async (...values: A): Promise<R> => {
@@ -161,7 +161,7 @@ async function timed(work: () => Promise<void>): Promise<{ wall: number; cpu: nu
   return { wall: performance.now() - start, cpu: (user + system) / 1000 };
 }
 
-/** As many requests of the same politeness, from a list that is known beforehand: no discovery, no ledger, no guard. */
+/** Sends as many requests with the same limits from a list that is known beforehand: no discovery, no ledger, no guard. */
 async function sendBare(port: number, hosts: number, mentions: number): Promise<void> {
   const form = { method: "POST", body: new URLSearchParams({ source: "a", target: "b" }) };
   let next = 0;

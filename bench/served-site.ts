@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { HostSettings } from "../plugin/site/site.js";
 import { builtSite, hostFile, settingsFile } from "../test/helpers/built-site.js";
 
-/** Where the site believes to be. Its feed is nowhere, so nothing is sent. */
+/** The configured URL of the site. No feed can be read there, so no mention is sent. */
 export const SITE_URL = "https://alice.invalid";
 
 /** A server in a child process. */
@@ -16,7 +16,7 @@ export interface Served {
   end(): void;
 }
 
-/** Serves a site of {@link writeSite}, without a rate limit. */
+/** Serves a site that {@link writeSite} wrote, without a rate limit. */
 export function startServe(entry: string, folder: string, stop: AbortSignal, more: string[] = []): Promise<Served> {
   const main = fileURLToPath(new URL("cli/main.js", entry));
   const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1", ...more];
@@ -32,7 +32,7 @@ export function startServe(entry: string, folder: string, stop: AbortSignal, mor
       child.kill("SIGKILL");
     };
     stop.addEventListener("abort", end);
-    child.on("exit", () => reject(new Error("serve ended by itself.")));
+    child.on("exit", () => reject(new Error("serve ended unexpectedly.")));
     child.stdout.on("data", (data) => {
       const [url] = /http:\/\/[\d.:]+/.exec(String(data)) ?? [];
       if (url) resolve({ url, pid: Number(child.pid), end });
@@ -43,7 +43,7 @@ export function startServe(entry: string, folder: string, stop: AbortSignal, mor
 /**
  * Writes the files that a build writes for its host.
  *
- * @param folder - is made
+ * @param folder - is created
  */
 export function writeSite(
   folder: string,

@@ -6,18 +6,18 @@ import { fileURLToPath } from "node:url";
 import { startServer } from "./child.js";
 import { mentioningFeed } from "./feed.js";
 
-/** Whom the feed of {@link startFeed} mentions. */
+/** The feed that the feed of {@link startFeed} mentions. */
 export const OUR_FEED = "https://alice.example/twtxt.txt";
 
-/** How long a host of {@link startHosts} takes for an answer, in milliseconds. */
+/** The response time of a host of {@link startHosts}, in milliseconds. */
 export const DELAY = 100;
 
-/** What the hosts have seen since they were asked the last time. */
+/** The requests that the hosts received since the last report. */
 export interface Report {
-  /** How many requests each has got that got any. */
+  /** The number of requests of each host that received any. */
   requests: number[];
   mentions: number;
-  /** The most at the same time: of all hosts, and of one. */
+  /** The most concurrent requests: to all hosts, and to one. */
   atOnce: number;
   atOnceOfOne: number;
 }
@@ -27,14 +27,14 @@ export interface Strangers {
   end(): void;
 }
 
-/** Serves a feed of a megabyte under every path of 127.0.0.1. */
+/** Serves a feed of a megabyte at every path of 127.0.0.1. */
 export function startFeed(stop: AbortSignal): Promise<Strangers> {
   return start(["feed"], stop);
 }
 
 /**
- * Serves hosts that take their time, each with a feed that names an endpoint and with that endpoint. Beside them
- * 127.0.0.1 serves at once: `/twtxt.txt`, whose twts of the last hours mention them, one each, and `/report`.
+ * Serves slow hosts, each with an endpoint and a feed that names it. 127.0.0.1 responds without a delay: to `/twtxt.txt`,
+ * each of whose recent twts mentions one of the hosts, and to `/report`.
  */
 export function startHosts(hosts: number, mentions: number, stop: AbortSignal): Promise<Strangers> {
   return start(["hosts", String(hosts), String(mentions)], stop);

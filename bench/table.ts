@@ -12,7 +12,7 @@ export interface Part {
   figures: unknown;
 }
 
-/** The goal and the result. A missed goal is no failure, because other load of the machine may be the cause. */
+/** An aim and the result. A missed aim is not a failure, because other load of the machine may be the cause. */
 export interface Aim {
   what: string;
   aim: string;
@@ -35,7 +35,7 @@ export function formatMarkdown({ title, rows, aims, note }: Part): string {
   return blocks.flatMap((block) => (block.length > 0 ? [block.join("\n")] : [])).join("\n\n");
 }
 
-/** Columns as wide as their widest cell; the first one to the left, numbers to the right. */
+/** Pads each column to its widest cell: the first one to the left, numbers to the right. */
 function formatTable(rows: string[][]): string {
   const [header = []] = rows;
   const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -53,7 +53,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(sorted, middle) : (at(sorted, middle - 1) + at(sorted, middle)) / 2;
 }
 
-/** The value that so many of a hundred do not exceed. */
+/** The value that `percent` of the values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return at(sorted, Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1));
@@ -65,7 +65,7 @@ export function time(milliseconds: number): string {
   return `${milliseconds.toFixed(milliseconds < 1 ? 3 : milliseconds < 100 ? 1 : 0)} ms`;
 }
 
-/** The least and the most of a series, as `1.20 s to 1.45 s`. */
+/** The minimum and maximum of a series, as `1.20 s to 1.45 s`. */
 export function range(values: readonly number[]): string {
   return `${time(Math.min(...values))} to ${time(Math.max(...values))}`;
 }

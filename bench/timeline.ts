@@ -19,7 +19,7 @@ const POLITE_MS = 2000;
 interface Variant {
   name: string;
   feeds: number;
-  /** How many of the feeds never answer. */
+  /** The number of feeds that never respond. */
   hanging: number;
 }
 
@@ -36,7 +36,7 @@ interface Usage {
 }
 
 export interface TimelineSetup {
-  /** An empty one for the blog. */
+  /** An empty folder for the blog. */
   folder: string;
   runs: number;
   stop: AbortSignal;
@@ -44,7 +44,7 @@ export interface TimelineSetup {
 
 const usageHook = new URL("./usage.mjs", import.meta.url).href;
 
-/** Builds a small blog with each variant in turn. The first build of each fills the cache and does not count. */
+/** Builds a small blog with each variant in turn. The first build of each variant fills the cache and does not count. */
 export async function measureTimeline(plugin: string, { folder, runs, stop }: TimelineSetup): Promise<Part> {
   const server = await startServer([...process.execArgv, fileURLToPath(import.meta.url), "feeds"], stop);
   const usages: Usage[][] = VARIANTS.map(() => []);
@@ -119,7 +119,7 @@ function partOf(runs: number, usages: Usage[][]): Part {
   };
 }
 
-/** Serves `/feed/<n>`, which has not changed, and `/hanging/<n>`, which never answers. */
+/** Serves `/feed/<n>`, which has not changed, and `/hanging/<n>`, which never responds. */
 async function serveFeeds(): Promise<number> {
   const server = createServer((request, response) => {
     const [, kind, number] = (request.url ?? "").split("/");

@@ -6,17 +6,17 @@ import { mentioningFeed } from "./feed.js";
 import { OUR_FEED, startFeed } from "./strangers.js";
 import { median, type Part, percentile, ratio, time } from "./table.js";
 
-/** So many in a row, so that the processor's time can be told. */
+/** Enough in a row to measure their processor time. */
 const BLOCK = 50;
 const WARM_UPS = 3;
 const AT_ONCE = 8;
 
 interface Times {
-  /** Milliseconds of the processor for one of them, by blocks; helping threads count. */
+  /** Milliseconds of CPU for one verification, by block, including other threads. */
   cpu: number[];
-  /** Milliseconds, one after the other. */
+  /** Milliseconds of each, one after the other. */
   alone: number[];
-  /** Milliseconds while others are under way, and how many came to their end in a second, by blocks. */
+  /** Milliseconds of each with others at the same time, and completions per second by block. */
   crowded: number[];
   rate: number[];
 }
@@ -25,7 +25,7 @@ type Series = Record<string, Times>;
 
 const BARE = "fetch, indexOf";
 
-/** @param count - verifications of each kind, one after the other, and again many at once */
+/** @param count - the number of verifications of each kind, first one after the other, then concurrently */
 export async function measureVerifying(entry: string, count: number, stop: AbortSignal): Promise<Part> {
   const { port, end } = await startFeed(stop);
   try {
@@ -61,7 +61,7 @@ function partOf(series: Series, count: number): Part {
   };
 }
 
-/** What is done again and again; it throws where it does not end as it should. */
+/** The repeated work. Throws if its result is wrong. */
 type Work = () => Promise<void>;
 
 async function worksFor(entry: string, url: string): Promise<Record<string, Work>> {
@@ -86,7 +86,8 @@ async function worksFor(entry: string, url: string): Promise<Record<string, Work
     const claim: Claim = { source: url, timestamps: [timestamp], target: { url: OUR_FEED, kind: "feed" } };
     return async () => {
       const { outcome } = await verify(claim);
-      if (outcome !== expected) throw new Error(`The twt of ${timestamp} was ${outcome}.`);
+      if (outcome !== expected)
+        throw new Error(`The outcome for the twt of ${timestamp} was ${outcome}, not ${expected}.`);
     };
   };
   const bare: Work = async () => {
@@ -98,8 +99,8 @@ async function worksFor(entry: string, url: string): Promise<Record<string, Work
     "the first twt": work(first, "proven"),
     "the middle one": work(middle, "proven"),
     "the last one": work(last, "proven"),
-    "none, in their midst": work("2015-06-07T08:09:10Z", "disproven"),
-    "none, before them all": work("2014-05-06T07:08:09Z", "disproven"),
+    "none, between them": work("2015-06-07T08:09:10Z", "disproven"),
+    "none, older than all": work("2014-05-06T07:08:09Z", "disproven"),
   };
 }
 
@@ -124,7 +125,7 @@ async function run(works: Record<string, Work>, count: number): Promise<Series> 
   return series;
 }
 
-/** @returns how long each took, and all of them */
+/** @returns the time of each, and the total time */
 async function repeat(work: Work, atOnce: number): Promise<{ times: number[]; wall: number }> {
   const begin = performance.now();
   const times: number[] = [];

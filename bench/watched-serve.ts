@@ -10,28 +10,28 @@ const PROBE_EVERY_MS = 10;
 const TICKS_IN_SECOND = 100;
 const KIB_IN_MIB = 1024;
 
-/** How a mention was answered. */
+/** The response to a mention. */
 export interface Answer {
   status: number;
   ms: number;
 }
 
 export interface WatchedServe extends Served {
-  /** Sends a mention, from this address. */
+  /** Sends a mention from this address. */
   mention(source: string, address: string): Promise<Answer>;
-  /** How many mentions it shows. */
+  /** The number of mentions that it shows. */
   shown(): Promise<number>;
   get(path: string): Promise<void>;
   usage(): Usage;
 }
 
-/** What a process took since its start, and its memory now. */
+/** The CPU time of a process since its start, and its current memory. */
 export interface Usage {
   cpuSeconds: number;
   mebibytes: number;
 }
 
-/** Starts it in a folder that {@link writeSite} has filled. */
+/** Starts `serve` in a folder of {@link writeSite}. */
 export async function watchedServe(
   entry: string,
   folder: string,
@@ -73,9 +73,9 @@ export async function watchedServe(
 }
 
 /**
- * Fetches a static file of each server again and again while something happens.
+ * Fetches a static file of each server repeatedly during an event.
  *
- * @returns for each server, how many milliseconds the answers took
+ * @returns the response times of each server, in milliseconds
  */
 export async function probeDuring(servers: readonly Served[], event: () => Promise<unknown>): Promise<number[][]> {
   const times = servers.map((): number[] => []);
