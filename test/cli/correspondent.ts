@@ -1,4 +1,4 @@
-// test/cli/correspondent.ts: people with a site of their own on loopback, which has their inbox, and a machine with their key.
+// test/cli/correspondent.ts: test users, each with a site and inbox on loopback, and a machine with the user's key.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -30,7 +30,7 @@ const running = new Set<Correspondent>();
 const folders: string[] = [];
 
 afterEach(async () => {
-  // Ends subscriptions, too, which others may still have.
+  // Also ends the subscriptions that other users still have open.
   await Promise.all([...running].map((person) => person.stop()));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
@@ -42,46 +42,46 @@ export interface Correspondent {
   /** `host:port` */
   host: string;
   endpoint: string;
-  /** The folder of the site, where commands are typed. */
+  /** The folder of the site, in which commands run. */
   machine: Blog;
   environment: Record<string, string>;
-  /** What was asked for at the inbox, as `POST 202`. */
+  /** The requests to the inbox with their status, such as `POST 202`. */
   asked: string[];
-  /** The files of the site that were asked for. */
+  /** The paths of the requested files. */
   files: string[];
-  /** What the inbox answers with in place of what it would; `null` for nothing else. */
+  /** Replaces the status of every inbox response; `null` leaves it unchanged. */
   trouble: number | null;
-  /** What whoever runs the host does with an answer on its way; `null` for nothing. */
+  /** Changes a response on its way; `null` leaves it unchanged. */
   operator: ((request: HttpRequest, answer: (instead?: HttpRequest) => Promise<Response>) => Promise<Response>) | null;
-  /** By how much the host's clock is behind, in milliseconds: a delivery may show later than the time that it carries. */
+  /** How far the host's clock is behind, in milliseconds, so that a message is listed later than its timestamp says. */
   behindMs: number;
-  /** `--allow-private-host` for everybody's host. */
+  /** `--allow-private-host` for the hosts of all users. */
   allowing: string[];
-  /** Types `eleventy-twtxt ARGS`, in a process that reaches this machine alone. */
+  /** Runs `eleventy-twtxt ARGS`, which can connect only to this machine. */
   type(args: string[], input?: string): Promise<Outcome>;
-  /** Types `eleventy-twtxt message ARGS`. */
+  /** Runs `eleventy-twtxt message ARGS`. */
   message(...args: string[]): Promise<Outcome>;
-  /** Types it in this process, where a person sits at a terminal of 80 columns with other things as given. */
+  /** Runs `eleventy-twtxt ARGS` on a terminal of 80 columns, parts of which can be replaced. */
   byHand(args: string[], terminal?: Partial<Terminal>): Promise<Outcome>;
-  /** What `message list` or `message read` finds, as data. */
+  /** The output of `message ARGS --json`, parsed. */
   found(...args: string[]): Promise<Record<string, unknown>[]>;
-  /** Has another key from now on, on the machine and on the site. */
+  /** Replaces the user's key on the machine and on the site. */
   changeKey(seed: number): Promise<void>;
-  /** Has another public key on the site from now on. */
+  /** Replaces the user's public key on the site. */
   publish(kex: string): Promise<void>;
-  /** The options of a guest with the key of this seed, who types commands on this machine. */
+  /** A guest with the key of this seed, and the options to run commands as this guest. */
   guest(seed: number): { address: string; options: string[] };
   /** Publishes a file of the site. @param path - from the root of the site */
   publishFile(path: string, content: string): void;
-  /** Everything that the host has stored, by its key. */
+  /** All values in the host's store, by key. */
   stored(): Promise<ReadonlyMap<string, Uint8Array>>;
-  /** Is somebody of this name on the machine: a key file there, for `--identity`. */
+  /** Writes a key file for `--identity`. @returns its name */
   keyFile(name: string, address: string, seed: number): string;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** People who know each other's hosts; the first one's key is made of seed 1, and so on. */
+/** Users who may connect to each other's hosts. The first user's key has seed 1, the second one's seed 2, and so on. */
 export async function correspondents<T extends string>(
   users: readonly T[],
   {
@@ -221,7 +221,7 @@ async function correspondent(
   return person;
 }
 
-/** What is kept on somebody's machine of the keys of others. */
+/** The known keys on a user's machine. */
 export function contactsKept({ machine, address }: Correspondent) {
   const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
   return new Contacts(new FileStore(folder), Date.now);
@@ -231,7 +231,7 @@ function kexOf(seed: number): string {
   return formatKey(secretKeyOf(new Uint8Array(32).fill(seed)).publicKey);
 }
 
-/** Notes what is asked and answered at the inbox, and answers with trouble where there is some. */
+/** Records the requests to the inbox, and replaces or changes the responses as the test says. */
 function watched(own: Endpoint | null, person: Correspondent): Endpoint | null {
   if (!own || own.isStaticFirst) return own;
   return endpoint(async (request) => {

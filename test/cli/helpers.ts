@@ -1,4 +1,4 @@
-// test/cli/helpers.ts: the real command, and a folder with what a build leaves.
+// test/cli/helpers.ts: runs the command in a folder with the files of a build.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +31,7 @@ const SETTINGS: SiteSettings = {
   notes: { folders: ["./notes"], hasAny: true, like: null, tags: ["posts"], layout: null },
 };
 
-/** A folder as a build has left it; `settings` of `null` where there was none. */
+/** A folder after a build; `settings` is `null` for a folder without a build. */
 export function blog(settings: Partial<SiteSettings> | null, files: Record<string, string> = {}): Blog {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "twtxt-cli-")));
   folders.push(folder);
@@ -49,7 +49,7 @@ export function blog(settings: Partial<SiteSettings> | null, files: Record<strin
   return made;
 }
 
-/** A blog of posts without a time, as the build has listed them. */
+/** A blog with posts without a time, as the build lists them. */
 export function undatedBlog(
   files: Record<string, string>,
   timestamp: string | null = "2026-01-02T00:13:37Z",
@@ -64,12 +64,12 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Of a machine of its own, whose data folder is in a folder of a test. */
+/** Environment variables that put the data folder into a folder of the test. */
 export function ownData(folder: string): Record<string, string> {
   return { XDG_DATA_HOME: join(folder, "data") };
 }
 
-/** Where a site's data are on a machine with {@link ownData}, from its folder. */
+/** The folder of a site's data with {@link ownData}, relative to the test's folder. */
 export const ALICES_DATA = "data/eleventy-twtxt/sites/alice.example/store";
 
 interface Circumstances {
@@ -78,14 +78,14 @@ interface Circumstances {
   environment?: Record<string, string>;
 }
 
-/** Types `eleventy-twtxt ARGS`, which runs in this process. */
+/** Runs `eleventy-twtxt ARGS` in this process. */
 export async function command(folder: string, args: string[], circumstances: Circumstances = {}): Promise<Outcome> {
   const { terminal, printed } = printingTerminal(folder, circumstances);
   const exitCode = await runCommandLine(args, terminal);
   return { exitCode, ...printed };
 }
 
-/** Types a command that runs until it is told to end, in this process. @param given - parts of the terminal */
+/** Runs a command in this process until `end` is called. @param given - parts of the terminal to replace */
 export function longCommand(
   folder: string,
   args: string[],
@@ -108,7 +108,7 @@ export function longCommand(
   };
 }
 
-/** A command that runs, and what it has printed so far. */
+/** A running command, and its output so far. */
 export interface RunningCommand {
   printed: Pick<Outcome, "stdout" | "stderr">;
   exitCode: Promise<number>;
@@ -137,9 +137,9 @@ function environmentIn(folder: string, given: Record<string, string>) {
 }
 
 /**
- * The same in a process of its own.
+ * Runs `eleventy-twtxt ARGS` in a separate process.
  *
- * @param within - a program, with arguments, that runs it
+ * @param within - a program with arguments that runs the command
  */
 export function commandProcess(
   folder: string,
@@ -165,7 +165,7 @@ export function commandProcess(
   return new Promise((resolve) => child.on("close", (exitCode) => resolve({ exitCode, stdout, stderr })));
 }
 
-/** A terminal with a clock that stands, for what a process cannot be asked. */
+/** A terminal with a fixed clock, for what cannot be tested with a process. */
 export function standingTerminal(
   folder: string,
   now: string,

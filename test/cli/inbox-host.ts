@@ -1,4 +1,4 @@
-// test/cli/inbox-host.ts: what a host answers for a site with inboxes, with everything real but the store.
+// test/cli/inbox-host.ts: the endpoints of a host for a site with inboxes, all real except for the store.
 import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { HostSettings } from "../../plugin/site/site.js";

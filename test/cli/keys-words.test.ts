@@ -13,7 +13,7 @@ import {
 } from "./machine.js";
 import { runCommandLine } from "./run-command-line.js";
 
-/** Types `eleventy-twtxt keys ARGS` on a terminal where a person types these lines when asked, and then breaks off. */
+/** Runs `eleventy-twtxt keys ARGS` on a terminal where the user types these lines at the prompts, and then cancels. */
 async function keysByHand({ folder }: Blog, args: string[], lines: string[] = []) {
   const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", null, true);
   const prompts: string[] = [];
@@ -70,7 +70,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     expect(machine.read(KEY_FILE)).toBe(PAPER_FILE);
   });
 
-  it("asks until there are 24 words", async () => {
+  it("prompts until there are 24 words", async () => {
     const machine = blog(null);
     const words = PAPER_WORDS.split(" ");
     const args = ["restore", "alice@alice.example", "--file", "alice.key"];
@@ -97,7 +97,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     [PAPER_WORDS.replace("doctor", "doktor"), "Word 3 is not in the English list"],
     [PAPER_WORDS.replace("comic", "cage"), "The checksum of these words does not match"],
     [PAPER_WORDS.replace("absurd ", ""), "Expected 24 words, got 23."],
-  ])("1 bad-identity, without any of the words: %s", async (input, message) => {
+  ])("1 bad-identity, without showing any of the words: %s", async (input, message) => {
     const machine = blog(null);
     const args = ["keys", "restore", "alice@alice.example", "--file", "alice.key"];
     const { exitCode, stdout, stderr } = await command(machine.folder, args, { input });
@@ -108,7 +108,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
   });
 });
 
-/** Types `eleventy-twtxt keys ARGS` in a terminal of the system's own, and an answer when this prompt stands there. */
+/** Runs `eleventy-twtxt keys ARGS` in a pseudo-terminal, and types an answer when this prompt appears. */
 function inRealTerminal({ folder }: Blog, args: string[], prompt: string, answer: string) {
   const line = [process.execPath, COMMAND, "keys", ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", line, "/dev/null"], {
@@ -131,7 +131,7 @@ function inRealTerminal({ folder }: Blog, args: string[], prompt: string, answer
 const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
 describe.skipIf(!hasScript)("eleventy-twtxt keys in a real terminal", () => {
-  it("shows the words of backup, and does not echo those that are typed for restore", async () => {
+  it("shows the words of backup, and does not echo the words typed for restore", async () => {
     const machine = blog(null);
     const words = PAPER_WORDS.replace(" acoustic", "\racoustic");
     const restore = ["restore", "alice@alice.example", "--file", "alice.key"];
@@ -148,7 +148,7 @@ describe.skipIf(!hasScript)("eleventy-twtxt keys in a real terminal", () => {
     expect(shown).toMatch(/ 4 acoustic\r\n[\s\S]*24 comic\r\n/);
   });
 
-  it("1: Ctrl-C cancels restore, and the terminal is as before", async () => {
+  it("1: Ctrl-C cancels restore, and nothing is stored", async () => {
     const machine = blog(null);
     const restore = ["restore", "alice@alice.example", "--file", "alice.key"];
     const { exitCode, shown } = await inRealTerminal(machine, restore, "they are not shown: ", "absurd amount\u0003");

@@ -1,4 +1,4 @@
-// test/cli/machine.ts: `eleventy-twtxt keys` on a machine of its own that has no keychain, and keys to bring there.
+// test/cli/machine.ts: `eleventy-twtxt keys` on a machine without a keychain, and keys to import.
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe } from "vitest";
@@ -15,10 +15,10 @@ const { key_encoding: vectors, keys_pub_paper_key } = JSON.parse(
 export const salty = vectors.find(({ file }) => file);
 export const SALTY_FILE = salty?.file ?? "";
 
-/** What stands in the file of alice@alice.example, from the folder of the command. */
+/** The key file of alice@alice.example, relative to the command's folder. */
 export const KEY_FILE = "data/eleventy-twtxt/keys/alice@alice.example.key";
 
-/** A machine of its own: no keychain answers, and the data are in the folder of the command. */
+/** Runs `eleventy-twtxt keys ARGS` without a keychain, with the data folder in the command's folder. */
 export function keys({ folder }: Blog, ...args: string[]): Promise<Outcome> {
   return command(folder, ["keys", ...args], { environment: environmentOf(folder) });
 }
@@ -31,7 +31,7 @@ export function environmentOf(folder: string): Record<string, string> {
   };
 }
 
-/** Elsewhere the real keychain of whoever runs the tests would answer. */
+/** Only on Linux: other systems would use the real keychain of the test's user. */
 export const describeWithoutKeychain = describe.skipIf(process.platform !== "linux");
 
 export function fileIn(machine: Blog, name: string, content: string, mode = 0o600): string {

@@ -8,7 +8,7 @@ function forge(eve: Correspondent, claimed: string, to: Correspondent, text: str
 }
 
 describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
-  it("deletes and names all unverified messages without a question", async () => {
+  it("deletes and lists all unverified messages without asking", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "verified");
     await forge(eve, alice.address, bob, "forged");
@@ -38,7 +38,7 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     expect(await bob.found("list")).toMatchObject([{ trust: "key-changed" }, { trust: "key-changed" }]);
   });
 
-  it("keeps messages that are signed with a known key while its owner's host is down", async () => {
+  it("keeps messages signed with a known key while its owner's host is down", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "hello");
     await bob.message("list");

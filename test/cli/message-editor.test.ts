@@ -8,7 +8,7 @@ const HINT = "Write, save and close the editor to send; an empty text sends noth
 
 const EDITOR = { VISUAL: "", EDITOR: "ed" };
 
-/** Alice types `message send ARGS`, and this text in her editor. */
+/** Runs `message send ARGS` as Alice, who types this text in her editor. */
 async function write(alice: Correspondent, args: string[], text: string | Buffer, exitCode = 0) {
   const opened: string[] = [];
   const outcome = await alice.byHand(["message", "send", ...args], {
@@ -29,7 +29,7 @@ function drafts({ machine }: Correspondent): string[] {
 }
 
 describeWithoutKeychain("a message from an editor", () => {
-  it("is sent when the editor exits, and leaves no file", async () => {
+  it("is sent when the editor exits, and its file is deleted", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "\nHello Bob,\n\n  this is it.\n\n");
     expect(sent).toMatchObject({ exitCode: 0, opened: ["ed"], stderr: `${HINT}\n1 delivered.` });
@@ -45,7 +45,7 @@ describeWithoutKeychain("a message from an editor", () => {
     expect([drafts(alice), bob.asked]).toEqual([[], []]);
   });
 
-  it("1: stays in a file that others cannot read if the editor fails", async () => {
+  it("1: stays in a file that only its author can read if the editor fails", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "half a", 3);
     const [file = ""] = drafts(alice);
@@ -56,7 +56,7 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("1: stays in a file if it is too long, and can be sent from there once it is shorter", async () => {
+  it("1: stays in a file if it is too long, and can be sent from it after it is shortened", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "long ".repeat(20_000));
     const [file = ""] = drafts(alice);
@@ -77,14 +77,14 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(drafts(alice)).toHaveLength(1);
   });
 
-  it("1: is not asked for if a recipient is not found", async () => {
+  it("1: opens no editor if a recipient is not found", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address, `nobody@${bob.host}`], "hello");
     expect(sent).toMatchObject({ exitCode: 1, opened: [], stderr: expect.stringContaining("has no document") });
     expect(drafts(alice)).toEqual([]);
   });
 
-  it("2: needs an editor", async () => {
+  it("2: requires an editor", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await alice.byHand(["message", "send", bob.address]);
     expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("such as EDITOR=nano.") });

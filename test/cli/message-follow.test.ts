@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
 });
 
-/** A command that follows. */
+/** A running `message follow`. */
 interface Following {
   printed: { stdout: string; stderr: string };
   /** The texts of the messages so far. */
@@ -21,10 +21,10 @@ interface Following {
   end(): Promise<number | null>;
 }
 
-/** Waits a hundredth of the time. */
+/** Sleeps for a hundredth of the given time. */
 const sleepBriefly: Sleep = (milliseconds, signal) => sleep(milliseconds / 100, signal);
 
-/** Types `eleventy-twtxt message follow ARGS`, and waits until it says that it waits. */
+/** Runs `eleventy-twtxt message follow ARGS`, and waits until it is ready. */
 async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]): Promise<Following> {
   const words = ["message", "follow", ...args, ...allowing];
   const { printed, end } = longCommand(machine.folder, words, { environment }, { sleep: sleepBriefly });
@@ -32,7 +32,7 @@ async function follow({ machine, environment, allowing }: Correspondent, ...args
   return waiting(printed, end);
 }
 
-/** The same in a process of its own, which a signal ends. */
+/** Runs it in a separate process, which a signal ends. */
 async function followProcess(
   { machine, environment, allowing }: Correspondent,
   args: string[],
@@ -59,7 +59,7 @@ async function waiting(printed: Following["printed"], end: Following["end"]): Pr
   return { printed, texts: () => printed.stdout.split("\n").filter((line) => line.startsWith("  ")), end };
 }
 
-/** A host that begins to answer, and does not end. */
+/** A host that starts a response and never ends it. */
 function slowHost() {
   return loopbackServer((_request, response) => {
     response.writeHead(200).write("{");
@@ -100,7 +100,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     await alice.message("send", bob.address, "one\ntwo");
     const following = await followProcess(bob, ["--all", "--json"], "SIGTERM");
     const lines = () => following.printed.stdout.split("\n").slice(0, -1);
-    // Each is printed when its sender has been looked up.
+    // A message is printed only after the lookup of its sender.
     await expect.poll(lines).toHaveLength(1);
     await alice.message("send", bob.address, "three");
     await expect.poll(lines).toHaveLength(2);
@@ -113,7 +113,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
 
   it("shows other messages while the host of an unknown sender is slow, and ends without waiting for it", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
-    // The time limits of requests stand still.
+    // The timeouts of requests do not fire.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const slow = await slowHost();
@@ -131,7 +131,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await bob.found("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
   });
 
-  it("polls without a subscription, and gets a body only for new messages", async () => {
+  it("polls without a subscription, and requests the body of new messages only", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     await alice.message("send", bob.address, "before");
     const following = await follow(bob, "--every", "5");
@@ -145,7 +145,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(0);
   });
 
-  it("misses no message that is listed later with an earlier time", async () => {
+  it("shows a message with an earlier time that is listed later", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     for (const [text, behindMs] of [
       ["old", 90_000],
@@ -163,7 +163,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   });
 
   it.each([{ isStreaming: true }, { isStreaming: false }])(
-    "reports an outage once, and continues after it: $isStreaming",
+    "reports an outage once, and continues after it: streaming $isStreaming",
     async (host) => {
       const { alice, bob } = await correspondents(["alice", "bob"], host);
       await alice.message("send", bob.address, "first");
@@ -187,7 +187,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(1);
   });
 
-  it("1: says at once that the inbox does not answer and what to check, as list does", async () => {
+  it("1: says at once that the inbox cannot be reached and what to check, as list does", async () => {
     const { bob } = await correspondents(["bob"]);
     await bob.stop();
     for (const action of ["follow", "list"]) {

@@ -8,7 +8,7 @@ import { describeWithoutKeychain } from "./machine.js";
 
 const SHORT = /guest kex1\w{3}…\w\w/;
 
-/** A guest writes from a page of Alice's site, where the browser has the key of this seed. */
+/** Sends a message from the contact page of Alice's site, as a guest whose browser has the key of this seed. */
 async function writeAsGuest(alice: Correspondent, seed: number, text: string, name = ""): Promise<string> {
   const { address } = alice.guest(seed);
   const events = [nameEvent(name) ?? []].flat();
@@ -25,7 +25,7 @@ const idIn = async (person: Correspondent, text: string) =>
   String((await person.found("list")).find((message) => message.text === text)?.id);
 
 describeWithoutKeychain("a guest", () => {
-  it("writes from the browser, is listed with a name as a claim, gets an answer, and reads it there or with a saved key", async () => {
+  it("writes from the browser, is listed with an unverified name, gets a reply, and can read it with a saved key", async () => {
     const { alice } = await correspondents(["alice"]);
     const address = await writeAsGuest(alice, 9, "Do you sell quinces?", "Dana");
     const { stdout, stderr } = await alice.message("list");
@@ -55,7 +55,7 @@ describeWithoutKeychain("a guest", () => {
     expect(await alice.found("list")).toMatchObject([{}, { text: "Good.", address, name: null }]);
   });
 
-  it("of a site on this machine is looked up there without --allow-private-host", async () => {
+  it("of a site on this machine needs no --allow-private-host", async () => {
     const { alice } = await correspondents(["alice"]);
     await writeAsGuest(alice, 9, "Do you sell quinces?");
     const { machine, environment } = alice;
@@ -66,7 +66,7 @@ describeWithoutKeychain("a guest", () => {
     expect(reply).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("delivered to") });
   });
 
-  it("is sent to by address, and an answer that waits is signed anew when it is tried again", async () => {
+  it("can be sent messages by address, and a retried delivery gets a new signature", async () => {
     const { alice } = await correspondents(["alice"]);
     const dana = alice.guest(9);
     alice.trouble = 503;
@@ -88,13 +88,13 @@ describeWithoutKeychain("a guest", () => {
     expect([...alice.asked, ...bob.asked]).toEqual([]);
   });
 
-  it("cannot write to another guest: the host answers 403", async () => {
+  it("cannot write to another guest: the host responds with 403", async () => {
     const { alice } = await correspondents(["alice"]);
     const { exitCode, stdout } = await alice.message("send", alice.guest(10).address, "Hi", ...alice.guest(9).options);
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining("it answers 403")]);
   });
 
-  it("is shown as forged when another key signed, and is not answered", async () => {
+  it("is shown as forged if another key signed the message, and gets no reply", async () => {
     const { alice, eve } = await correspondents(["alice", "eve"]);
     const { address } = alice.guest(9);
     const fake = eve.keyFile("fake.key", address, 11);
@@ -118,7 +118,7 @@ describeWithoutKeychain("a guest", () => {
   });
 
   it.each([["list"], ["list", "--threads"], ["read"]])(
-    "cannot begin a line of a narrow terminal with a name: message %j %j",
+    "cannot start a line of a narrow terminal with a name: message %j %j",
     async (...args) => {
       const { alice } = await correspondents(["alice"]);
       await writeAsGuest(alice, 9, "hi", `${"long ".repeat(5)}4f0c1a2b 2026-11-20 bob@bob.example`);
@@ -132,7 +132,7 @@ describeWithoutKeychain("a guest", () => {
 });
 
 describeWithoutKeychain("message reply", () => {
-  it("answers a verified sender, with a text from standard input, too", async () => {
+  it("replies to a verified sender, also with a text from standard input", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "At nine?");
     const id = (await idIn(alice, "At nine?")).slice(0, 6);
@@ -151,7 +151,7 @@ describeWithoutKeychain("message reply", () => {
 });
 
 describeWithoutKeychain("message list --threads", () => {
-  it("groups by correspondent, with own copies: verified addresses, then guests, then what is not verified", async () => {
+  it("groups messages and sent copies by correspondent: verified addresses, then guests, then unverified senders", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await writeAsGuest(alice, 9, "From a guest", "Dana");
     await eve.message("send", alice.address, "I am Bob", "--identity", eve.keyFile("fake.key", bob.address, 11));
@@ -186,7 +186,7 @@ describeWithoutKeychain("message list --threads", () => {
 });
 
 describeWithoutKeychain("message block", () => {
-  it("deletes what a sender wrote once it is opened, and shows what comes after unblock", async () => {
+  it("deletes a blocked sender's messages when they are opened, and shows messages sent after unblock", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "Buy now");
     await alice.message("list");
@@ -214,7 +214,7 @@ describeWithoutKeychain("message block", () => {
     expect((await alice.message("blocked", "--json")).stdout).toBe("[]\n");
   });
 
-  it("takes the id of a message, for a guest whose address is long", async () => {
+  it("accepts the id of a message, since a guest's address is long", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await writeAsGuest(alice, 9, "Spam");
     await bob.message("send", alice.address, "Hello");
@@ -231,7 +231,7 @@ describeWithoutKeychain("message block", () => {
     expect((await alice.message("blocked")).stderr).toBe("0 senders blocked.\n");
   });
 
-  it("refuses the own address", async () => {
+  it("refuses the author's own address", async () => {
     const { alice } = await correspondents(["alice"]);
     expect((await alice.message("block", alice.address)).stderr).toContain("You cannot block your own address");
   });

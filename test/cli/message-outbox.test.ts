@@ -4,7 +4,7 @@ import { describeWithoutKeychain } from "./machine.js";
 
 const HOUR_MS = 3600_000;
 
-/** Alice knows Bob and Carol, and Bob's host does not answer any more. */
+/** Alice has written to Bob and Carol; Bob's host is now down. */
 async function withBobDown() {
   const people = await correspondents(["alice", "bob", "carol"]);
   const { alice, bob, carol } = people;
@@ -69,7 +69,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(JSON.parse(now.stdout).recipients).toMatchObject([{ address, byDns: false }]);
   });
 
-  it("is retried by the next send, once it is due", async () => {
+  it("is retried by the next send after the retry time", async () => {
     const { alice, bob, carol } = await withBobDown();
     await alice.message("send", bob.address, "second");
     await bob.start();
@@ -87,7 +87,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await entries(alice)).toEqual([]);
   });
 
-  it("1: keeps a refused message until it is retried by hand, or discarded", async () => {
+  it("1: keeps a refused message until the author retries or discards it", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     bob.trouble = 400;
     for (const text of ["one", "two"]) {
@@ -111,7 +111,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await entries(alice)).toEqual([]);
   });
 
-  it("1: sends nothing to anyone if a recipient is not found", async () => {
+  it("1: sends nothing to any recipient if one is not found", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const nobody = `nobody@${bob.host}`;
     const sent = await alice.message("send", bob.address, nobody, "hello");
@@ -120,7 +120,7 @@ describeWithoutKeychain("the outbox", () => {
     expect([bob.asked, await entries(alice), await alice.found("sent")]).toEqual([[], [], []]);
   });
 
-  it("keeps read receipts that cannot be delivered now; only those with a key are retried", async () => {
+  it("stores read receipts that cannot be delivered; retries only those with a key", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     alice.trouble = 503;
@@ -133,7 +133,7 @@ describeWithoutKeychain("the outbox", () => {
     expect((await alice.found("list")).map(({ receipts }) => receipts)).toMatchObject([[{}]]);
   });
 
-  it("prints all of it with --json", async () => {
+  it("prints the whole outbox with --json", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await alice.message("send", bob.address, "hello", "--json");
     const [message] = await bob.found("list");

@@ -30,7 +30,7 @@ describe("a message", () => {
     expect(factsOf(message({ trust: "unverified", reason: "x" }))).toMatchObject({ byDns: false });
   });
 
-  it("is shown with at most 500 lines, and the number of the others", () => {
+  it("is shown with at most 500 lines, and the number of lines left out", () => {
     const text = (lines: number) => Array.from({ length: lines }, (_, at) => String(at)).join("\n");
     const lines = messageLines(message(BY_DNS, text(40_000)), 80);
     expect(lines).toHaveLength(502);
@@ -45,7 +45,7 @@ describe("a delivery", () => {
   const endpoint = "https://bob.example/inbox/bob";
   const why = `it answers 400, "${"x".repeat(66)} ${FORGED}"`;
 
-  it.each(["failed", "waiting"] as const)("%s: the reason of an inbox cannot forge a line of this program", (state) => {
+  it.each(["failed", "waiting"] as const)("%s: the error text of an inbox cannot forge a line of output", (state) => {
     const lines = reportLines({ address: BOB.address, endpoint, state, why, next: null }, 80);
     const [ours, ...theirs] = lines;
     expect(ours).toMatch(/^bob@bob\.example {2}(failed|not delivered yet) at \S+ \(kept in the outbox\)$/);
@@ -54,7 +54,7 @@ describe("a delivery", () => {
     expect(theirs.map((line) => line.slice(2)).join("")).toBe(why);
   });
 
-  it("delivered: is one line", () => {
+  it("delivered: takes one line", () => {
     const report = { address: BOB.address, endpoint, state: "delivered" as const, why: null, next: null };
     expect(reportLines(report, 80)).toEqual([`${BOB.address}  delivered to ${endpoint}`]);
   });

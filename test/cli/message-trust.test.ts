@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { correspondents } from "./correspondent.js";
 import { describeWithoutKeychain, keys } from "./machine.js";
 
-/** What would move the cursor, colour what follows, and turn its direction. */
+/** Control characters that move the cursor, set a colour and reverse the text direction. */
 const HOSTILE = "\u001b[2J\u001b]0;title\u0007 a\u202eb\u2066c\u009bd\re";
 const SHOWN = "\\u001b[2J\\u001b]0;title\\u0007 a\\u202eb\\u2066c\\u009bd\ne";
 
-/** In columns: these characters take two. */
+/** Wide characters, which take two columns. */
 function widthOf(line: string): number {
   return line.length + (line.match(/好/g)?.length ?? 0);
 }
@@ -40,7 +40,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(await alice.found("list")).toMatchObject([{ receipts: [{}], events: [{ name: "read" }] }]);
   });
 
-  it("does not matter after the own key was replaced: messages and copies still open", async () => {
+  it("does not matter after the author's key is replaced: old messages and copies can still be opened", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "sealed to the old key");
     await alice.message("send", bob.address, "my copy");
@@ -56,7 +56,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(await alice.found("list")).toHaveLength(2);
   });
 
-  it("is shown as key changed until the new key is accepted", async () => {
+  it("is shown as key-changed until the new key is accepted", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "with the old key");
     expect(await bob.found("list")).toMatchObject([{ trust: "verified" }]);
@@ -94,7 +94,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(await bob.message("send", alice.address, "So you are.")).toMatchObject({ exitCode: 0 });
   });
 
-  it("is unverified while the host does not answer, and the reason says which key is known", async () => {
+  it("is unverified while the host is unreachable, and the reason names the known key", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     await alice.stop();
@@ -119,7 +119,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect((await alice.message("sent")).stdout).toContain("\\u001b[2J");
   });
 
-  it("cannot forge a line of this program, not even with a long one", async () => {
+  it("cannot forge a line of output, not even with a long line", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const forged = "ffffffff  2026-11-20T09:00:00Z  carol@carol.example  verified";
     await alice.message(

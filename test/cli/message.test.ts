@@ -8,7 +8,7 @@ const NINE = "See you at nine?\nOr later.";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
 describeWithoutKeychain("eleventy-twtxt message", () => {
-  it("reaches several recipients, is verified there, and is answered", async () => {
+  it("reaches several recipients, who can verify it and reply", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
     const sent = await alice.message("send", bob.address.toUpperCase(), carol.address, NINE);
     expect(sent).toMatchObject({ exitCode: 0, stderr: "2 delivered.\n" });
@@ -30,7 +30,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.asked).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
-  it("is read and deleted by the start of its id, and no other message is", async () => {
+  it("is read and deleted by the start of its id, without affecting other messages", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two", "three"]) await alice.message("send", bob.address, text, "--no-copy");
     const all = await bob.found("list");
@@ -61,7 +61,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect((await alice.message("sent", "0000")).stderr).toContain("No copy of yours has an id that starts with 0000.");
   });
 
-  it("is kept as a sealed copy, which its author's key opens", async () => {
+  it("is stored as a sealed copy, which the author's key opens", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["message", "send", bob.address], `\uFEFF${NINE.replace("\n", "\r\n")}\r\n`);
     const [listed, copies] = [await alice.message("sent"), await alice.found("sent")];
@@ -74,7 +74,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await bob.found("list")).toMatchObject([{ id, text: NINE }]);
   });
 
-  it("is confirmed as read if the reader wants it: once, and never for a receipt", async () => {
+  it("gets a read receipt if the reader wants it: once, and never for a receipt", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two"]) await alice.message("send", bob.address, text);
     await bob.message("send", bob.address, "to myself");
@@ -106,7 +106,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.files).toEqual([]);
   });
 
-  it("is read from a folder without a site, through a lookup, and at a local server", async () => {
+  it("can be read from a folder without a site, by lookup, and from a local server", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     const { environment, allowing, machine } = bob;
@@ -119,7 +119,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await bob.found("list", "--url", bob.url)).toMatchObject([{ text: "hello" }]);
   });
 
-  it("1: a key that is not the published one reads nothing, and sends no request to the inbox", async () => {
+  it("1: a key other than the published one sends no request to the inbox", async () => {
     const { alice } = await correspondents(["alice"]);
     const file = alice.keyFile("other.key", alice.address, 9);
     const { environment, allowing, machine } = alice;
@@ -130,7 +130,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(alice.asked).toEqual([]);
   });
 
-  it("2: --as is needed if two authors of the site have their keys here", async () => {
+  it("2: --as is required if two authors of the site have keys on this machine", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     settings.authors.push({ user: "bob", address: bob.address, key: bob.kex, endpoint: bob.endpoint });
@@ -148,7 +148,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await alice.found("list", "--as", bob.address)).toMatchObject([{ text: "to bob", trust: "verified" }]);
   });
 
-  it("2 and 1: --as is needed for several keys without a site", async () => {
+  it("2 and 1: --as is required if there are several keys and no site", async () => {
     const { alice } = await correspondents(["alice"]);
     const { environment, allowing } = alice;
     alice.keyFile("data/eleventy-twtxt/keys/zoe@zoe.example.key", "zoe@zoe.example", 8);

@@ -1,4 +1,4 @@
-// test/cli/run-command-line.ts: the command line in this process, which reaches this machine alone while a command runs.
+// test/cli/run-command-line.ts: runs the command line in this process, which can connect only to this machine in the meantime.
 import { runCommandLine as run } from "../../plugin/cli/command-line.js";
 import { refuseStrangers } from "../helpers/loopback-sockets.mjs";
 

@@ -11,7 +11,7 @@ import { command } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const lack = await versitygwLack();
-if (lack !== null) console.error(`SKIPPED: serve with a bucket was not tried, since ${lack}.`);
+if (lack !== null) console.error(`SKIPPED: serve with a bucket is not tested, since ${lack}.`);
 
 const BLOBS = { owners: [ALICE.publicKey], count: 10, bytes: 2 ** 20, maxBytes: 2 ** 20 };
 
@@ -22,7 +22,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
   }, BUILD_MS);
   afterAll(() => versitygw?.end());
 
-  it("keeps in it what comes in, for another machine too", async () => {
+  it("stores its data in the bucket, which another machine can use too", async () => {
     const { url, bucket } = await s3Service(versitygw);
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
     const first = await serve(alice, [], environmentOf(url, bucket));
@@ -36,7 +36,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     expect(await (await ask(second, "GET")).text()).toBe("hello");
   });
 
-  it("is backed up and restored, from the bucket into a folder and into another bucket", async () => {
+  it("can be backed up, and restored into a folder and into another bucket", async () => {
     const [from, to] = [await s3Service(versitygw), await s3Service(versitygw)];
     const alice = site({
       ...settingsOf({ key: ALICE.publicKey }),
@@ -63,7 +63,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     expect(Buffer.from(await (await ask(inBucket, "GET")).arrayBuffer()).equals(large)).toBe(true);
   });
 
-  it("exit 1: does not start where the bucket cannot be used", async () => {
+  it("exit 1: does not start if the bucket cannot be used", async () => {
     const { url, bucket } = await s3Service(versitygw);
     const environment = { ...environmentOf(url, bucket), TWTXT_S3_SECRET_ACCESS_KEY: "another" };
     const { exitCode, stderr } = await command(site().folder, ["serve", "--port", "0"], { environment });
@@ -71,8 +71,8 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
   });
 });
 
-describe("a service that ignores conditions", () => {
-  it("exit 1: is not taken, since it would lose what one of two writers has written", async () => {
+describe("an S3 service that ignores conditional requests", () => {
+  it("exit 1: is refused, since concurrent writes would be lost", async () => {
     const { url } = await loopbackServer(({ method }, response) => {
       response.writeHead(method === "DELETE" ? 204 : 200, { etag: '"0123"' }).end();
     });

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-/** Opens connections until the server closes one at once, because it has no file descriptor left. */
+/** Opens connections until the server closes one immediately, because it has no file descriptor left. */
 async function takeAllDescriptors(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   let isFull = false;
@@ -40,8 +40,8 @@ function ask(url: string, agent: Agent): Promise<number | undefined> {
   });
 }
 
-describe.skipIf(process.platform === "win32")("serve without a file descriptor left", () => {
-  it("answers the first request for an inbox and for blobs, and later ones", async () => {
+describe.skipIf(process.platform === "win32")("serve at its limit of file descriptors", () => {
+  it("answers the first and later requests for an inbox and for blobs", async () => {
     const blobs = { owners: [ALICE.publicKey], count: 10, bytes: 2 ** 20, maxBytes: 2 ** 20 };
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), inbox: INBOX, blobs });
     const server = await serveProcess(alice, [], { maxFiles: MAX_FILES });

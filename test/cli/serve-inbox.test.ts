@@ -9,7 +9,7 @@ import { rebuild, type Server, serve, serveProcess, site } from "./server.js";
 
 const INBOX = "https://alice.example/inbox/alice";
 
-/** Alice's site with an inbox of hers. */
+/** Alice's site with her inbox. */
 function alicesSite(inbox: { messages?: number; subscribe?: boolean } = {}) {
   const limits = {
     messages: 1000,
@@ -27,7 +27,7 @@ function alicesSite(inbox: { messages?: number; subscribe?: boolean } = {}) {
 const deliver = ({ url }: Server, body: Uint8Array, headers: Record<string, string> = {}) =>
   fetch(`${url}/inbox/alice`, { method: "POST", body: Buffer.from(body), headers });
 
-/** Asks by a request that is signed for the address that everybody knows. */
+/** Sends a request that is signed for the public URL of the inbox. */
 function ask({ url }: Server, { path = "", method = "GET", signer = ALICE, headers = {}, signal }: Asked = {}) {
   const signed = signRequest({ method, url: INBOX + path, headers }, signer, Date.now());
   return fetch(`${url}/inbox/alice${path}`, { method, headers: signed, ...(signal && { signal }) });
@@ -45,7 +45,7 @@ const idsIn = async (server: Server) =>
   Object(await (await ask(server)).json()).map(({ id }: { id: string }) => id) as string[];
 
 describe("an inbox of eleventy-twtxt serve", () => {
-  it("takes messages, shows them to their owner alone, and deletes what it is told to", async () => {
+  it("accepts messages, shows them only to their owner, and deletes them on request", async () => {
     const server = await serve(alicesSite());
     expect((await deliver(server, ARMORED)).status).toBe(202);
     expect((await deliver(server, sealed(1))).status).toBe(202);
@@ -62,7 +62,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(await server.end()).toBe(0);
   });
 
-  it("tells its owner of a message at once, and ends once that is done", async () => {
+  it("notifies its owner of a message at once, and finishes this before it ends", async () => {
     const phone = await telephone();
     const server = await serve(alicesSite(), [], { TWTXT_WEBHOOK_URL: phone.url });
     const release = phone.hold();
@@ -74,7 +74,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(server.said()).not.toContain("notified");
   });
 
-  it("logs a line for each new message, without its content, and none for a repeat", async () => {
+  it("logs a line for each new message, without its content, and none for a duplicate", async () => {
     const server = await serve(alicesSite());
     for (const body of [sealed(1, 1234), sealed(1, 1234), sealed(2)]) await deliver(server, body);
     await expect.poll(() => server.said()).toContain("A new message for alice, 0.3 kB.");
@@ -84,7 +84,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     ]);
   });
 
-  it("answers guests: their documents, and their inboxes, which only Alice fills", async () => {
+  it("serves the documents and inboxes of guests, to which only Alice can deliver", async () => {
     const dana = identityOf(9, "dana");
     const path = `/inbox/${dana.publicKey}`;
     const url = `https://alice.example${path}`;
@@ -102,7 +102,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(server.said()).toMatch(/A new message for guest kex1\w{3}…\w\w, \d\.\d kB\./);
   });
 
-  it("answers with the documents of authors and guests at the root of the domain, also if the site has a path prefix", async () => {
+  it("serves the documents of authors and guests at the root of the domain, also if the site has a path prefix", async () => {
     const settings = builtHostSettings("https://alice.example/blog", { key: ALICE.publicKey });
     const alice = site(settings);
     alice.write(".eleventy-twtxt/published/.well-known/msg/alice.json", "{}");
@@ -122,7 +122,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(await at("/.well-known/other/alice.json")).toBe(404);
   });
 
-  it("has every message that it has answered for, wherever it is killed", async () => {
+  it("loses no acknowledged message, whenever it is killed", async () => {
     const alice = alicesSite();
     const kept: string[] = [];
     for (let round = 0; round < 4; round += 1) {
@@ -141,7 +141,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(await idsIn(server)).toEqual(expect.arrayContaining(kept));
   });
 
-  it("shows a subscriber what comes at once, and lets go of the connection when it ends", async () => {
+  it("sends a new message to a subscriber at once, and closes the connection when it ends", async () => {
     const server = await serve(alicesSite());
     const stream = await ask(server, { headers: { accept: "text/event-stream" } });
     expect(stream.headers.get("content-type")).toBe("text/event-stream");
@@ -150,7 +150,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const readUntil = async (text: string) => {
       while (!seen.includes(text)) {
         const { value, done } = (await reader?.read()) ?? { done: true };
-        if (done) throw new Error(`It ended after ${seen}`);
+        if (done) throw new Error(`The stream ended after ${seen}`);
         seen += value;
       }
     };
@@ -163,7 +163,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(await ended).toBe(0);
   });
 
-  it("ends the streams of a key that a new build has taken away", async () => {
+  it("ends the streams of a key that a new build has removed", async () => {
     const alice = alicesSite();
     const server = await serve(alice);
     const stream = await ask(server, { headers: { accept: "text/event-stream" } });
@@ -178,13 +178,13 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect([(await ask(server)).status, (await ask(server, { signer: EVE })).status]).toEqual([403, 200]);
   });
 
-  it("406: no subscription where the site does not want it", async () => {
+  it("406: no subscription if the site's options turn it off", async () => {
     const server = await serve(alicesSite({ subscribe: false }));
     const answer = await ask(server, { headers: { accept: "text/event-stream" } });
     expect([answer.status, Object(await answer.json()).code]).toEqual([406, "not-acceptable"]);
   });
 
-  it("429: one address fills no more than its share; another one still gets in", async () => {
+  it("429: an IP address cannot use more than its share; another one can still deliver", async () => {
     const server = await serve(alicesSite({ messages: 20 }), ["--trust-proxy", "1"]);
     const from = async (address: string, number: number) =>
       (await deliver(server, sealed(number), { "x-forwarded-for": address })).status;
@@ -195,7 +195,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(await idsIn(server)).toHaveLength(3);
   });
 
-  it("429: deliveries are limited by the minute, and the owner's own requests are not", async () => {
+  it("429: deliveries are limited per minute, the owner's requests are not", async () => {
     const server = await serve(alicesSite(), ["--rate-limit", "2"]);
     const statuses: number[] = [];
     for (const number of [1, 2, 3]) statuses.push((await deliver(server, sealed(number))).status);
@@ -203,7 +203,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     for (let times = 0; times < 5; times += 1) expect((await ask(server)).status).toBe(200);
   });
 
-  it("429: an author's signed deliveries to guests count like all messages", async () => {
+  it("429: an author's signed deliveries to guests count like all others", async () => {
     const server = await serve(alicesSite(), ["--rate-limit", "2"]);
     const path = `/inbox/${EVE.publicKey}`;
     const answerGuest = async (number: number) => {

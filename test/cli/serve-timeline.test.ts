@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
 import { serve, site } from "./server.js";
 
-it("is read when serve starts, and kept for the next start", async () => {
+it("is read when serve starts, and stored for the next start", async () => {
   const agents: (string | undefined)[] = [];
   let status = 200;
   const bob = await loopbackServer((request, response) => {
@@ -25,7 +25,7 @@ it("is read when serve starts, and kept for the next start", async () => {
   expect(await html(second.url)).toBe("<p>It <em>rains</em>.</p>");
 });
 
-it("answers 404 for a site without a timeline", async () => {
+it("404 for a site without a timeline", async () => {
   const { url } = await serve(site());
   expect((await fetch(`${url}/timeline.json`)).status).toBe(404);
 });

@@ -1,4 +1,4 @@
-// test/cli/server.ts: `eleventy-twtxt serve`, in this process or in a process of its own.
+// test/cli/server.ts: `eleventy-twtxt serve`, in this process or in a separate one.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { expect } from "vitest";
 import { type HostSettings, type PublishedSite, parsePublishedSite, type SitePages } from "../../plugin/site/site.js";
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 export interface Server {
   url: string;
-  /** What it has printed so far. */
+  /** Its output so far. */
   said(): string;
   /** Ends it as SIGTERM does. @returns its exit code */
   end(): Promise<number | null>;
@@ -30,7 +30,7 @@ export interface ServerProcess extends Server {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Alice's site as a build has left it. Her feed is nowhere on this machine, so nothing is sent. */
+/** Alice's site after a build. Her feed cannot be reached, so nothing is sent. */
 export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PAGES): Blog {
   const host = { ...settingsOf({}), ...settings };
   return blog(host, {
@@ -41,13 +41,13 @@ export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PA
   });
 }
 
-/** Changes what the last real build has left, as another one does. */
+/** Changes the files of the last production build, as the next build does. */
 export function rebuild(blog: Pick<Blog, "read" | "write">, change: (site: PublishedSite) => PublishedSite): void {
   const changed = change(parsePublishedSite(blog.read(".eleventy-twtxt/host.json")));
   for (const [path, content] of Object.entries(hostFile(changed))) blog.write(path, content);
 }
 
-/** Types `eleventy-twtxt serve ARGS`, which runs in this process. */
+/** Runs `eleventy-twtxt serve ARGS` in this process. */
 export async function serve(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
@@ -60,13 +60,13 @@ export async function serve(
 }
 
 interface ProcessSetup {
-  /** How many file descriptors the process may have. */
+  /** The limit of file descriptors of the process. */
   maxFiles?: number;
   environment?: Record<string, string>;
 }
 
 /**
- * The same in a process of its own, which reaches this machine alone: for signals, kills, and stores that processes share.
+ * Runs `eleventy-twtxt serve ARGS` in a separate process, which can connect only to this machine.
  */
 export async function serveProcess(
   { folder }: Pick<Blog, "folder">,

@@ -111,7 +111,7 @@ describe("the timeline of a host", () => {
     expect((await list()).twts.map(({ text }) => text)).toEqual(["Sun.", "It *rains*."]);
   });
 
-  it("keeps the twts of a feed that is gone, with the time since when it is gone", async () => {
+  it("keeps the twts of a feed that is gone, and records since when it is gone", async () => {
     const { services, list, bob, clock } = await alice();
     await services.refreshTimeline();
     bob.status = 410;
