@@ -1,4 +1,4 @@
-// test/http-api/alices-site.ts: Alice's blog, all of it, on a real server of this machine.
+// test/http-api/alices-site.ts: Alice's blog with all features, on a real loopback server.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,8 +18,8 @@ import type { StreamingStore } from "../../plugin/store/store.js";
 import { builtSite } from "../helpers/built-site.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { ALICE, type Asked, answerTo, cutAnswer, ORIGIN, sentFor, TOKEN } from "./asking.js";
-import type { Answer } from "./hold.js";
+import { ALICE, ORIGIN, type RequestChanges, requestFor, sendRequest, sendTruncated, TOKEN } from "./asking.js";
+import type { ReceivedResponse } from "./hold.js";
 
 export const FEED = `${ORIGIN}/twtxt.txt`;
 const PAGE = `${ORIGIN}/posts/quinces/`;
@@ -39,10 +39,10 @@ const BOBS_FEED = [
   "",
 ].join("\n");
 
-/** What a storage fails with that does not answer. */
-export const SILENCE = new TwtxtError("store-failed", "The storage at 192.0.2.7 does not answer.");
+/** The error of a store that does not respond. */
+export const STORE_TIMEOUT = new TwtxtError("store-failed", "The storage at 192.0.2.7 does not answer.");
 
-/** The options by which everything is there. */
+/** Options that turn on every feature. */
 export const OPTIONS = {
   url: ORIGIN,
   nick: "alice",
@@ -57,15 +57,15 @@ export interface SiteOptions {
   mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
   inbox?: Partial<NonNullable<HostSettings["inbox"]>>;
   blobs?: Partial<NonNullable<HostSettings["blobs"]>>;
-  /** `null` for a site whose owner has set none. */
+  /** `null` for a site without a token. */
   token?: null;
-  /** Mentions, and messages, of one address. */
+  /** The rate limit of mentions, and of messages, per client address. */
   perMinute?: number;
-  /** Without the files that its build has made. */
+  /** Leaves out the files of the build. */
   isEmpty?: boolean;
-  /** The CDN does not listen. */
-  isDeaf?: boolean;
-  /** How long a body may be silent. */
+  /** Every purge of the CDN fails. */
+  isCdnDown?: boolean;
+  /** The idle timeout of request bodies. */
   patienceMs?: number;
 }
 
@@ -74,45 +74,45 @@ export interface AlicesSite {
   endpointAt: SiteHost["endpointAt"];
   /** Reads the feeds that Alice follows. */
   refreshTimeline(): Promise<void>;
-  /** What Bob's server answers with. */
+  /** The response of Bob's server. */
   bob: { status: number; headers: Record<string, string>; body: string };
-  /** What the storage fails with, from now on. */
+  /** From now on, every call of the store fails with this error. */
   fail(error: Error): void;
-  ask(method: string, path: string, asked?: Asked): Promise<Answer>;
-  /** Asks with a body that breaks off. */
-  askCut(method: string, path: string): Promise<Answer>;
+  send(method: string, path: string, request?: RequestChanges): Promise<ReceivedResponse>;
+  /** Sends a body that is shorter than its Content-Length. */
+  sendTruncated(method: string, path: string): Promise<ReceivedResponse>;
 }
 
-const ended: (() => unknown)[] = [];
-const endedLast: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
+const finalCleanups: (() => unknown)[] = [];
 const shared = new Map<typeof alicesSite, Promise<AlicesSite>>();
 
 let folders: { empty?: string; built?: string } = {};
 
 afterEach(async () => {
-  for (const end of ended.splice(0)) await end();
+  for (const end of cleanups.splice(0)) await end();
 });
 afterAll(async () => {
   shared.clear();
-  for (const end of endedLast.splice(0)) await end();
+  for (const end of finalCleanups.splice(0)) await end();
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
   folders = {};
 });
 
-/** The site as it is when nothing has come yet. */
-export async function alicesSite(options: SiteOptions = {}, ends = ended): Promise<AlicesSite> {
+/** The site before it has received a mention, message or blob. */
+export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Promise<AlicesSite> {
   const bob: AlicesSite["bob"] = { status: 200, headers: { "content-type": "text/plain" }, body: BOBS_FEED };
-  const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
+  const bobsServer = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
   const { store, fail } = breakable(memoryStore());
   const settings = settingsOf(options);
-  const made: SiteServices[] = [];
+  const created: SiteServices[] = [];
   const { endpointAt } = new SiteHost({
     site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
     file: "",
-    read: () => Promise.reject(new Error("There is no build here.")),
+    read: () => Promise.reject(new Error("The test has no build.")),
     make(built) {
-      const services = siteServices({ ...servedBy(options, neighbour.port), ...built, store });
-      made.push(services);
+      const services = siteServices({ ...serviceOptions(options, bobsServer.port), ...built, store });
+      created.push(services);
       return services;
     },
     log: () => {},
@@ -133,35 +133,35 @@ export async function alicesSite(options: SiteOptions = {}, ends = ended): Promi
   return {
     settings,
     endpointAt,
-    refreshTimeline: async () => made[0]?.refreshTimeline(),
+    refreshTimeline: async () => created[0]?.refreshTimeline(),
     bob,
     fail,
-    ask: (method, path, asked = {}) => answerTo(port, sentFor(method, path, asked, NOW)),
-    askCut(method, path) {
-      const sent = sentFor(method, path, {}, NOW);
-      return cutAnswer(endpointAt(sent.path), sent);
+    send: (method, path, request = {}) => sendRequest(port, requestFor(method, path, request, NOW)),
+    sendTruncated(method, path) {
+      const sent = requestFor(method, path, {}, NOW);
+      return sendTruncated(endpointAt(sent.path), sent);
     },
   };
 }
 
-/** The site once Bob has mentioned Alice, somebody has written to her, and she has put a blob there, as the file says. */
-export async function livedIn(options: SiteOptions = {}, ends = ended): Promise<AlicesSite> {
+/** The site after it has received the mention, message and blob of the examples in docs/openapi.yaml. */
+export async function siteWithContent(options: SiteOptions = {}, ends = cleanups): Promise<AlicesSite> {
   const site = await alicesSite(options, ends);
   for (const [method, path] of [
     ["POST", "/webmention"],
     ["POST", "/inbox/{user}"],
     ["PUT", "/api/v1/blob/{key}"],
   ] as const) {
-    const { status, body } = await site.ask(method, path);
+    const { status, body } = await site.send(method, path);
     if (status > 202) throw new Error(`${method} ${path}: ${status} ${body}`);
   }
   await site.refreshTimeline();
   return site;
 }
 
-/** The same site for all tests of a file, for requests that change nothing and do not ask Bob's server. */
+/** A site shared by all tests of a file, for requests that change nothing and cause no request to Bob's server. */
 export function sharedSite(open: typeof alicesSite): Promise<AlicesSite> {
-  const site = shared.get(open) ?? open({}, endedLast);
+  const site = shared.get(open) ?? open({}, finalCleanups);
   shared.set(open, site);
   return site;
 }
@@ -175,17 +175,17 @@ function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings 
   };
 }
 
-/** What a host gives to its services; all whom they ask is Bob. */
-function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
+/** The options of the host's services. All their requests go to Bob's server. */
+function serviceOptions({ token, isCdnDown = false }: SiteOptions, port: number) {
   return {
     environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
-    guard: { connector: () => leadingTo(port) },
+    guard: { connector: () => connectorTo(port) },
     fetch,
     now: () => NOW,
     log: () => {},
-    purge: () => (isDeaf ? Promise.reject(new Error("The CDN is busy.")) : Promise.resolve()),
+    purge: () => (isCdnDown ? Promise.reject(new Error("The CDN is busy.")) : Promise.resolve()),
     isMetered: false,
     isLive: true,
     streams: { isDefault: true, streamMs: 50_000, lookMs: 1000 },
@@ -193,7 +193,7 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
   };
 }
 
-/** The folder of the built site, which is only read. */
+/** The folder of the built site. Tests share it and never write to it. */
 async function siteFolder({ isEmpty = false }: SiteOptions): Promise<string> {
   const kind = isEmpty ? "empty" : "built";
   folders[kind] ??= await writeSite(isEmpty);
@@ -211,33 +211,33 @@ async function writeSite(isEmpty: boolean): Promise<string> {
   return folder;
 }
 
-/** Whoever is asked, and however: it is Bob's server that answers. */
-function leadingTo(port: number): buildConnector.connector {
+/** Connects every request to Bob's server, whatever its URL. */
+function connectorTo(port: number): buildConnector.connector {
   const dial = buildConnector({});
   return (target, callback) =>
     dial({ ...target, protocol: "http:", hostname: "127.0.0.1", port: String(port) }, callback);
 }
 
 function breakable(inner: StreamingStore) {
-  let trouble: Error | undefined;
-  const through =
-    <Given extends unknown[], Made>(work: (...given: Given) => Promise<Made>) =>
-    async (...given: Given) => {
-      if (trouble) throw trouble;
-      return work(...given);
+  let failure: Error | undefined;
+  const wrapped =
+    <Arguments extends unknown[], Result>(work: (...args: Arguments) => Promise<Result>) =>
+    async (...args: Arguments) => {
+      if (failure) throw failure;
+      return work(...args);
     };
   const store: StreamingStore = {
-    get: through(inner.get),
-    put: through(inner.put),
-    delete: through(inner.delete),
-    keys: through(inner.keys),
-    write: through(inner.write),
-    read: through(inner.read),
+    get: wrapped(inner.get),
+    put: wrapped(inner.put),
+    delete: wrapped(inner.delete),
+    keys: wrapped(inner.keys),
+    write: wrapped(inner.write),
+    read: wrapped(inner.read),
   };
   return {
     store,
     fail: (error: Error) => {
-      trouble = error;
+      failure = error;
     },
   };
 }

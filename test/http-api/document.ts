@@ -1,4 +1,4 @@
-// test/http-api/document.ts: docs/openapi.yaml, read, with what its references name in their place.
+// test/http-api/document.ts: docs/openapi.yaml, parsed and with its references resolved.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 
@@ -28,7 +28,7 @@ export interface Operation {
   parameters?: Parameter[];
   requestBody?: { content: Record<string, Media> };
   security?: Record<string, string[]>[];
-  /** By status. */
+  /** The keys are statuses. */
   responses: Record<string, Described>;
 }
 
@@ -39,7 +39,7 @@ interface Path extends Partial<Record<Lowercase<Method>, Operation>> {
 
 const source = parse(readFileSync(new URL("../../docs/openapi.yaml", import.meta.url), "utf8"));
 
-/** As it stands in the file. */
+/** The parsed file with its references. */
 export const raw: Record<string, unknown> = source;
 
 const whole = withoutReferences(source) as { paths: Record<string, Path>; components: { schemas: object } };
@@ -56,13 +56,13 @@ export function methodsOf(path: string): Method[] {
   return METHODS.filter((method) => operation(method, path));
 }
 
-/** What is described of an answer; `undefined` for nothing. */
+/** The described response of a status; `undefined` if it is not described. */
 export function described(method: string, path: string, status: number): Described | undefined {
   const responses = operation(method, path)?.responses ?? paths[path]?.["x-other-methods"];
   return responses?.[String(status)];
 }
 
-/** All outcomes that are described: a status, and with it the code of a problem, as in `404 not-found`. */
+/** All described outcomes: a status, with the code of its problem if it has one, such as `404 not-found`. */
 export function outcomesOf(responses: Record<string, Described>): string[] {
   return Object.entries(responses).flatMap(([status, { content }]) => {
     const schema = content?.["application/problem+json"]?.schema as Problem | undefined;
@@ -78,7 +78,7 @@ function codesOf({ properties: { code } }: Problem): string[] {
   return code.const === undefined ? (code.enum ?? []) : [code.const];
 }
 
-/** What stands beside a reference is a description in its place, or, in a schema, has to hold as well. */
+/** A description next to a reference replaces its target's; other fields next to one apply in addition to its target. */
 function withoutReferences(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutReferences);
   if (typeof value !== "object" || value === null) return value;

@@ -4,7 +4,7 @@ import { type Row, rowsOfEach } from "./rows.js";
 export const HEALTH_ROWS: Row[] = rowsOfEach(
   ["GET /health", "HEAD /health"],
   [
-    ["200", "the store can be read", { isNew: true, headers: { "cache-control": "no-store" } }],
-    ["200", "nobody has signed it", { isNew: true, asked: { as: null } }],
+    ["200", "a readable store", { isNew: true, headers: { "cache-control": "no-store" } }],
+    ["200", "an unsigned request", { isNew: true, request: { signer: null } }],
   ],
 );

@@ -1,102 +1,106 @@
-// test/http-api/mention-rows.ts: what is asked about mentions.
+// test/http-api/mention-rows.ts: requests for mentions.
 import { FEED } from "./alices-site.js";
 import { TOKEN } from "./asking.js";
-import { type Given, type Row, rows, rowsOfEach } from "./rows.js";
+import { type Row, type RowOptions, rows, rowsOfEach } from "./rows.js";
 
 const FORM = { source: "https://bob.example/twtxt.txt#:~:text=2026-11-19T18:40:02Z", target: FEED };
 
-/** A mention that says something else than the file's. */
-function saying(form: Record<string, string>): Given {
-  return { asked: { body: new URLSearchParams({ ...FORM, ...form }).toString() } };
+/** The example mention with these fields. */
+function withForm(form: Record<string, string>): RowOptions {
+  return { request: { body: new URLSearchParams({ ...FORM, ...form }).toString() } };
 }
 
-function bobAnswers(answer: { status?: number; headers?: Record<string, string>; body?: string }): Given {
-  return { isNew: true, before: ({ bob }) => Object.assign(bob, answer) };
+function bobResponds(response: { status?: number; headers?: Record<string, string>; body?: string }): RowOptions {
+  return { isNew: true, before: ({ bob }) => Object.assign(bob, response) };
 }
 
 const received: Row[] = [
   ...rows("POST /webmention", [
-    ["200", "the source mentions the blog", { isNew: true }],
-    ["200", "it is removed, as the source is gone", { before: ({ bob }) => Object.assign(bob, { status: 410 }) }],
-    ["202", "the source gives no answer", bobAnswers({ status: 500 })],
-    ["400 bad-request", "a field is missing", { asked: { body: `source=${FORM.source}` } }],
-    ["400 bad-source", "the source is no URL of the web", saying({ source: "ftp://bob.example/twtxt.txt" })],
-    ["400 bad-target", "the target is no URL", saying({ target: "alice" })],
-    ["400 not-our-target", "the target is somebody else's", saying({ target: "https://carol.example/twtxt.txt" })],
+    ["200", "a source that mentions the blog", { isNew: true }],
     [
-      "400 blocked",
-      "the author wants nothing of this source",
-      { isNew: true, site: { mentions: { block: ["bob.example"] } } },
+      "200",
+      "a source that is gone, whose mention is removed",
+      { before: ({ bob }) => Object.assign(bob, { status: 410 }) },
     ],
-    ["400 source-refused", "the source is not there", bobAnswers({ status: 404 })],
-    ["400 no-such-twt", "the feed has no twt of that time", saying({ source: FORM.source.replace("02Z", "03Z") })],
-    ["400 no-such-mention", "the twt mentions nobody", saying({ source: FORM.source.replace("40:02Z", "41:00Z") })],
-    ["400 say-which-twt", "the source is a whole feed", saying({ source: "https://bob.example/twtxt.txt" })],
-    ["400 address-refused", "the source is at a private address", saying({ source: "http://127.0.0.1/twtxt.txt" })],
+    ["202", "a source whose server fails", bobResponds({ status: 500 })],
+    ["400 bad-request", "a missing field", { request: { body: `source=${FORM.source}` } }],
+    ["400 bad-source", "a source that is not an HTTP URL", withForm({ source: "ftp://bob.example/twtxt.txt" })],
+    ["400 bad-target", "a target that is not a URL", withForm({ target: "alice" })],
+    ["400 not-our-target", "a target on another site", withForm({ target: "https://carol.example/twtxt.txt" })],
+    ["400 blocked", "a blocked source", { isNew: true, site: { mentions: { block: ["bob.example"] } } }],
+    ["400 source-refused", "a missing source", bobResponds({ status: 404 })],
+    ["400 no-such-twt", "a feed without a twt of that time", withForm({ source: FORM.source.replace("02Z", "03Z") })],
+    ["400 no-such-mention", "a twt without a mention", withForm({ source: FORM.source.replace("40:02Z", "41:00Z") })],
+    ["400 say-which-twt", "a source that is a whole feed", withForm({ source: "https://bob.example/twtxt.txt" })],
+    ["400 address-refused", "a source at a private address", withForm({ source: "http://127.0.0.1/twtxt.txt" })],
     [
       "400 too-many-redirects",
-      "the source leads to itself",
-      bobAnswers({ status: 302, headers: { location: "/twtxt.txt" } }),
+      "a source that redirects to itself",
+      bobResponds({ status: 302, headers: { location: "/twtxt.txt" } }),
     ],
     [
       "400 too-large",
-      "the page is larger than 1 MiB",
+      "a page larger than 1 MiB",
       {
-        ...saying({ source: "https://bob.example/page" }),
-        ...bobAnswers({ body: "It rains. ".repeat(110_000) }),
+        ...withForm({ source: "https://bob.example/page" }),
+        ...bobResponds({ body: "It rains. ".repeat(110_000) }),
       },
     ],
     [
       "400 bad-compression",
-      "the source is not compressed as it says",
-      bobAnswers({ headers: { "content-encoding": "gzip" } }),
+      "a source that does not match its Content-Encoding",
+      bobResponds({ headers: { "content-encoding": "gzip" } }),
     ],
-    ["413 body-too-large", "the form is larger than 8 KiB", saying({ more: "x".repeat(8192) })],
-    ["415 bad-content-type", "it is no form", { asked: { headers: { "content-type": "application/json" } } }],
-    ["429 too-many-requests", "the address has sent one in this minute", { site: { perMinute: 1 } }],
+    ["413 body-too-large", "a form larger than 8 KiB", withForm({ more: "x".repeat(8192) })],
+    [
+      "415 bad-content-type",
+      "a content type other than a form",
+      { request: { headers: { "content-type": "application/json" } } },
+    ],
+    ["429 too-many-requests", "a second mention of a client in the same minute", { site: { perMinute: 1 } }],
     [
       "429 too-many-pending",
-      "one of that host waits already",
+      "a second pending mention of a host",
       {
         isNew: true,
         site: { mentions: { limits: { pendingPerHost: 1 } } },
-        async before({ bob, ask }) {
+        async before({ bob, send }) {
           bob.status = 500;
-          await ask("POST", "/webmention");
+          await send("POST", "/webmention");
         },
-        ...saying({ source: FORM.source.replace("02Z", "03Z") }),
+        ...withForm({ source: FORM.source.replace("02Z", "03Z") }),
       },
     ],
   ]),
-  ...rowsOfEach(["GET /webmention", "HEAD /webmention"], [["200", "a page explains the endpoint"]]),
-  ...rows("OPTIONS /webmention", [["204", "there are four methods"]]),
+  ...rowsOfEach(["GET /webmention", "HEAD /webmention"], [["200", "a page about the endpoint"]]),
+  ...rows("OPTIONS /webmention", [["204", "the four methods"]]),
 ];
 
 const listed: Row[] = [
   ...rowsOfEach(
     ["GET /mentions.json", "HEAD /mentions.json"],
     [
-      ["200", "what is shown"],
-      ["304", "nothing has changed", { asked: { headers: { "if-none-match": "*" } } }],
-      ["400 bad-request", "there is no such parameter", { asked: { query: "colour=red" } }],
-      ["400 not-our-target", "nobody asks here for others", { asked: { query: "target=https://carol.example/" } }],
+      ["200", "the shown mentions"],
+      ["304", "an unchanged list", { request: { headers: { "if-none-match": "*" } } }],
+      ["400 bad-request", "an unknown parameter", { request: { query: "colour=red" } }],
+      ["400 not-our-target", "a target on another site", { request: { query: "target=https://carol.example/" } }],
     ],
   ),
   ...rows("GET /mentions.json", [
     [
       "200",
-      "there is none of this page",
-      { asked: { query: "target=https://alice.example/posts/quinces/&limit=1" }, json: { mentions: [], next: null } },
+      "a page without mentions",
+      { request: { query: "target=https://alice.example/posts/quinces/&limit=1" }, json: { mentions: [], next: null } },
     ],
   ]),
-  ...rows("OPTIONS /mentions.json", [["204", "a browser may ask from anywhere"]]),
+  ...rows("OPTIONS /mentions.json", [["204", "CORS from any origin"]]),
   ...rowsOfEach(
     ["GET /mentions.txt", "HEAD /mentions.txt"],
     [
-      ["200", "the token is the password"],
-      ["200", "the token is in the query", { asked: { as: null, query: `token=${TOKEN}` } }],
-      ["401 bad-token", "there is no token", { asked: { as: null } }],
-      ["404 not-found", "the owner has set no token", { site: { token: null } }],
+      ["200", "the token as the password"],
+      ["200", "the token in the query", { request: { signer: null, query: `token=${TOKEN}` } }],
+      ["401 bad-token", "no token", { request: { signer: null } }],
+      ["404 not-found", "a site without a token", { site: { token: null } }],
     ],
   ),
 ];
@@ -106,49 +110,57 @@ const timeline: Row[] = [
     ["GET /timeline.json", "HEAD /timeline.json"],
     [
       ["200", "the newest twts of the followed feeds"],
-      ["304", "nothing has changed", { asked: { headers: { "if-none-match": "*" } } }],
-      ["404 not-found", "the feeds have not been read yet", { isNew: true }],
+      ["304", "an unchanged list", { request: { headers: { "if-none-match": "*" } } }],
+      ["404 not-found", "a timeline that has not been read yet", { isNew: true }],
     ],
   ),
-  ...rows("OPTIONS /timeline.json", [["204", "a browser may ask from anywhere"]]),
+  ...rows("OPTIONS /timeline.json", [["204", "CORS from any origin"]]),
 ];
 
 const managed: Row[] = [
   ...rows("GET /api/v1/mentions", [
-    ["200", "what is shown"],
+    ["200", "the shown mentions"],
     [
       "200",
-      "what is pending",
+      "the pending mentions",
       {
-        async before({ bob, ask }) {
+        async before({ bob, send }) {
           bob.status = 500;
-          await ask("POST", "/webmention", saying({ source: "https://bob.example/page" }).asked);
+          await send("POST", "/webmention", withForm({ source: "https://bob.example/page" }).request);
         },
-        asked: { query: "state=pending" },
+        request: { query: "state=pending" },
       },
     ],
-    ["400 bad-request", "there is no such state", { asked: { query: "state=new" } }],
+    ["400 bad-request", "an unknown state", { request: { query: "state=new" } }],
   ]),
   ...rows("DELETE /api/v1/mentions", [
-    ["200", "all of a host is forgotten"],
-    ["400 bad-request", "it does not say what", { asked: { query: "" } }],
+    ["200", "all mentions of a host are deleted"],
+    ["400 bad-request", "a request without a filter", { request: { query: "" } }],
   ]),
-  ...rows("POST /api/v1/mentions/verify", [["200", "nothing waits"]]),
+  ...rows("POST /api/v1/mentions/verify", [["200", "no pending mention"]]),
   ...rows("POST /api/v1/mentions/import", [
-    ["200", "what another service has verified is kept"],
-    ["400 bad-request", "it is no JSON", { asked: { body: "mentions" } }],
+    ["200", "mentions that another service verified"],
+    ["400 bad-request", "a body that is not JSON", { request: { body: "mentions" } }],
   ]),
   ...rows("POST /api/v1/mentions/{id}", [
-    ["200", "the mention is rejected"],
-    ["200", "the decision is taken back", { asked: { body: '{"state":"held"}' } }],
-    ["400 bad-request", "there is no such decision", { asked: { body: '{"state":"pending"}' } }],
-    ["404 not-found", "there is no such mention", { isNew: true }],
-    ["412 precondition-failed", "it has changed since", { asked: { headers: { "if-match": '"0000000000000000"' } } }],
-    ["428 precondition-required", "the site approves each", { site: { mentions: { moderate: true } } }],
+    ["200", "a rejected mention"],
+    ["200", "a rejection that is undone", { request: { body: '{"state":"held"}' } }],
+    ["400 bad-request", "an unknown decision", { request: { body: '{"state":"pending"}' } }],
+    ["404 not-found", "an unknown mention", { isNew: true }],
+    [
+      "412 precondition-failed",
+      "a condition for another version",
+      { request: { headers: { "if-match": '"0000000000000000"' } } },
+    ],
+    [
+      "428 precondition-required",
+      "a decision without If-Match on a moderated site",
+      { site: { mentions: { moderate: true } } },
+    ],
   ]),
   ...rows("DELETE /api/v1/mentions/{id}", [
-    ["200", "the mention is forgotten"],
-    ["404 not-found", "there is no such mention", { isNew: true }],
+    ["200", "a deleted mention"],
+    ["404 not-found", "an unknown mention", { isNew: true }],
   ]),
 ];
 

@@ -1,49 +1,52 @@
-// test/http-api/message-rows.ts: what is asked about private messages.
+// test/http-api/message-rows.ts: requests for private messages.
 import { identityOf } from "../helpers/identity.js";
 import { sealed } from "../messages/inbox/alices-inbox.js";
 import { ALICE, EVE } from "./asking.js";
 import { type Row, rows, rowsOfEach } from "./rows.js";
 
 const STREAM = { accept: "text/event-stream" };
-const STRANGER = { parameters: { user: "bob" } };
-const NOBODY = { asked: STRANGER };
+const UNKNOWN_USER = { request: { parameters: { user: "bob" } } };
 const GUEST = identityOf(9, "guest").publicKey;
 const TO_GUEST = { parameters: { user: GUEST } };
 
 const delivered = rowsOfEach(
   ["POST /inbox/{user}", "PUT /inbox/{user}"],
   [
-    ["202", "the message is kept", { isNew: true }],
-    ["202", "it was kept before"],
-    ["400 bad-message", "it is no message", { asked: { body: Buffer.alloc(99, 0xc4) } }],
+    ["202", "a new message", { isNew: true }],
+    ["202", "a message that is already stored"],
+    ["400 bad-message", "a body that is not a message", { request: { body: Buffer.alloc(99, 0xc4) } }],
     [
       "400 bad-armor",
-      "its armor is broken",
-      { asked: { body: "BEGIN SALTPACK ENCRYPTED MESSAGE. !. END SALTPACK ENCRYPTED MESSAGE." } },
+      "damaged armor",
+      { request: { body: "BEGIN SALTPACK ENCRYPTED MESSAGE. !. END SALTPACK ENCRYPTED MESSAGE." } },
     ],
-    ["400 bad-request", "it is compressed", { asked: { headers: { "content-encoding": "gzip" } } }],
-    ["400 too-large", "it is larger than 64 KiB", { asked: { body: Buffer.alloc(64 * 1024 + 1) } }],
-    ["404 not-found", "nobody of this name has an inbox", NOBODY],
-    ["429 too-many-requests", "the address has sent one in this minute", { site: { perMinute: 1 } }],
+    ["400 bad-request", "a compressed body", { request: { headers: { "content-encoding": "gzip" } } }],
+    ["400 too-large", "a body larger than 64 KiB", { request: { body: Buffer.alloc(64 * 1024 + 1) } }],
+    ["404 not-found", "an unknown user", UNKNOWN_USER],
+    ["429 too-many-requests", "a second message of a client in the same minute", { site: { perMinute: 1 } }],
     [
       "429 too-many-requests",
-      "the address has filled its tenth of the inbox",
-      { site: { inbox: { messages: 10 } }, asked: { body: sealed(1) } },
+      "a client whose messages fill a tenth of the inbox",
+      { site: { inbox: { messages: 10 } }, request: { body: sealed(1) } },
     ],
-    ["202", "Alice writes to a guest", { asked: { ...TO_GUEST, as: ALICE } }],
-    ["401 not-signed", "a stranger writes to a guest", { asked: TO_GUEST }],
-    ["403 not-allowed", "Eve, an author of another site, writes to a guest", { asked: { ...TO_GUEST, as: EVE } }],
+    ["202", "a message from Alice to a guest", { request: { ...TO_GUEST, signer: ALICE } }],
+    ["401 not-signed", "an unsigned message to a guest", { request: TO_GUEST }],
+    [
+      "403 not-allowed",
+      "a message to a guest from Eve, who is no author of this site",
+      { request: { ...TO_GUEST, signer: EVE } },
+    ],
     [
       "404 not-found",
-      "the site has no guests",
-      { site: { inbox: { guests: null } }, asked: { ...TO_GUEST, as: ALICE } },
+      "a site without guests",
+      { site: { inbox: { guests: null } }, request: { ...TO_GUEST, signer: ALICE } },
     ],
     [
       "429 too-many-requests",
-      "the address has sent one in this minute, and Alice writes to a guest",
-      { site: { perMinute: 1 }, asked: { ...TO_GUEST, as: ALICE } },
+      "a second message of a client in the same minute, from Alice to a guest",
+      { site: { perMinute: 1 }, request: { ...TO_GUEST, signer: ALICE } },
     ],
-    ["503 inbox-full", "the inbox holds no more", { site: { inbox: { messages: 1 } }, asked: { body: sealed(1) } }],
+    ["503 inbox-full", "a full inbox", { site: { inbox: { messages: 1 } }, request: { body: sealed(1) } }],
   ],
 );
 
@@ -52,38 +55,38 @@ const read: Row[] = [
     ["GET /inbox/{user}", "HEAD /inbox/{user}"],
     [
       ["200", "the list"],
-      ["200", "the stream", { asked: { headers: STREAM } }],
-      ["304", "nothing has come", { asked: { headers: { "if-none-match": "*" } } }],
-      ["400 bad-request", "there is no such limit", { asked: { query: "limit=0" } }],
-      ["404 not-found", "nobody of this name has an inbox", NOBODY],
+      ["200", "the stream", { request: { headers: STREAM } }],
+      ["304", "an unchanged list", { request: { headers: { "if-none-match": "*" } } }],
+      ["400 bad-request", "an invalid limit", { request: { query: "limit=0" } }],
+      ["404 not-found", "an unknown user", UNKNOWN_USER],
       [
         "406 not-acceptable",
-        "nobody can subscribe",
-        { site: { inbox: { subscribe: false } }, asked: { headers: STREAM } },
+        "a site without subscriptions",
+        { site: { inbox: { subscribe: false } }, request: { headers: STREAM } },
       ],
     ],
   ),
   ...rows("GET /inbox/{user}", [
     [
       "200",
-      "the list goes on",
-      { before: ({ ask }) => ask("POST", "/inbox/{user}", { body: sealed(1) }), asked: { query: "limit=1" } },
+      "a list with a next page",
+      { before: ({ send }) => send("POST", "/inbox/{user}", { body: sealed(1) }), request: { query: "limit=1" } },
     ],
   ]),
   ...rows("OPTIONS /inbox/{user}", [
-    ["204", "there are five methods"],
-    ["404 not-found", "nobody of this name has an inbox", NOBODY],
+    ["204", "the five methods"],
+    ["404 not-found", "an unknown user", UNKNOWN_USER],
   ]),
 ];
 
 const deleted: Row[] = [
   ...rows("DELETE /inbox/{user}/{id}", [
-    ["200", "the message is gone"],
-    ["404 not-found", "it was never here", { isNew: true }],
+    ["200", "a deleted message"],
+    ["404 not-found", "an unknown message", { isNew: true }],
   ]),
   ...rows("OPTIONS /inbox/{user}/{id}", [
-    ["204", "there are two methods"],
-    ["404 not-found", "nobody of this name has an inbox", NOBODY],
+    ["204", "the two methods"],
+    ["404 not-found", "an unknown user", UNKNOWN_USER],
   ]),
 ];
 
@@ -91,12 +94,12 @@ const guests: Row[] = [
   ...rowsOfEach(
     ["GET /.well-known/msg/{guest}.json", "HEAD /.well-known/msg/{guest}.json"],
     [
-      ["200", "the document follows from the key"],
-      ["304", "it never changes", { asked: { headers: { "if-none-match": "*" } } }],
-      ["404", "it is no key", { asked: { parameters: { guest: "bob" } } }],
+      ["200", "a document derived from the key"],
+      ["304", "an unchanged document", { request: { headers: { "if-none-match": "*" } } }],
+      ["404", "a name that is not a key", { request: { parameters: { guest: "bob" } } }],
     ],
   ),
-  ...rows("OPTIONS /.well-known/msg/{guest}.json", [["204", "there are three methods"]]),
+  ...rows("OPTIONS /.well-known/msg/{guest}.json", [["204", "the three methods"]]),
 ];
 
 export const MESSAGE_ROWS = [...delivered, ...read, ...deleted, ...guests];

@@ -1,45 +1,45 @@
-// test/http-api/rows.ts: what is asked, and what has to come of it: one row, one request.
+// test/http-api/rows.ts: table rows, each a request with its expected outcome.
 import type { AlicesSite, SiteOptions } from "./alices-site.js";
-import type { Asked } from "./asking.js";
-import type { Answer } from "./hold.js";
+import type { RequestChanges } from "./asking.js";
+import type { ReceivedResponse } from "./hold.js";
 
-/** Where nothing is given, the file's own example is asked. */
-export interface Given {
-  asked?: Asked;
+/** By default, the example request of docs/openapi.yaml is sent. */
+export interface RowOptions {
+  request?: RequestChanges;
   site?: SiteOptions;
-  /** Without what happens before on a site that is lived in. */
+  /** Uses a site without a mention, message or blob. */
   isNew?: true;
   before?: (site: AlicesSite) => unknown;
-  /** Headers of the answer. */
+  /** Headers of the response. */
   headers?: Record<string, string>;
-  /** What is in its JSON. */
+  /** Fields of the response's JSON. */
   json?: object;
-  /** Its body breaks off. */
-  isCut?: true;
+  /** Sends a body that is shorter than its Content-Length. */
+  isTruncated?: true;
 }
 
-export interface Row extends Given {
+export interface Row extends RowOptions {
   method: string;
   path: string;
-  /** A status, and the code of a problem. */
+  /** A status, with the code of its problem if it has one. */
   outcome: string;
-  /** What it is that comes of it. */
+  /** The reason for the outcome, for the title of the test. */
   name: string;
 }
 
 /** @param operation - such as `GET /mentions.json` */
-export function rows(operation: string, list: readonly [outcome: string, name: string, given?: Given][]): Row[] {
+export function rows(operation: string, list: readonly [outcome: string, name: string, given?: RowOptions][]): Row[] {
   const [method = "", path = ""] = operation.split(" ");
   return list.map(([outcome, name, given = {}]) => ({ method, path, outcome, name, ...given }));
 }
 
-/** The same for several. */
+/** The same rows for several operations. */
 export function rowsOfEach(operations: readonly string[], list: Parameters<typeof rows>[1]): Row[] {
   return operations.flatMap((operation) => rows(operation, list));
 }
 
-/** To a problem its code belongs, but HEAD does not show it. */
-export function outcomeOf({ status, headers, body }: Answer): string {
+/** The status, with the code of a problem. A response to HEAD has no body, so only its status. */
+export function outcomeOf({ status, headers, body }: ReceivedResponse): string {
   const isProblem = headers["content-type"] === "application/problem+json";
   return isProblem && body !== "" ? `${status} ${JSON.parse(body).code}` : String(status);
 }

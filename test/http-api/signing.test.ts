@@ -11,12 +11,12 @@ import { operation, paths } from "./document.js";
 
 const page = readFileSync(new URL("../../docs/http-api.md", import.meta.url), "utf8");
 
-/** The block of code after a mark. */
+/** The code block after a marker. */
 function block(mark: string): string {
   return new RegExp(`<!-- ${mark} -->\\n\`\`\`\\w+\\n([\\s\\S]*?)\\n\`\`\``).exec(page)?.[1] ?? "";
 }
 
-/** The request as it stands there; its body ends with a line. */
+/** The request of the document. Its body ends with a line break. */
 function signedRequest() {
   const [head = "", body] = block("signed request").split("\n\n");
   const [first = "", ...lines] = head.split("\n");
@@ -31,21 +31,21 @@ describe("the signed request of docs/http-api.md", () => {
   const request = signedRequest();
   const { components, parameters, signature } = readSignature(request.headers);
 
-  it("has the signature base that stands there, byte for byte", () => {
+  it("has the documented signature base, byte for byte", () => {
     expect(signatureBase(request, components, parameters)).toBe(block("signature base"));
   });
 
-  it("is signed over that base by the key whose seed it names", () => {
+  it("is signed over that base by the documented key", () => {
     expect(Buffer.from(ALICE.sign(Buffer.from(block("signature base"))))).toEqual(Buffer.from(signature));
   });
 
-  it("is what another program has made, with OpenSSL", () => {
+  it("is the request that another program signed with OpenSSL", () => {
     const { method, url, body, headers } = vectors.whole_request;
     expect({ ...request, headers: Object.fromEntries(request.headers) }).toMatchObject({ method, url, body, headers });
     expect(parseDictionary(headers["content-digest"]).has("sha-256")).toBe(true);
   });
 
-  it("is taken, at that time, as Alice's", async () => {
+  it("is accepted as Alice's at that time", async () => {
     const { method, url, headers, body } = request;
     const sent = new Request(url, { method, headers, body });
     const terms = {
@@ -54,8 +54,11 @@ describe("the signed request of docs/http-api.md", () => {
       store: memoryStore(),
       now: () => vectors.whole_request.created * 1000,
     };
-    const taken = await verifyRequest(sent, () => readBody(sent, 100), terms);
-    expect({ owner: taken.owner, body: Buffer.from(taken.body).toString() }).toEqual({ owner: ALICE.publicKey, body });
+    const verified = await verifyRequest(sent, () => readBody(sent, 100), terms);
+    expect({ owner: verified.owner, body: Buffer.from(verified.body).toString() }).toEqual({
+      owner: ALICE.publicKey,
+      body,
+    });
   });
 });
 
@@ -65,7 +68,7 @@ describe("docs/http-api.md", () => {
     .split("\n")
     .filter((line) => line.startsWith("curl "));
 
-  it.each(commands)("asks for what there is: %s", (command) => {
+  it.each(commands)("requests a described operation: %s", (command) => {
     const { pathname } = new URL(/https:[^\s']+/.exec(command)?.[0] ?? "");
     const method = command.includes("--data") ? "POST" : "GET";
     const pattern = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);
@@ -73,11 +76,11 @@ describe("docs/http-api.md", () => {
     expect(found.filter((path) => operation(method, path))).not.toEqual([]);
   });
 
-  it("has curl for what everybody may", () => {
+  it("has a curl command for every public operation", () => {
     expect(commands).toHaveLength(7);
   });
 
-  it("names paths that are described", () => {
+  it("names described paths", () => {
     const named = [...page.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w.:/-]+)/g)];
     const unknown = named.filter(([, method = "", path = ""]) => {
       const asTemplate = new RegExp(`^${path.replace(/:\w+/g, "\\{\\w+\\}")}$`);
