@@ -4,27 +4,27 @@ import { parseMessage } from "../../plugin/messages/plaintext.js";
 
 const nameOf = (comments: string) => nameIn(parseMessage(`2026-11-20T09:00:00Z\t(a@a.example)\thi\n${comments}`));
 
-describe("the name that a guest states", () => {
+describe("the name in a guest's message", () => {
   it.each([
     ["a name", "Dana", "Dana"],
-    ["a line break and other space become one space", "Dana\r\n\u2028 \t Doe", "Dana Doe"],
-    ["control characters go", "\u001b]0;Dana\u0007\u009b", "]0;Dana"],
-    ["changes of direction go", "\u202eanaD\u2066\u200f", "anaD"],
-    ["invisible characters go", "Da\u00ad\u200bna\ufeff", "Dana"],
+    ["line breaks and repeated spaces become one space", "Dana\r\n\u2028 \t Doe", "Dana Doe"],
+    ["control characters are removed", "\u001b]0;Dana\u0007\u009b", "]0;Dana"],
+    ["bidirectional controls are removed", "\u202eanaD\u2066\u200f", "anaD"],
+    ["invisible characters are removed", "Da\u00ad\u200bna\ufeff", "Dana"],
     [
-      "joiners and variation selectors stay, for names and emoji",
+      "joiners and variation selectors are kept for names and emoji",
       "نی\u200cلو ❤\ufe0f 👩\u200d🌾",
       "نی\u200cلو ❤\ufe0f 👩\u200d🌾",
     ],
-    ["60 characters are kept", "🌾".repeat(61), "🌾".repeat(60)],
-    ["half a character is replaced", "Dana\ud83c", "Dana\ufffd"],
-    ["nothing visible is no name", "\u200b \u2800\u3164", null],
+    ["a long name is cut to 60 characters", "🌾".repeat(61), "🌾".repeat(60)],
+    ["a lone surrogate is replaced", "Dana\ud83c", "Dana\ufffd"],
+    ["a name without visible characters is ignored", "\u200b \u2800\u3164", null],
   ])("%s", (_, given, name) => {
     expect(nameEvent(given)).toEqual(name === null ? null : { name: "name", args: name });
     expect(nameIn({ events: [{ name: "name", args: given }] })).toBe(name);
   });
 
-  it("is in the first comment line only", () => {
+  it("is read only from the first comment line", () => {
     expect(nameOf("# name: Dana\n# other: x\n")).toBe("Dana");
     expect(nameOf("# other: x\n# name: Dana\n")).toBeNull();
     expect(nameOf("")).toBeNull();

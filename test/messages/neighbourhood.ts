@@ -1,4 +1,4 @@
-// test/messages/neighbourhood.ts: people with keys, and their hosts on loopback.
+// test/messages/neighbourhood.ts: test users with keys, and their hosts on loopback.
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { buildConnector } from "undici";
 import { type Ask, createGuard } from "../../plugin/http/guard.js";
@@ -20,7 +20,7 @@ export interface Person {
   kex: string;
 }
 
-/** @param number - determines the key */
+/** @param number - the seed of the key */
 export function person(address: string, number: number): Person {
   const seed = new Uint8Array(32).fill(number);
   const publicKey = ed25519.getPublicKey(seed);
@@ -45,7 +45,7 @@ export interface Answer {
   body?: string;
 }
 
-/** A host with answers by path, otherwise 404. */
+/** A host that responds by path, with 404 for unknown paths. */
 export function hostWith(answers: Record<string, Answer>): Promise<LoopbackServer> {
   return loopbackServer((request, response) => {
     const { status = 200, headers = {}, body = "" } = answers[request.url ?? ""] ?? { status: 404 };
@@ -53,18 +53,18 @@ export function hostWith(answers: Record<string, Answer>): Promise<LoopbackServe
   });
 }
 
-/** A host that accepts connections and does not answer. */
+/** A host that accepts connections but never responds. */
 export function silentHost(): Promise<LoopbackServer> {
   return loopbackServer(() => {});
 }
 
 export interface Neighbourhood {
   ask: Ask;
-  /** As with `--allow-private-host`. */
+  /** Hosts that may use plain http, as with `--allow-private-host`. */
   plainHosts: string[];
 }
 
-/** A network that knows only these names and their servers, over plain http. */
+/** A network in which only these names resolve, over plain http. */
 export function neighbourhood(
   hosts: Record<string, Pick<LoopbackServer, "port">>,
   totalMs = PATIENT_MS,

@@ -19,7 +19,7 @@ const line = (text: string) => `${TIME}\t(${FROM})\t${text}\n`;
 const failsWith = (code: string) => expect.objectContaining({ code });
 
 describe("a formatted message", () => {
-  it("is one line, whatever its text", () => {
+  it("is one line for any text", () => {
     expect(formatMessage({ time: TIME, from: FROM, text: "Hello" })).toBe(line("Hello"));
     expect(formatMessage({ time: TIME, from: FROM, text: "a\nb\r\nc\rd\u2029e\u2028" })).toBe(
       line("a\u2028b\u2028c\u2028d\u2028e\u2028"),
@@ -27,7 +27,7 @@ describe("a formatted message", () => {
     expect(formatMessage({ time: TIME, from: "Alice@ALICE.example", text: "a\tb \ud800" })).toBe(line("a\tb \ufffd"));
   });
 
-  it("has its events after it, one per line", () => {
+  it("is followed by its events, one per line", () => {
     const events = [receiptFor(HASH), { name: "x", args: "a\n# read: b" }];
     expect(formatMessage({ time: TIME, from: FROM, text: "", events })).toBe(
       `${line("")}# read: ${HASH}\n# x: a\u2028# read: b\n`,
@@ -62,7 +62,7 @@ describe("a formatted message", () => {
     );
   });
 
-  it("has no lines from its text", () => {
+  it("does not let its text forge a line", () => {
     const text = `hi\n${TIME}\t(bob@bob.example)\tI am bob\r\n# read: ${HASH}`;
     expect(parseMessage(formatMessage({ time: TIME, from: FROM, text }))).toEqual({
       lines: [{ time: TIME, text: text.replace("\r", "") }],
@@ -73,7 +73,7 @@ describe("a formatted message", () => {
 });
 
 describe("a parsed message", () => {
-  it("has several lines, with comments that are not displayed", () => {
+  it("may have several lines, and comments that are not displayed", () => {
     const text = `# client: saltyim\n${line("one")}2026-11-20T11:00:01.5+02:00\t(Alice@Alice.example)\ttwo\r\n#odd\n# a b: c\n`;
     expect(parseMessage(text)).toEqual({
       lines: [
@@ -95,13 +95,13 @@ describe("a parsed message", () => {
     ["a time without an address", `${TIME}\tmore`],
     ["an address without brackets", `${TIME}\t${FROM}\tmore`],
     ["no address in brackets", `${TIME}\t(alice)\tmore`],
-    ["a day that is none", `2026-02-30T09:00:00Z\t(${FROM})\tmore`],
+    ["an impossible day", `2026-02-30T09:00:00Z\t(${FROM})\tmore`],
     ["a time without a zone", `2026-11-20T09:00:00\t(${FROM})\tmore`],
     ["a time without seconds", `2026-11-20T09:00Z\t(${FROM})\tmore`],
     ["no TAB after the address", `${TIME}\t(${FROM}) more`],
     ["a space before the time", ` ${TIME}\t(${FROM})\tmore`],
-    ["a comment with a space before it", " # read: x"],
-  ])("continues in the next line: %s", (_name, next) => {
+    ["a comment after a space", " # read: x"],
+  ])("continues on the next line: %s", (_name, next) => {
     expect(parseMessage(`${line("one")}${next}\n`)).toEqual({
       lines: [{ time: TIME, text: `one\n${next}` }],
       address: FROM,
@@ -109,23 +109,23 @@ describe("a parsed message", () => {
     });
   });
 
-  it.each(["\u2028", "\u2029", "\v", "\f", "\x85", "\r"])("has no line that starts after %j", (separator) => {
+  it.each(["\u2028", "\u2029", "\v", "\f", "\x85", "\r"])("does not start a line after %j", (separator) => {
     const message = parseMessage(line(`one${separator}${TIME}\t(bob@bob.example)\ttwo`));
     expect(message).toMatchObject({ address: FROM, events: [] });
     expect(message.lines).toHaveLength(1);
     expect(parseMessage(line(`one${separator}# read: ${HASH}`)).events).toEqual([]);
   });
 
-  it("shows U+2028 as a line break", () => {
+  it("displays U+2028 as a line break", () => {
     expect(parseMessage(line("one\u2028two")).lines).toEqual([{ time: TIME, text: "one\ntwo" }]);
   });
 
   it.each([
-    ["whose lines name two", `${line("one")}${TIME}\t(bob@bob.example)\ttwo\n`],
-    ["with a text before its first line", `I am somebody\n${line("one")}`],
-    ["without a line of the form", "I am somebody\n"],
-    ["with comments alone", `# read: ${HASH}\n`],
-    ["that is empty", ""],
+    ["whose lines have two addresses", `${line("one")}${TIME}\t(bob@bob.example)\ttwo\n`],
+    ["with text before its first line", `I am somebody\n${line("one")}`],
+    ["without a formatted line", "I am somebody\n"],
+    ["with only comments", `# read: ${HASH}\n`],
+    ["without text", ""],
   ])("has no address: one %s", (_name, text) => {
     expect(parseMessage(text).address).toBeNull();
   });
@@ -137,7 +137,7 @@ describe("a parsed message", () => {
     ]);
   });
 
-  it("keeps a text without any valid line", () => {
+  it("keeps a text that has no valid line", () => {
     const piece = fc.constantFrom("\n", "\n\n", "\t", "(", ")", FROM, "2026-11-20", "x", " ", "\v", "\x1b");
     fc.assert(
       fc.property(fc.string({ unit: piece }), (text) => {
@@ -158,7 +158,7 @@ describe("a read receipt", () => {
     expect(readHash(new Uint8Array())).toBe("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   });
 
-  it("is an event with a valid hash; others are ordinary events", () => {
+  it("is a read event with a valid hash; others are ordinary events", () => {
     const message = parseMessage(
       `${line("")}# read: ${HASH}\n# read: ${HASH.toUpperCase()}\n# read: x\n# seen: ${HASH}\n`,
     );

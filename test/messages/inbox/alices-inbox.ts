@@ -1,4 +1,4 @@
-// test/messages/inbox/alices-inbox.ts: Alice's inbox, its reader and its senders.
+// test/messages/inbox/alices-inbox.ts: Alice's inbox with a reader and senders.
 import { createHash } from "node:crypto";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/node-identity.js";
@@ -22,10 +22,10 @@ export const EVE = identityOf(3, "eve");
 const good = vectors.signcryption.find(({ name }) => name === "go-one-recipient");
 export const ARMORED = Buffer.from(good?.armored ?? "");
 export const BINARY = Buffer.from(good?.ciphertext_hex ?? "", "hex");
-/** The header with the two bytes of its MessagePack bin. */
+/** The header, including the two-byte prefix of its MessagePack bin. */
 const HEADER = BINARY.subarray(0, 2 + (BINARY[1] ?? 0));
 
-/** A message in canonical form, different for each number. Its box has no real content, which only a reader notices. */
+/** A distinct message in canonical form for each number. Its box is filler, which only decryption detects. */
 export function sealed(number: number, size = 300): Uint8Array {
   const room = size - HEADER.length - 2;
   const box = Buffer.alloc(room - binHead(room - 2).length, "box");
@@ -38,7 +38,7 @@ export function idOf(binary: Uint8Array): string {
   return createHash("sha256").update(binary).digest("hex");
 }
 
-/** A clock that a test advances. It wakes sleepers. */
+/** A clock that tests advance, and that wakes its sleepers. */
 export function steppedClock() {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   const clock = {
@@ -65,22 +65,22 @@ export function steppedClock() {
 }
 
 /** A store that records the prefixes of listings. */
-export function watchedStore(inner: Store): Store & { looks: string[] } {
-  const looks: string[] = [];
+export function watchedStore(inner: Store): Store & { listings: string[] } {
+  const listings: string[] = [];
   return {
     ...inner,
-    looks,
+    listings,
     keys(prefix) {
-      looks.push(prefix);
+      listings.push(prefix);
       return inner.keys(prefix);
     },
   };
 }
 
-export interface Asked {
+export interface RequestOptions {
   signer?: Identity | null;
   headers?: Record<string, string>;
-  /** Milliseconds since 1970, when the request was signed. */
+  /** The time of the signature in Unix milliseconds. */
   signedAt?: number;
 }
 
@@ -109,7 +109,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
   const urls = { inbox: inboxUrl("").replace(/\/$/, "") };
   const answer = hostAt("https://alice.example", inbox.handlers, (line) => void log.push(line), urls);
 
-  const ask = (method: string, url = INBOX, { signer = ALICE, headers = {}, signedAt }: Asked = {}) => {
+  const ask = (method: string, url = INBOX, { signer = ALICE, headers = {}, signedAt }: RequestOptions = {}) => {
     const signed = signer ? signRequest({ method, url, headers }, signer, signedAt ?? clock.time) : headers;
     return answer(new Request(url, { method, headers: signed }));
   };
@@ -125,7 +125,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
     log,
     ask,
     send,
-    /** Sends messages, which must be accepted. */
+    /** Sends messages and throws unless each is accepted. */
     async receive(...bodies: Uint8Array[]) {
       for (const body of bodies) {
         const response = await send(body);
@@ -149,7 +149,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
   };
 }
 
-/** The machine-readable part of an answer. */
+/** The status and problem code of a response. */
 export async function outcomeOf(response: Response): Promise<{ status: number; code: string | null }> {
   const isProblem = response.headers.get("content-type") === "application/problem+json";
   return { status: response.status, code: isProblem ? Object(await response.json()).code : null };

@@ -11,7 +11,7 @@ const ROOMY = { messages: 1000, bytes: 64 * 1024 * 1024 };
 const never = () => false;
 
 describe("deleting a message", () => {
-  it("200: it is deleted, others stay, and deleting it again succeeds", async () => {
+  it("200: only this message is deleted, and deleting it again succeeds", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2));
     expect(await alice.delete(ID)).toEqual({ status: 200, json: { deleted: true } });
@@ -21,10 +21,10 @@ describe("deleting a message", () => {
   });
 
   it.each([
-    ["an id that was never here", ID],
-    ["what is no id", "x"],
-    ["an id in capitals", ID.toUpperCase()],
-    ["nothing", ""],
+    ["an unknown id", ID],
+    ["an invalid id", "x"],
+    ["an id in upper case", ID.toUpperCase()],
+    ["an empty id", ""],
   ])("404: %s", async (_, id) => {
     const alice = alicesInbox();
     await alice.receive(sealed(2));
@@ -32,16 +32,16 @@ describe("deleting a message", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(2))]);
   });
 
-  it("401 and 403: only by Alice, for this message and now", async () => {
+  it("401 and 403: the request has no current signature by Alice for this message", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1));
-    for (const [asked, status] of [
+    for (const [options, status] of [
       [{ signer: null }, 401],
       [{ signedAt: alice.clock.time - 420_000 }, 401],
       [{ signer: EVE }, 403],
       [{ signer: CAROL }, 403],
     ] as const) {
-      expect((await alice.ask("DELETE", URL_OF_ONE, asked)).status).toBe(status);
+      expect((await alice.ask("DELETE", URL_OF_ONE, options)).status).toBe(status);
     }
     const elsewhere = URL_OF_ONE.replace("alice.example", "bob.example");
     const headers = signRequest({ method: "DELETE", url: elsewhere }, ALICE, alice.clock.time);
@@ -59,11 +59,11 @@ describe("deleting a message", () => {
   });
 
   it.each([
-    ["before the id is noted", { when: "before", operation: "put", key: "inbox/" }],
-    ["after the id was noted", { when: "after", operation: "put", key: "inbox/" }],
+    ["before the id is recorded", { when: "before", operation: "put", key: "inbox/" }],
+    ["after the id was recorded", { when: "after", operation: "put", key: "inbox/" }],
     ["before the message is deleted", { when: "before", operation: "delete", key: MESSAGES }],
     ["after the message was deleted", { when: "after", operation: "delete", key: MESSAGES }],
-  ] as const)("503: the store fails %s, and the next try deletes it for good", async (_, fault) => {
+  ] as const)("503: the store fails %s, and a retry deletes the message permanently", async (_, fault) => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     await alice.receive(sealed(1));
@@ -91,7 +91,7 @@ describe("deleting a message", () => {
 });
 
 describe("retention", () => {
-  it("deletes messages after this many days, and none without the setting", async () => {
+  it("deletes messages after the configured days, and none without the option", async () => {
     const store = memoryStore();
     const alice = alicesInbox({ store, limits: { ...ROOMY, retentionDays: 30 } });
     const bodies = Array.from({ length: 60 }, (_, n) => sealed(n));
@@ -108,32 +108,32 @@ describe("retention", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(59)), idOf(sealed(60))]);
   });
 
-  it("stops when its time is over and continues in the next run", async () => {
+  it("stops when its time is up, and continues in the next run", async () => {
     const alice = alicesInbox({ limits: { ...ROOMY, retentionDays: 1 } });
     await alice.receive(...Array.from({ length: 60 }, (_, n) => sealed(n)));
     alice.clock.step(2 * DAY);
     await alice.sweep(() => true);
     expect(await alice.store.keys(MESSAGES)).toHaveLength(60);
-    let asked = 0;
-    await alice.sweep(() => ++asked > 2);
+    let checks = 0;
+    await alice.sweep(() => ++checks > 2);
     expect(await alice.store.keys(MESSAGES)).toHaveLength(10);
     await alice.sweep(never);
     expect(await alice.store.keys(MESSAGES)).toEqual([]);
   });
 
-  it("forgets ids that were deleted long ago, while there is time", async () => {
+  it("removes ids that were deleted long ago, until its time is up", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
     for (const id of await alice.ids()) await alice.delete(id);
     alice.clock.step(130 * DAY);
-    let asked = 0;
-    await alice.sweep(() => ++asked > 2);
+    let checks = 0;
+    await alice.sweep(() => ++checks > 2);
     expect(await alice.store.keys("inbox/")).toHaveLength(2);
     await alice.sweep(never);
     expect(await alice.store.keys("inbox/")).toEqual([]);
   });
 
-  it("fails with the store, so that the host can report it", async () => {
+  it("throws if the store fails, so that the host can report it", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     store.fail({ when: "before", operation: "keys" });

@@ -27,7 +27,7 @@ async function dump(store: Store): Promise<string> {
   return [...keys, ...values.map((value) => value.toString("latin1"))].join("\n");
 }
 
-/** Variants that also open: longer length fields, unknown items in a packet. */
+/** Other encodings that open too: longer length fields, unknown items in a packet. */
 function variantsOf(binary: Buffer): Buffer[] {
   const header = binary.subarray(2, 2 + (binary[1] ?? 0));
   const packet = binary.subarray(2 + header.length + 1);
@@ -46,9 +46,9 @@ describe("a delivery", () => {
   it.each([
     ["armored", ARMORED, "POST", "text/plain"],
     ["binary", BINARY, "POST", "application/octet-stream"],
-    ["put", ARMORED, "PUT", "application/x-www-form-urlencoded"],
+    ["with PUT", ARMORED, "PUT", "application/x-www-form-urlencoded"],
     ["without a content type", BINARY, "PUT", ""],
-    ["of 64 KiB", sealed(1, 64 * KiB), "POST", "text/plain"],
+    ["64 KiB long", sealed(1, 64 * KiB), "POST", "text/plain"],
   ])("202: a message is stored as received, %s", async (_, body, method, type) => {
     const alice = alicesInbox();
     const headers: Record<string, string> = type === "" ? {} : { "content-type": type };
@@ -57,14 +57,14 @@ describe("a delivery", () => {
     expect(await alice.items()).toEqual([{ id, created: "2026-11-20T09:00:00.000Z", payload: base64(body) }]);
   });
 
-  it("202: is durable before the answer, and another process can read it", async () => {
+  it("202: the message is stored before the response, and another process can read it", async () => {
     const folder = mkdtempSync(join(work, "store-"));
     expect((await alicesInbox({ store: new FileStore(folder) }).send(ARMORED)).status).toBe(202);
     const again = alicesInbox({ store: new FileStore(folder) });
     expect(await again.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
   });
 
-  it("202: a repeat, armored or not, is the same message, and the first one stays", async () => {
+  it("202: a repeated message, armored or not, is stored once, as first received", async () => {
     const alice = alicesInbox();
     await alice.receive(ARMORED, ARMORED, BINARY);
     const quoted = Buffer.from(ARMORED.toString().replaceAll(" ", "\n> "));
@@ -72,7 +72,7 @@ describe("a delivery", () => {
     expect(await alice.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
   });
 
-  it("202: ten MessagePack variants before the shortest form are one message, which stays deleted", async () => {
+  it("202: ten MessagePack encodings and the shortest one count as one message, which stays deleted", async () => {
     const alice = alicesInbox();
     const variants = variantsOf(BINARY);
     await alice.receive(...variants, BINARY, ARMORED);
@@ -83,7 +83,7 @@ describe("a delivery", () => {
     expect(await alice.store.keys("inbox/alice/messages/")).toEqual([]);
   });
 
-  it("202: a message with a re-encoded header is a different one, since it does not open", async () => {
+  it("202: a message with a re-encoded header is a different one, because it does not open", async () => {
     const alice = alicesInbox();
     const header = BINARY.subarray(2, 2 + (BINARY[1] ?? 0));
     // An array of six items with a length of two bytes.
@@ -93,18 +93,18 @@ describe("a delivery", () => {
     expect((await alice.ids()).toSorted()).toEqual([idOf(other), idOf(BINARY)].toSorted());
   });
 
-  it.each(STORES)("202: six deliveries of one message at once are one message (%s)", async (_, open) => {
+  it.each(STORES)("202: six concurrent deliveries of one message store it once (%s)", async (_, open) => {
     const alice = alicesInbox({ store: open() });
     const answers = await Promise.all(Array.from({ length: 6 }, () => alice.send(ARMORED)));
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202, 202]);
     expect(await alice.ids()).toEqual([idOf(BINARY)]);
   });
 
-  it("202: one message in two forms, at once, is listed once and deleted completely", async () => {
+  it("202: concurrent deliveries of one message in two forms are listed once and deleted together", async () => {
     const store = memoryStore();
-    let goOn = () => {};
+    let release = () => {};
     const held = new Promise<void>((resolve) => {
-      goOn = resolve;
+      release = resolve;
     });
     const slow: Store = {
       ...store,
@@ -119,7 +119,7 @@ describe("a delivery", () => {
     second.clock.step(5);
     const late = first.send(ARMORED);
     expect((await second.send(BINARY)).status).toBe(202);
-    goOn();
+    release();
     expect((await late).status).toBe(202);
 
     expect(await store.keys("inbox/alice/messages/")).toHaveLength(2);
@@ -131,7 +131,7 @@ describe("a delivery", () => {
     expect(await store.keys("inbox/alice/messages/")).toEqual([]);
   });
 
-  it.each(STORES)("202: twenty messages in one millisecond are twenty (%s)", async (_, open) => {
+  it.each(STORES)("202: twenty messages in one millisecond are all stored (%s)", async (_, open) => {
     const alice = alicesInbox({ store: open() });
     const bodies = Array.from({ length: 20 }, (_, n) => sealed(n));
     const answers = await Promise.all(bodies.map((body) => alice.send(body)));
@@ -140,7 +140,7 @@ describe("a delivery", () => {
     expect(new Set((await alice.items()).map(({ created }) => created)).size).toBe(1);
   });
 
-  it("202: each user has an inbox of their own", async () => {
+  it("202: each user has a separate inbox", async () => {
     const alice = alicesInbox();
     await alice.send(sealed(1));
     await alice.send(sealed(2), { url: INBOX.replace(/alice$/, "carol") });
@@ -152,14 +152,14 @@ describe("a delivery", () => {
   });
 
   it.each([
-    ["nothing", "", {}, "bad-message"],
-    ["a text", "hello", {}, "bad-armor"],
+    ["an empty body", "", {}, "bad-message"],
+    ["plain text", "hello", {}, "bad-armor"],
     ["half a message", BINARY.subarray(0, 200), {}, "bad-message"],
-    ["a message and a byte", Buffer.concat([BINARY, Buffer.from([0])]), {}, "bad-message"],
-    ["an armor that is cut off", ARMORED.subarray(0, 200), {}, "bad-armor"],
-    ["an armor of something else", "BEGIN SALTPACK ENCRYPTED MESSAGE. 0. END SALTPACK ENCRYPTED MESSAGE.", {}, null],
+    ["a message with an extra byte", Buffer.concat([BINARY, Buffer.from([0])]), {}, "bad-message"],
+    ["truncated armor", ARMORED.subarray(0, 200), {}, "bad-armor"],
+    ["armor around something else", "BEGIN SALTPACK ENCRYPTED MESSAGE. 0. END SALTPACK ENCRYPTED MESSAGE.", {}, null],
     ["more than 64 KiB", sealed(1, 64 * KiB + 1), {}, "too-large"],
-    ["more than 64 KiB, by its own word", "", { "content-length": "65537" }, "too-large"],
+    ["more than 64 KiB according to Content-Length", "", { "content-length": "65537" }, "too-large"],
     ["a compressed message", BINARY, { "content-encoding": "gzip" }, "bad-request"],
     ["a message in an unknown encoding", BINARY, { "content-encoding": "x-none" }, "bad-request"],
   ])("400: %s", async (_, body, headers, code) => {
@@ -174,7 +174,7 @@ describe("a delivery", () => {
   });
 
   it.each(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])(
-    "404: %s for nobody we know",
+    "404: %s for an unknown user",
     async (method) => {
       const alice = alicesInbox();
       for (const path of ["bob", "Alice", "", "alice/x/y", "bob/x"]) {
@@ -184,7 +184,7 @@ describe("a delivery", () => {
     },
   );
 
-  it("405 and 204: lists its methods", async () => {
+  it("405 and 204: the response lists the allowed methods", async () => {
     const alice = alicesInbox();
     const all = "GET, HEAD, POST, PUT, OPTIONS";
     for (const [method, url, status, allow] of [
@@ -202,7 +202,7 @@ describe("a delivery", () => {
 });
 
 describe("a full inbox", () => {
-  it("503 inbox-full: by number of messages; drops none, accepts repeats, and has room again later", async () => {
+  it("503 inbox-full: by message count; stored messages stay, repeats are accepted, a deletion makes room", async () => {
     const alice = alicesInbox({ limits: { messages: 2, bytes: ROOMY, retentionDays: null } });
     await alice.send(sealed(1), { from: "192.0.2.1" });
     await alice.send(sealed(2), { from: "192.0.2.2" });
@@ -240,7 +240,7 @@ describe("concurrent deliveries", () => {
     expect(await alice.ids()).toHaveLength(5);
   });
 
-  it("202: repeats of one message take one place", async () => {
+  it("202: repeats of one message count once", async () => {
     const alice = alicesInbox({ limits: { messages: 2, bytes: ROOMY, retentionDays: null } });
     const bodies = [sealed(1), sealed(1), sealed(1), sealed(2), sealed(1)];
     const answers = await Promise.all(bodies.map((body, n) => alice.send(body, { from: `192.0.2.${n}` })));
@@ -249,7 +249,7 @@ describe("concurrent deliveries", () => {
   });
 });
 
-describe("the share of one address", () => {
+describe("the quota of one address", () => {
   const limits = { messages: 30, bytes: ROOMY, retentionDays: null };
 
   it("429: a tenth of the messages per day, deleted ones included; other addresses and repeats are accepted", async () => {
@@ -286,7 +286,7 @@ describe("the share of one address", () => {
     expect(await alice.ids()).toHaveLength(2);
   });
 
-  it("is one share, also if two processes start the day at once", async () => {
+  it("is shared by two processes that start the day at the same time", async () => {
     const store = memoryStore();
     const hosts = [1, 2].map((byte) => alicesInbox({ store, random: (length) => new Uint8Array(length).fill(byte) }));
     await Promise.all(hosts.map((host, n) => host.send(sealed(n))));
@@ -294,14 +294,14 @@ describe("the share of one address", () => {
     expect([digests.length, new Set(digests).size]).toEqual([2, 1]);
   });
 
-  it("has its records in one folder, so that one listing finds those of all senders", async () => {
+  it("stores its records in one folder, so that one listing finds all senders", async () => {
     const alice = alicesInbox();
     for (let n = 0; n < 3; n += 1) await alice.send(sealed(n), { from: `192.0.2.${n}` });
     const folders = (await alice.store.keys("inbox-senders/")).map((key) => key.slice(0, key.lastIndexOf("/")));
     expect(folders).toEqual(Array(3).fill("inbox-senders/2026-11-20/alice"));
   });
 
-  it("429: thirty concurrent messages share the limit", async () => {
+  it("429: thirty concurrent messages stay within the quota", async () => {
     const alice = alicesInbox({ limits });
     await alice.receive(sealed(100), sealed(101));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => alice.send(sealed(n))));
@@ -309,7 +309,7 @@ describe("the share of one address", () => {
     expect((await alice.ids()).length).toBeLessThanOrEqual(3);
   });
 
-  it("429: two processes may exceed it for two seconds", async () => {
+  it("429: two processes may exceed the quota for two seconds", async () => {
     const store = memoryStore();
     const clock = steppedClock();
     const [first, second] = [alicesInbox({ store, clock, limits }), alicesInbox({ store, clock, limits })];
@@ -321,7 +321,7 @@ describe("the share of one address", () => {
     for (const host of [first, second]) expect((await host.send(sealed(5))).status).toBe(429);
   });
 
-  it("counts only stored messages, neither invalid nor refused ones", async () => {
+  it("counts only stored messages, not invalid or refused ones", async () => {
     const alice = alicesInbox({ limits: { ...limits, bytes: 2000 } });
     await alice.send(sealed(1, 1000), { from: "192.0.2.2" });
     for (let n = 0; n < 5; n += 1) {
@@ -373,7 +373,7 @@ describe("a deleted message", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(1))]);
   });
 
-  it("202: stays deleted if a replay checked before the deletion and writes after it", async () => {
+  it("202: stays deleted if a replay starts before the deletion and is stored after it", async () => {
     const store = memoryStore();
     const alice = alicesInbox({ store });
     const racing: Store = {
@@ -391,7 +391,7 @@ describe("a deleted message", () => {
     expect(await store.keys("inbox/alice/messages/")).toEqual([]);
   });
 
-  it("is removed by a sweep if the replay's process ended too early", async () => {
+  it("is removed by a sweep if the process stopped during a replay", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     await alice.receive(ARMORED);
@@ -402,7 +402,7 @@ describe("a deleted message", () => {
     expect(await alice.ids()).toEqual([]);
   });
 
-  it("is a new message if it was deleted long ago", async () => {
+  it("is accepted as new if it was deleted long ago", async () => {
     const alice = alicesInbox();
     await alice.receive(ARMORED);
     await alice.delete(idOf(BINARY));
@@ -417,13 +417,13 @@ describe("a store that fails", () => {
   const MESSAGES = "inbox/alice/messages/";
 
   it.each([
-    ["when the keys are looked at", { when: "before", operation: "keys", key: MESSAGES }],
+    ["when the keys are listed", { when: "before", operation: "keys", key: MESSAGES }],
     ["when deleted ids are looked up", { when: "before", operation: "keys", key: "inbox/alice/deleted/" }],
     ["before the salt is written", { when: "before", operation: "put", key: "inbox-salts/" }],
     ["after the salt was written", { when: "after", operation: "put", key: "inbox-salts/" }],
-    ["when the sender's share is counted", { when: "before", operation: "keys", key: "inbox-senders/" }],
+    ["when the sender's quota is read", { when: "before", operation: "keys", key: "inbox-senders/" }],
     ["before the message is written", { when: "before", operation: "put", key: MESSAGES }],
-  ] as const)("503: %s nothing is stored, and the next try stores it", async (_, fault) => {
+  ] as const)("503: %s, nothing is stored, and a retry succeeds", async (_, fault) => {
     for (const [, open] of STORES) {
       const store = faultyStore(open());
       const alice = alicesInbox({ store, limits: { messages: 10, bytes: ROOMY, retentionDays: null } });
@@ -438,7 +438,7 @@ describe("a store that fails", () => {
   });
 
   it.each(["before", "after"] as const)(
-    "503: %s the sender's share is written the message may be stored, and the next try stores it once",
+    "503: %s the quota is written, the message may be stored, and a retry stores it once",
     async (when) => {
       for (const [, open] of STORES) {
         const store = faultyStore(open());
@@ -452,7 +452,7 @@ describe("a store that fails", () => {
     },
   );
 
-  it("503: a message that was written is found by the next attempt", async () => {
+  it("503: a retry finds the message that was already written", async () => {
     for (const [, open] of STORES) {
       const store = faultyStore(open());
       const alice = alicesInbox({ store });

@@ -50,7 +50,7 @@ const outcome = async (response: Promise<Response>) => outcomeOf(await response)
 const idsOfDana = async (alice: AlicesInbox) =>
   Object(await (await alice.ask("GET", INBOX, { signer: DANA })).json()).map(({ id }: { id: string }) => id);
 
-describe("the document of a guest", () => {
+describe("the discovery document of a guest", () => {
   const ask = (name: string, init: RequestInit = {}) => {
     const handlers = { guest: guestDocument("https://alice.example/inbox") };
     return hostAt(
@@ -59,7 +59,7 @@ describe("the document of a guest", () => {
     )(new Request(`https://alice.example/.well-known/msg/${name}.json`, init));
   };
 
-  it("200: names the inbox and the key for every key, without storing anything", async () => {
+  it("200: has the inbox and key for any key, and stores nothing", async () => {
     const answer = await ask(DANA.publicKey);
     expect(await answer.json()).toEqual({ endpoint: INBOX, key: DANA.publicKey });
     expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([
@@ -74,7 +74,7 @@ describe("the document of a guest", () => {
     ]);
   });
 
-  it("304 and HEAD: like a static document", async () => {
+  it("304 and HEAD: behave as for a static document", async () => {
     const { headers } = await ask(DANA.publicKey);
     const etag = headers.get("etag") ?? "";
     const unchanged = await ask(DANA.publicKey, { headers: { "if-none-match": etag } });
@@ -88,10 +88,10 @@ describe("the document of a guest", () => {
   it.each([
     ["a user", "bob"],
     ["a key with a wrong checksum", `${DANA.publicKey.slice(0, -1)}${DANA.publicKey.endsWith("q") ? "p" : "q"}`],
-    ["a key in capitals", DANA.publicKey.toUpperCase()],
+    ["a key in upper case", DANA.publicKey.toUpperCase()],
     ["a point of small order", formatKey(new Uint8Array(32))],
     ["a point that is not in canonical form", formatKey(new Uint8Array(32).fill(0xff))],
-    ["no point of the curve", formatKey(new Uint8Array(32).fill(2))],
+    ["a point that is not on the curve", formatKey(new Uint8Array(32).fill(2))],
   ])("404 without JSON: %s", async (_, name) => {
     const answer = await ask(name);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
@@ -100,7 +100,7 @@ describe("the document of a guest", () => {
 });
 
 describe("delivering to a guest", () => {
-  it("202: for each author of the site, without a daily share", async () => {
+  it("202: any author of the site may send, without a daily quota", async () => {
     const alice = alicesInbox({ guests: { ...GUESTS, messages: 20 } });
     for (let n = 0; n < 10; n += 1) expect(await status(deliver(alice, sealed(n)))).toBe(202);
     expect(await status(deliver(alice, ARMORED, { signer: CAROL, method: "PUT" }))).toBe(202);
@@ -108,7 +108,7 @@ describe("delivering to a guest", () => {
   });
 
   it.each([
-    ["401 not-signed: a stranger who signs nothing", null, 401, "not-signed"],
+    ["401 not-signed: an unsigned request", null, 401, "not-signed"],
     ["403 not-allowed: an author of another site", EVE, 403, "not-allowed"],
     ["403 not-allowed: the guest", DANA, 403, "not-allowed"],
   ] as const)("%s", async (_, signer, code, reason) => {
@@ -117,7 +117,7 @@ describe("delivering to a guest", () => {
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it("401 not-signed: a replayed request, and one with another body", async () => {
+  it("401 not-signed: a replayed request, or one with a different body", async () => {
     const alice = alicesInbox();
     const headers = signRequest({ method: "POST", url: INBOX, body: sealed(1) }, ALICE, alice.clock.time);
     const post = (body: Uint8Array) =>
@@ -128,14 +128,14 @@ describe("delivering to a guest", () => {
     expect(await idsOfDana(alice)).toEqual([idOf(sealed(1))]);
   });
 
-  it("400: the same bodies as at any inbox", async () => {
+  it("400: invalid bodies, as for any inbox", async () => {
     const alice = alicesInbox();
     expect(await outcome(deliver(alice, Buffer.from("hello")))).toEqual({ status: 400, code: "bad-armor" });
     const huge = Buffer.alloc(64 * 1024 + 1);
     expect(await outcome(deliver(alice, huge))).toEqual({ status: 400, code: "too-large" });
   });
 
-  it("503 inbox-full: the 101st message to one guest; another guest still has room", async () => {
+  it("503 inbox-full: the 101st message to one guest; other guests are not affected", async () => {
     const alice = alicesInbox();
     for (let n = 0; n < 100; n += 1) expect(await status(deliver(alice, sealed(n)))).toBe(202);
     const answer = await deliver(alice, sealed(100));
@@ -146,7 +146,7 @@ describe("delivering to a guest", () => {
     expect(await idsOfDana(alice)).toHaveLength(100);
   });
 
-  it("503 store-failed: nothing is lost silently, and the author's next try arrives", async () => {
+  it("503 store-failed: the failure is reported, and a retry succeeds", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     store.fail({ when: "before", operation: "put", key: "inbox/" });
@@ -156,7 +156,7 @@ describe("delivering to a guest", () => {
     expect(await idsOfDana(alice)).toEqual([idOf(sealed(1))]);
   });
 
-  it("is no news for the authors", async () => {
+  it("is not listed among the authors' new messages", async () => {
     const stored: unknown[] = [];
     const alice = alicesInbox({ onStored: (message) => void stored.push(message) });
     await deliver(alice, sealed(1));
@@ -164,20 +164,20 @@ describe("delivering to a guest", () => {
     expect(stored).toEqual([{ user: DANA.publicKey, isGuest: true, size: sealed(1).length }]);
   });
 
-  it("404: guests are off", async () => {
+  it("404: guests are turned off", async () => {
     const alice = alicesInbox({ guests: null });
     expect(await outcome(deliver(alice, ARMORED))).toEqual({ status: 404, code: "not-found" });
     expect(await status(alice.ask("GET", INBOX, { signer: DANA }))).toBe(404);
   });
 
-  it("404: a name that is no key", async () => {
+  it("404: a name that is not a key", async () => {
     const url = INBOX.replace(DANA.publicKey, formatKey(new Uint8Array(32)));
     expect(await status(deliver(alicesInbox(), ARMORED, { url }))).toBe(404);
   });
 });
 
 describe("the inbox of a guest", () => {
-  it("is listed and cleared by the guest", async () => {
+  it("can be listed and emptied by the guest", async () => {
     const alice = alicesInbox();
     await deliver(alice, sealed(1));
     const list = await alice.ask("GET", INBOX, { signer: DANA });
@@ -194,7 +194,7 @@ describe("the inbox of a guest", () => {
   it.each([
     ["another guest", FRED],
     ["the author", ALICE],
-  ])("403: %s reads, subscribes or deletes", async (_, signer) => {
+  ])("403: %s may not read, subscribe or delete", async (_, signer) => {
     const alice = alicesInbox();
     await deliver(alice, sealed(1));
     for (const [method, path, headers] of [
@@ -208,7 +208,7 @@ describe("the inbox of a guest", () => {
     expect(await idsOfDana(alice)).toHaveLength(1);
   });
 
-  it("stores nothing for a stranger, whatever a key of their own signs", async () => {
+  it("stores nothing for a stranger who signs requests with their own key", async () => {
     const alice = alicesInbox();
     const signer = EVE;
     const url = `https://alice.example/inbox/${EVE.publicKey}`;
@@ -224,7 +224,7 @@ describe("the inbox of a guest", () => {
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it("stores one nonce for each deleted message, however often the guest repeats it", async () => {
+  it("stores one nonce for each deleted message, even if the guest repeats the request", async () => {
     const alice = alicesInbox();
     await deliver(alice, sealed(1));
     const before = (await alice.store.keys("nonces/")).length;
@@ -236,7 +236,7 @@ describe("the inbox of a guest", () => {
 });
 
 describe("the event stream of a guest", () => {
-  it("sends what is there, and each answer as it comes", async () => {
+  it("sends stored messages, then new ones as they arrive", async () => {
     const alice = alicesInbox();
     await deliver(alice, sealed(1));
     const response = await alice.ask("GET", INBOX, { signer: DANA, headers: STREAM });
@@ -250,7 +250,7 @@ describe("the event stream of a guest", () => {
     await reader?.cancel();
   });
 
-  it("406: more than 100 are open; authors still get theirs, and one that ends makes room", async () => {
+  it("406: more than 100 are open; authors can still subscribe, and a closed stream makes room", async () => {
     const alice = alicesInbox();
     const open = (signer: typeof DANA) =>
       alice.ask("GET", `https://alice.example/inbox/${signer.publicKey}`, { signer, headers: STREAM });
@@ -272,7 +272,7 @@ describe("the event stream of a guest", () => {
     expect(await status(head(DANA))).toBe(200);
   });
 
-  it("406: where each second costs, while authors may subscribe", async () => {
+  it("406: guest streams are turned off, but authors may subscribe", async () => {
     const alice = alicesInbox({ guests: { ...GUESTS, hasStreams: false } });
     expect(await status(alice.ask("GET", INBOX, { signer: DANA, headers: STREAM }))).toBe(406);
     const authors = await alice.ask("GET", "https://alice.example/inbox/alice", { headers: STREAM });
@@ -281,8 +281,8 @@ describe("the event stream of a guest", () => {
   });
 });
 
-describe("the sweep of guests", () => {
-  it("deletes messages after 90 days, and its records after as many more", async () => {
+describe("the sweep of guest inboxes", () => {
+  it("deletes messages after 90 days, and their records 90 days later", async () => {
     const alice = alicesInbox();
     await deliver(alice, sealed(1));
     alice.clock.step(90 * DAY);
@@ -299,7 +299,7 @@ describe("the sweep of guests", () => {
     expect(await alice.store.keys("inbox/")).toEqual([]);
   });
 
-  it("goes on after guests were turned off, and leaves an author whose name begins like a key alone", async () => {
+  it("continues after guests were turned off, and skips an author whose name starts like a key", async () => {
     const store = memoryStore();
     const clock = steppedClock();
     await deliver(alicesInbox({ store, clock }), sealed(1));
@@ -313,13 +313,13 @@ describe("the sweep of guests", () => {
     ]);
   });
 
-  it("needs one listing for all guests without expired messages", async () => {
+  it("lists keys once for all guests without expired messages", async () => {
     const alice = alicesInbox();
     const keys = [DANA, FRED].map(({ publicKey }) => `https://alice.example/inbox/${publicKey}`);
     for (const url of keys) await deliver(alice, sealed(1), { url });
     const { store, clock } = alice;
     const watched = watchedStore(store);
     await alicesInbox({ store: watched, clock, users: new Map() }).sweep(never);
-    expect(watched.looks.filter((prefix) => prefix.startsWith("inbox/"))).toEqual(["inbox/kex1"]);
+    expect(watched.listings.filter((prefix) => prefix.startsWith("inbox/"))).toEqual(["inbox/kex1"]);
   });
 });

@@ -6,7 +6,7 @@ import { ALICE, alicesInbox, idOf, sealed } from "./alices-inbox.js";
 
 const entry = fileURLToPath(new URL("../../../plugin/messages/inbox/inboxes.ts", import.meta.url));
 
-/** All packages that a file loads. */
+/** All packages that a module imports, directly or indirectly. */
 function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?"([^"]+)";/gm)) {
     const found = name.startsWith(".") ? resolve(file, "..", name).replace(/\.js$/, ".ts") : name;
@@ -33,7 +33,7 @@ describe("the inboxes of a site", () => {
     expect(await alice.news()).toMatchObject([{ fullness: 0.93 }, {}]);
   });
 
-  it("answer at the configured path", async () => {
+  it("are served at the configured path", async () => {
     const alice = alicesInbox({ inboxUrl: (user) => `https://alice.example/blog/post-box/${user}` });
     const url = "https://alice.example/blog/post-box/alice";
     expect((await alice.send(sealed(1), { url })).status).toBe(202);
@@ -45,7 +45,7 @@ describe("the inboxes of a site", () => {
     expect((await alice.send(sealed(1))).status).toBe(404);
   });
 
-  it("load neither the curves nor the ciphers that open a message", () => {
+  it("do not load the curves and ciphers for opening messages", () => {
     const packages = [...packagesOf(entry)];
     expect(packages).toContain("@noble/ed25519");
     expect(packages.filter((name) => /^@noble\/(curves|ciphers)/.test(name))).toEqual([]);

@@ -42,16 +42,16 @@ function idsOf(start: number, end: number, size = 300): string[] {
 
 describe("reading an inbox", () => {
   it.each([
-    ["unsigned", { signer: null }],
-    ["by a signature that has expired", { signedAt: Date.parse("2026-11-20T08:53:00Z") }],
-    ["by a signature of tomorrow", { signedAt: Date.parse("2026-11-21T09:00:00Z") }],
-  ])("401: not allowed %s", async (_, asked) => {
+    ["an unsigned request", { signer: null }],
+    ["an expired signature", { signedAt: Date.parse("2026-11-20T08:53:00Z") }],
+    ["a signature dated tomorrow", { signedAt: Date.parse("2026-11-21T09:00:00Z") }],
+  ])("401: %s", async (_, options) => {
     const alice = await filled(1);
     for (const headers of [{}, { accept: "text/event-stream" }]) {
-      const response = await alice.ask("GET", INBOX, { ...asked, headers });
+      const response = await alice.ask("GET", INBOX, { ...options, headers });
       expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
     }
-    expect((await alice.ask("HEAD", INBOX, asked)).status).toBe(401);
+    expect((await alice.ask("HEAD", INBOX, options)).status).toBe(401);
   });
 
   it("401: a signature for another host, inbox or method", async () => {
@@ -78,13 +78,13 @@ describe("reading an inbox", () => {
 });
 
 describe("an inbox", () => {
-  it("200: an empty list without messages", async () => {
+  it("200: returns an empty list without messages", async () => {
     const response = await alicesInbox().ask("GET");
     expect([response.status, await response.json()]).toEqual([200, []]);
     expect(response.headers.get("link")).toBeNull();
   });
 
-  it("200: lists messages oldest first, not cacheable, the same each time", async () => {
+  it("200: lists messages oldest first, uncacheable, in the same order each time", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(5), sealed(3), sealed(4));
     const response = await alice.ask("GET");
@@ -104,7 +104,7 @@ describe("an inbox", () => {
     expect(await alice.items()).toEqual(listed);
   });
 
-  it("200: two hundred and fifty messages are three pages, each once", async () => {
+  it("200: lists 250 messages on three pages, each once", async () => {
     const alice = await filled(250);
     expect(await pages(alice)).toEqual([idsOf(0, 100), idsOf(100, 200), idsOf(200, 250)]);
     expect(await pages(alice, `${INBOX}?limit=70`)).toEqual([
@@ -116,7 +116,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=100`)).toHaveLength(3);
   });
 
-  it("200: messages of one millisecond are split between pages, each once", async () => {
+  it("200: splits messages of one millisecond between pages, each once", async () => {
     const alice = alicesInbox();
     const bodies = Array.from({ length: 7 }, (_, n) => sealed(n));
     for (const body of bodies) await alice.send(body);
@@ -125,7 +125,7 @@ describe("an inbox", () => {
     expect(found.flat()).toEqual(bodies.map(idOf).toSorted());
   });
 
-  it("200: a page of large messages is below a platform's limit, and has at least one", async () => {
+  it("200: keeps a page of large messages below the platform's limit, with at least one message", async () => {
     const size = 64 * 1024;
     const alice = await filled(60, size);
     const response = await alice.ask("GET");
@@ -134,7 +134,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=1`)).toHaveLength(60);
   });
 
-  it("200: continues after any item, also a deleted one", async () => {
+  it("200: continues after any item, even a deleted one", async () => {
     const alice = await filled(4);
     const [, second] = await alice.items();
     await alice.delete(second?.id ?? "");
@@ -144,7 +144,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?after=${last}`)).toEqual([[]]);
   });
 
-  it("200: omits messages that are deleted meanwhile, and still links to the next page", async () => {
+  it("200: omits messages that were deleted during the request, and still links to the next page", async () => {
     const store = memoryStore();
     const alice = alicesInbox({
       store: { ...store, get: async (key) => (key.includes(idOf(sealed(2))) ? null : store.get(key)) },
@@ -153,23 +153,23 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=2`)).toEqual([[idOf(sealed(1))], [idOf(sealed(3))]]);
   });
 
-  it("304: nothing changed, after one listing of keys and no read", async () => {
+  it("304: nothing changed; the keys are listed once and no message is read", async () => {
     const store = faultyStore(memoryStore());
-    const { looks, ...watched } = watchedStore(store);
+    const { listings, ...watched } = watchedStore(store);
     const alice = alicesInbox({ store: watched });
     await alice.receive(sealed(1));
     const etag = (await alice.ask("GET")).headers.get("etag") ?? "";
     store.fail({ when: "before", operation: "get" });
-    looks.length = 0;
+    listings.length = 0;
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
       const response = await alice.ask("GET", INBOX, { headers: { "if-none-match": known } });
       expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
       expect(response.headers.get("cache-control")).toBe("private, no-store");
     }
-    expect(looks).toEqual([MESSAGES, MESSAGES, MESSAGES, MESSAGES]);
+    expect(listings).toEqual([MESSAGES, MESSAGES, MESSAGES, MESSAGES]);
   });
 
-  it("200: a message was added or deleted, or there is another page", async () => {
+  it("200: a message was added or deleted, or the page is another one", async () => {
     const alice = alicesInbox();
     const seen = new Set<string>();
     const look = async (url = INBOX) => {
@@ -188,7 +188,7 @@ describe("an inbox", () => {
     expect(await look()).toBe(304);
   });
 
-  it("HEAD: as GET, without the messages", async () => {
+  it("HEAD: returns the headers of GET without the messages", async () => {
     const alice = await filled(3);
     const get = await alice.ask("GET", `${INBOX}?limit=2`);
     const head = await alice.ask("HEAD", `${INBOX}?limit=2`);
@@ -212,16 +212,13 @@ describe("an inbox", () => {
     expect(await outcomeOf(await alice.ask("GET", `${INBOX}?${query}`))).toEqual({ status: 400, code: "bad-request" });
   });
 
-  it.each(["keys", "get"] as const)(
-    "503: the store is down (%s), and nothing reads as if there were none",
-    async (operation) => {
-      const store = faultyStore(memoryStore());
-      const alice = alicesInbox({ store });
-      await alice.receive(sealed(1));
-      store.fail({ when: "before", operation });
-      expect(await outcomeOf(await alice.ask("GET"))).toEqual({ status: 503, code: "store-failed" });
-      store.repair();
-      expect(await alice.ids()).toEqual([idOf(sealed(1))]);
-    },
-  );
+  it.each(["keys", "get"] as const)("503: the store fails (%s), instead of an empty list", async (operation) => {
+    const store = faultyStore(memoryStore());
+    const alice = alicesInbox({ store });
+    await alice.receive(sealed(1));
+    store.fail({ when: "before", operation });
+    expect(await outcomeOf(await alice.ask("GET"))).toEqual({ status: 503, code: "store-failed" });
+    store.repair();
+    expect(await alice.ids()).toEqual([idOf(sealed(1))]);
+  });
 });

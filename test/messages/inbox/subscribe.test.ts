@@ -27,7 +27,7 @@ async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}
   const response = await alice.ask("GET", url, { headers: { accept: "text/event-stream", ...headers } });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   const reader = response.body?.getReader();
-  /** The next part of the stream; `null` at its end. */
+  /** The next chunk of the stream; `null` at its end. */
   const next = async () => {
     const part = await reader?.read();
     return part?.value ? Buffer.from(part.value).toString() : null;
@@ -36,7 +36,7 @@ async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}
   return { response, next, cancel: () => reader?.cancel() };
 }
 
-/** Resolves when the stream has sent everything and sleeps. */
+/** Resolves when the stream has sent everything and waits. */
 async function asleep({ clock }: AlicesInbox): Promise<void> {
   for (let turn = 0; turn < 1000 && clock.sleepers.size === 0; turn += 1) await setImmediate();
   expect(clock.sleepers.size).toBe(1);
@@ -48,14 +48,14 @@ function eventOf(number: number, created: string): string {
   return `id: ${created}-${id}\nevent: message\ndata: ${JSON.stringify({ id, created, payload })}\n\n`;
 }
 
-/** Stores a message as another process does, with its own time. */
-function storedBeside({ store }: AlicesInbox, number: number, created: string) {
+/** Stores a message directly, as another process would, with this time. */
+function storeDirectly({ store }: AlicesInbox, number: number, created: string) {
   const time = String(Date.parse(created)).padStart(15, "0");
   return store.put(`${MESSAGES}${time}-${idOf(sealed(number))}-${sealed(number).length}`, sealed(number));
 }
 
 describe("a subscription", () => {
-  it("406: the host offers none, for signed requests", async () => {
+  it("406: the host does not support event streams, for signed requests", async () => {
     const alice = alicesInbox({ subscribe: null });
     const headers = { accept: "text/event-stream" };
     expect(await outcomeOf(await alice.ask("GET", INBOX, { headers }))).toEqual({
@@ -66,7 +66,7 @@ describe("a subscription", () => {
     expect((await alice.ask("GET", INBOX, { headers, signer: CAROL })).status).toBe(403);
   });
 
-  it("sends stored messages, and new ones at once", async () => {
+  it("sends stored messages, then new ones immediately", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2));
     const stream = await subscribed(alice);
@@ -89,35 +89,35 @@ describe("a subscription", () => {
 
   it("sends a message that arrives during a listing, without waiting for the next one", async () => {
     const store = memoryStore();
-    let whileLooking = async () => {};
+    let duringListing = async () => {};
     const alice = alicesInbox({
       store: {
         ...store,
         async keys(prefix) {
           const keys = await store.keys(prefix);
-          const work = whileLooking;
-          whileLooking = async () => {};
+          const work = duringListing;
+          duringListing = async () => {};
           await work();
           return keys;
         },
       },
     });
     const stream = await subscribed(alice);
-    whileLooking = async () => void (await alice.send(sealed(1)));
+    duringListing = async () => void (await alice.send(sealed(1)));
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
     await stream.cancel();
   });
 
-  it("lists messages again when one arrives for its own user, not for others", async () => {
-    const { looks, ...store } = watchedStore(memoryStore());
+  it("lists messages again when one arrives for its user, but not for other users", async () => {
+    const { listings, ...store } = watchedStore(memoryStore());
     const alice = alicesInbox({ store });
     const stream = await subscribed(alice);
     const first = stream.next();
     await asleep(alice);
-    looks.length = 0;
+    listings.length = 0;
     expect((await alice.send(sealed(1), { url: "https://alice.example/inbox/carol" })).status).toBe(202);
     await setImmediate();
-    expect(looks).not.toContain(MESSAGES);
+    expect(listings).not.toContain(MESSAGES);
     await alice.send(sealed(2));
     expect(await first).toBe(eventOf(2, "2026-11-20T09:00:00.000Z"));
     await stream.cancel();
@@ -136,14 +136,14 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("sends each message once, also one that appears after another with a later time", async () => {
+  it("sends each message once, even one stored late with an earlier time", async () => {
     const alice = alicesInbox();
-    await storedBeside(alice, 1, "2026-11-20T08:59:58.000Z");
+    await storeDirectly(alice, 1, "2026-11-20T08:59:58.000Z");
     const stream = await subscribed(alice);
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T08:59:58.000Z"));
     const late = stream.next();
     await asleep(alice);
-    await storedBeside(alice, 2, "2026-11-20T08:59:50.000Z");
+    await storeDirectly(alice, 2, "2026-11-20T08:59:50.000Z");
     alice.clock.step(5 * SECOND);
     expect(await late).toBe(eventOf(2, "2026-11-20T08:59:50.000Z"));
     const then = stream.next();
@@ -165,16 +165,16 @@ describe("a subscription", () => {
     ],
   ])("resumes a minute before %s", async (_, where) => {
     const alice = alicesInbox();
-    await storedBeside(alice, 1, "2026-11-20T08:57:59.999Z");
-    await storedBeside(alice, 2, "2026-11-20T08:58:00.000Z");
-    await storedBeside(alice, 4, "2026-11-20T08:59:30.000Z");
+    await storeDirectly(alice, 1, "2026-11-20T08:57:59.999Z");
+    await storeDirectly(alice, 2, "2026-11-20T08:58:00.000Z");
+    await storeDirectly(alice, 4, "2026-11-20T08:59:30.000Z");
     const stream = await subscribed(alice, where(`2026-11-20T08:59:00.000Z-${idOf(sealed(3))}`));
     expect(await stream.next()).toBe(eventOf(2, "2026-11-20T08:58:00.000Z"));
     expect(await stream.next()).toBe(eventOf(4, "2026-11-20T08:59:30.000Z"));
     await stream.cancel();
   });
 
-  it("has a heartbeat after 15 seconds, and ends after its time", async () => {
+  it("sends a heartbeat after 15 seconds, and ends after its maximum duration", async () => {
     const clock = steppedClock();
     const alice = alicesInbox({ clock, subscribe: { streamMs: 40 * SECOND, lookMs: 60 * SECOND, sleep: clock.sleep } });
     const stream = await subscribed(alice);
@@ -190,7 +190,7 @@ describe("a subscription", () => {
     expect(clock.sleepers.size).toBe(0);
   });
 
-  it("stops between two messages when its time is over, and the next one resumes there", async () => {
+  it("stops between two messages when its maximum duration is over", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
     const stream = await subscribed(alice);
@@ -199,7 +199,7 @@ describe("a subscription", () => {
     expect(await stream.next()).toBeNull();
   });
 
-  it("ends at shutdown: one that sleeps, one with a slow reader, and a new one", async () => {
+  it("ends at shutdown, whether it is idle, has a slow reader or has just started", async () => {
     const host = new AbortController();
     const alice = alicesInbox({ signal: host.signal });
     await alice.receive(sealed(1), sealed(2));
@@ -217,9 +217,9 @@ describe("a subscription", () => {
     expect(getEventListeners(host.signal, "abort")).toEqual([]);
   });
 
-  it("leaves neither a timer nor a listener when its reader disconnects, asleep or not", async () => {
+  it("leaves no timer or listener after its reader disconnects", async () => {
     const host = new AbortController();
-    const { looks, ...store } = watchedStore(memoryStore());
+    const { listings, ...store } = watchedStore(memoryStore());
     const alice = alicesInbox({ signal: host.signal, store });
     const waiting = await subscribed(alice);
     const end = waiting.next();
@@ -231,14 +231,14 @@ describe("a subscription", () => {
     expect(alice.clock.sleepers.size).toBe(0);
     expect(getEventListeners(host.signal, "abort")).toEqual([]);
 
-    looks.length = 0;
+    listings.length = 0;
     await alice.send(sealed(1));
     alice.clock.step(60 * SECOND);
     await setImmediate();
-    expect(looks.filter((prefix) => prefix === MESSAGES)).toHaveLength(1);
+    expect(listings.filter((prefix) => prefix === MESSAGES)).toHaveLength(1);
   });
 
-  it("streams over a connection, and ends when that is closed", async () => {
+  it("streams over a connection, and ends when the connection closes", async () => {
     const alice = alicesInbox();
     const server = await nodeServer({
       port: 0,
@@ -277,7 +277,7 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("503: the store fails at the start; a later failure ends the stream, and the next one is complete", async () => {
+  it("503: the store fails at the start; a later failure ends the stream, and a new stream is complete", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     store.fail({ when: "before", operation: "keys" });
@@ -298,7 +298,7 @@ describe("a subscription", () => {
     await again.cancel();
   });
 
-  it("HEAD: as GET, without starting a stream", async () => {
+  it("HEAD: returns the headers of GET and starts no stream", async () => {
     const alice = alicesInbox();
     const response = await alice.ask("HEAD", INBOX, { headers: { accept: "text/event-stream" } });
     expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([

@@ -9,7 +9,7 @@ const LATER = "2026-11-20T10:00:00Z";
 
 const failsWith = (code: string) => expect.objectContaining({ code });
 
-function book() {
+function emptyContacts() {
   const store = faultyStore(memoryStore());
   const clock = { time: NOW };
   return { store, clock, contacts: new Contacts(store, () => clock.time) };
@@ -17,12 +17,12 @@ function book() {
 
 const bobs = foundFor(BOB);
 const pinned = { address: BOB.address, key: BOB.kex, endpoint: bobs.endpoint, byDns: false, since: SINCE };
-/** The document of Bob's host under another owner. */
+/** The document of Bob's host under a new owner. */
 const taken = foundFor(BOB, { key: CAROL.kex, endpoint: "https://carol.example/inbox" });
 
 describe("a key", () => {
   it("is pinned on first use", async () => {
-    const { contacts, store } = book();
+    const { contacts, store } = emptyContacts();
     expect(await contacts.get(BOB.address)).toBeNull();
     expect(await contacts.pin(bobs)).toEqual(pinned);
     expect(await contacts.get(BOB.address)).toEqual(pinned);
@@ -30,7 +30,7 @@ describe("a key", () => {
   });
 
   it("stays pinned if a later lookup finds another", async () => {
-    const { contacts, clock } = book();
+    const { contacts, clock } = emptyContacts();
     await contacts.pin(bobs);
     clock.time += 3600_000;
     expect(await contacts.pin(taken)).toEqual(pinned);
@@ -38,22 +38,22 @@ describe("a key", () => {
     expect(await contacts.get(BOB.address)).toEqual(pinned);
   });
 
-  it("is the first of two that are pinned at once", async () => {
-    const { contacts } = book();
+  it("stays the first of two that are pinned concurrently", async () => {
+    const { contacts } = emptyContacts();
     const both = await Promise.all([contacts.pin(bobs), contacts.pin(taken)]);
     expect(both).toEqual([pinned, pinned]);
   });
 
-  it("gets a new inbox, but not one found only through DNS", async () => {
-    const { contacts } = book();
+  it("gets a new inbox, unless it was found only through DNS", async () => {
+    const { contacts } = emptyContacts();
     await contacts.pin(bobs);
     const moved = { ...bobs, endpoint: "https://new.example/inbox" };
     expect(await contacts.pin({ ...moved, byDns: true })).toEqual(pinned);
     expect(await contacts.pin(moved)).toEqual({ ...pinned, endpoint: moved.endpoint });
   });
 
-  it("is replaced if the author accepts another", async () => {
-    const { contacts, clock } = book();
+  it("is replaced if the author accepts a new one", async () => {
+    const { contacts, clock } = emptyContacts();
     await contacts.pin(bobs);
     clock.time += 3600_000;
     const accepted = {
@@ -68,14 +68,14 @@ describe("a key", () => {
     expect(await contacts.accept(taken)).toEqual(accepted);
   });
 
-  it("found through DNS is pinned on first use, and replaced by the domain's own", async () => {
-    const { contacts } = book();
+  it("found through DNS is pinned on first use, and replaced by the domain's own key", async () => {
+    const { contacts } = emptyContacts();
     expect(await contacts.pin({ ...bobs, byDns: true })).toEqual({ ...pinned, byDns: true });
     expect(await contacts.pin(bobs)).toEqual(pinned);
   });
 
-  it("key-changed: one found through DNS replaces none, even if the author accepts it", async () => {
-    const { contacts } = book();
+  it("key-changed: found through DNS, replaces no pinned key, even if the author accepts it", async () => {
+    const { contacts } = emptyContacts();
     await contacts.pin(bobs);
     await expect(contacts.accept({ ...taken, byDns: true })).rejects.toThrow(failsWith("key-changed"));
     expect(await contacts.list()).toEqual([pinned]);
@@ -83,8 +83,8 @@ describe("a key", () => {
     expect(await contacts.accept({ ...taken, byDns: true })).toMatchObject({ key: CAROL.kex, byDns: true });
   });
 
-  it("is forgotten, once", async () => {
-    const { contacts } = book();
+  it("can be removed once", async () => {
+    const { contacts } = emptyContacts();
     await contacts.pin(bobs);
     await contacts.pin(foundFor(CAROL));
     expect(await contacts.forget(BOB.address)).toBe(true);
@@ -92,8 +92,8 @@ describe("a key", () => {
     expect((await contacts.list()).map(({ address }) => address)).toEqual([CAROL.address]);
   });
 
-  it("store-failed: a failing store is not mistaken for one without contacts", async () => {
-    const { contacts, store } = book();
+  it("store-failed: a failing store is not mistaken for an empty one", async () => {
+    const { contacts, store } = emptyContacts();
     await contacts.pin(bobs);
     store.fail({ when: "before" });
     await expect(contacts.get(BOB.address)).rejects.toThrow(failsWith("store-failed"));

@@ -24,7 +24,7 @@ function documentOf(fields: Record<string, unknown> = {}): Answer {
   };
 }
 
-/** Looks up Bob on these hosts; DNS names these targets, or fails with this code. */
+/** Looks up Bob on these hosts. DNS returns these targets, or fails with this code. */
 function lookupBob(
   hosts: Record<string, LoopbackServer>,
   { srv }: { srv?: readonly string[] | string } = {},
@@ -47,11 +47,11 @@ describe("looking up a guest", () => {
     return lookup(address, neighbourhood({ "alice.example": alice }));
   };
 
-  it("finds the document with the key that is the address", async () => {
+  it("finds the document whose key is the address", async () => {
     expect(await lookUp({ key: CAROL.kex })).toMatchObject({ address, key: CAROL.kex });
   });
 
-  it("not-authentic: the document has another key, which is a forgery", async () => {
+  it("not-authentic: the document has another key", async () => {
     await expect(lookUp({ key: BOB.kex })).rejects.toThrow(
       failsWith("not-authentic", `is forged: it names the key ${BOB.kex}, but the address of a guest is its key.`),
     );
@@ -62,9 +62,9 @@ describe("looking up an address", () => {
   it.each([
     ["plain", PLAIN, 1],
     ["hashed", HASHED, 2],
-    ["hashed, as peers have it", SALTY_HASHED, 3],
-    ["plain, as peers have it", SALTY, 4],
-  ])("finds the document by its name: %s, and stops", async (_name, path, asked) => {
+    ["hashed, at the path of Salty", SALTY_HASHED, 3],
+    ["plain, at the path of Salty", SALTY, 4],
+  ])("finds the document at its path, and stops: %s", async (_name, path, asked) => {
     const bob = await hostWith({ [path]: documentOf() });
     expect(await lookupBob({ "bob.example": bob })).toEqual({
       address: BOB.address,
@@ -76,7 +76,7 @@ describe("looking up an address", () => {
     expect(bob.asked).toEqual(PATHS.slice(0, asked));
   });
 
-  it("uses the first of several documents", async () => {
+  it("uses the first document of several", async () => {
     const other = documentOf({ key: CAROL.kex });
     const bob = await hostWith({ [PLAIN]: documentOf(), [HASHED]: other, [SALTY]: other, [SALTY_HASHED]: other });
     expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
@@ -89,7 +89,7 @@ describe("looking up an address", () => {
     expect(found).toMatchObject({ url: "http://host.example/bob.json", byDns: false });
   });
 
-  it("accepts a key in capitals", async () => {
+  it("accepts a key in upper case", async () => {
     const bob = await hostWith({ [PLAIN]: documentOf({ key: BOB.kex.toUpperCase() }) });
     expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
   });
@@ -98,32 +98,32 @@ describe("looking up an address", () => {
     ["404 with a document", { ...documentOf(), status: 404 }, "answers 404"],
     ["another 2xx", { ...documentOf(), status: 203 }, "answers 203"],
     ["HTML", { headers: { "content-type": "text/html" }, body: "<!doctype html><p>Hello" }, "is not JSON"],
-    ["nothing", {}, "is not JSON"],
+    ["an empty body", {}, "is not JSON"],
     ["a list", { body: "[]" }, 'lacks an "endpoint" or a "key"'],
     ["null", { body: "null" }, 'lacks an "endpoint" or a "key"'],
     ["no key", documentOf({ key: undefined }), 'lacks an "endpoint" or a "key"'],
     ["an endpoint that is a number", documentOf({ endpoint: 1 }), 'lacks an "endpoint" or a "key"'],
     ["a key with a wrong checksum", documentOf({ key: `${BOB.kex.slice(0, -1)}q` }), "has a malformed key"],
     ["a key of another kind", documentOf({ key: BOB.kex.replace("kex", "kbx") }), "has a malformed key"],
-    ["an endpoint by http", documentOf({ endpoint: "http://else.example/" }), "endpoint that is not an https URL"],
-    ["an endpoint by http at another port", documentOf({ endpoint: "http://bob.example:8080/" }), "not an https URL"],
+    ["an endpoint over http", documentOf({ endpoint: "http://else.example/" }), "endpoint that is not an https URL"],
+    ["an endpoint over http on another port", documentOf({ endpoint: "http://bob.example:8080/" }), "not an https URL"],
     ["an endpoint of another protocol", documentOf({ endpoint: "ftp://bob.example/" }), "not an https URL"],
     ["a relative endpoint", documentOf({ endpoint: "/inbox" }), "not an https URL"],
     ["an endpoint with credentials", documentOf({ endpoint: "https://a:b@bob.example/" }), "not an https URL"],
-    ["an endpoint with a user alone", documentOf({ endpoint: "https://a@bob.example/" }), "not an https URL"],
+    ["an endpoint with only a user", documentOf({ endpoint: "https://a@bob.example/" }), "not an https URL"],
     ["an endpoint with a fragment", documentOf({ endpoint: "https://bob.example/#a" }), "not an https URL"],
-    [
-      "an endpoint without end",
-      documentOf({ endpoint: `https://bob.example/${"a".repeat(2048)}` }),
-      "not an https URL",
-    ],
-    ["a document without end", documentOf({ more: " ".repeat(64 * 1024) }), "is larger than 64 KiB"],
+    ["an endless endpoint", documentOf({ endpoint: `https://bob.example/${"a".repeat(2048)}` }), "not an https URL"],
+    ["an endless document", documentOf({ more: " ".repeat(64 * 1024) }), "is larger than 64 KiB"],
     ["broken compression", { ...documentOf(), headers: { "content-encoding": "gzip" } }, "cannot be decompressed"],
-    ["a circle", { status: 302, headers: { location: PLAIN } }, "has too many redirects"],
+    ["a redirect loop", { status: 302, headers: { location: PLAIN } }, "has too many redirects"],
     ["a redirect to this machine", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "is refused"],
-    ["a redirect to a cloud", { status: 302, headers: { location: "http://169.254.169.254/" } }, "is refused"],
+    [
+      "a redirect to a cloud metadata address",
+      { status: 302, headers: { location: "http://169.254.169.254/" } },
+      "is refused",
+    ],
     ["a redirect to plain http", { status: 302, headers: { location: "http://else.example/" } }, "is refused"],
-  ])("no-such-address: %s, and the search continues", async (_name, answer, why) => {
+  ])("no-such-address: %s, after trying the other paths", async (_name, answer, why) => {
     const wrong = await hostWith({ [PLAIN]: answer });
     await expect(lookupBob({ "bob.example": wrong })).rejects.toThrow(failsWith("no-such-address", why));
     expect(wrong.asked).toEqual(PATHS);
@@ -147,7 +147,7 @@ describe("looking up an address", () => {
   });
 
   it.each(["bob@127.0.0.1:8080", "bob@10.0.0.1", "bob@[::1]:8080", "bob@localhost:8080", "bob@169.254.169.254"])(
-    "address-refused: %s, and nothing is asked",
+    "address-refused: %s, without a request",
     async (address) => {
       const asked: string[] = [];
       const ask = async (url: string) => {
@@ -161,23 +161,20 @@ describe("looking up an address", () => {
     },
   );
 
-  it.each(["", "bob", "bob@", "b@o@b", "bob@bob.example/x"])(
-    "bad-address: %j, and nothing is asked",
-    async (address) => {
-      const asked: string[] = [];
-      const ask = async (url: string) => {
-        asked.push(url);
-        throw new TwtxtError("unreachable", "");
-      };
-      await expect(lookup(address, { ask })).rejects.toThrow(failsWith("bad-address"));
-      await expect(publicLookup(address)).rejects.toThrow(failsWith("bad-address"));
-      expect(asked).toEqual([]);
-    },
-  );
+  it.each(["", "bob", "bob@", "b@o@b", "bob@bob.example/x"])("bad-address: %j, without a request", async (address) => {
+    const asked: string[] = [];
+    const ask = async (url: string) => {
+      asked.push(url);
+      throw new TwtxtError("unreachable", "");
+    };
+    await expect(lookup(address, { ask })).rejects.toThrow(failsWith("bad-address"));
+    await expect(publicLookup(address)).rejects.toThrow(failsWith("bad-address"));
+    expect(asked).toEqual([]);
+  });
 });
 
 describe("a host without a document", () => {
-  it("no-such-address: describes each location in one line", async () => {
+  it("no-such-address: describes each path in one line", async () => {
     const bob = await hostWith({ [HASHED]: { body: "<p>\u001b[31mno\n" } });
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith(
@@ -199,19 +196,19 @@ describe("a host without a document", () => {
     );
   });
 
-  it.each([429, 500, 503])("unreachable: a host that answers %i for all its documents", async (status) => {
+  it.each([429, 500, 503])("unreachable: the host responds with %i at all paths", async (status) => {
     const bob = await hostWith(Object.fromEntries(PATHS.map((path) => [path, { status }])));
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("unreachable", `answers ${status}`));
     expect(bob.asked).toEqual(PATHS);
   });
 
-  it("unreachable: no such host", async () => {
+  it("unreachable: the host does not exist", async () => {
     await expect(lookupBob({})).rejects.toThrow(
       failsWith("unreachable", "could not be looked up: bob.example did not answer (no such host)"),
     );
   });
 
-  it("unreachable: down, after one request", async () => {
+  it("unreachable: the host is down, after one request", async () => {
     const bob = await loopbackServer((_request, response) => response.destroy());
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith("unreachable", "bob.example did not answer (the connection failed: UND_ERR_SOCKET)"),
@@ -219,7 +216,7 @@ describe("a host without a document", () => {
     expect(bob.asked).toHaveLength(1);
   });
 
-  it("unreachable: slow, after one request", async () => {
+  it("unreachable: the host is slow, after one request", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const pass = () => void vi.advanceTimersByTime(PATIENT_MS);
@@ -234,7 +231,7 @@ describe("a host without a document", () => {
     expect([silent.asked.length, slow.asked.length]).toEqual([1, 1]);
   });
 
-  it("unreachable: documents that are slow together, before all are requested", async () => {
+  it("unreachable: the requests exceed the total time limit, so that some are not sent", async () => {
     const late = await loopbackServer((_request, response) => {
       if (late.asked.length === 1) passTimeLimits();
       response.writeHead(404).end();
@@ -272,7 +269,7 @@ describe("looking up an address by DNS", () => {
     expect(host.asked).toEqual([]);
   });
 
-  it("asks at most three hosts in order, each once", async () => {
+  it("tries at most three hosts in order, each once", async () => {
     const bob = await hostWith({});
     const none = await hostWith({});
     const late = await hostWith({ [PLAIN]: documentOf() });
@@ -283,7 +280,7 @@ describe("looking up an address by DNS", () => {
     expect(await lookupBob(hosts, { srv: ["a.example", "d.example"] })).toMatchObject({ byDns: true });
   });
 
-  it("unreachable: the host from DNS is down, whatever the domain answered", async () => {
+  it("unreachable: the host from DNS is down, even if the domain responds", async () => {
     const down = await loopbackServer((_request, response) => response.destroy());
     const hosts = { "bob.example": await hostWith({}), "host.example": down };
     await expect(lookupBob(hosts, { srv: ["host.example"] })).rejects.toThrow(
@@ -300,17 +297,17 @@ describe("looking up an address by DNS", () => {
   it.each([
     ["no record", "ENODATA", "DNS names no other host"],
     ["a record that says there is none", ["."], "DNS names no other host"],
-    ["a target that is no host", ["a b", "a/b", "x.example:22", "\u001b[31m"], "DNS names no other host"],
-    ["no answer", "ESERVFAIL", "the DNS lookup for another host failed (ESERVFAIL)"],
-    ["an answer of another kind", "\u001b[31m", "the DNS lookup for another host failed."],
+    ["an invalid target", ["a b", "a/b", "x.example:22", "\u001b[31m"], "DNS names no other host"],
+    ["a failed DNS lookup", "ESERVFAIL", "the DNS lookup for another host failed (ESERVFAIL)"],
+    ["an unknown error", "\u001b[31m", "the DNS lookup for another host failed."],
   ])("no-such-address: %s", async (_name, srv, why) => {
     const bob = await hostWith({});
     await expect(lookupBob({ "bob.example": bob }, { srv })).rejects.toThrow(failsWith("no-such-address", why));
   });
 });
 
-describe("looking up an address of a host without a name", () => {
-  it.each(["127.0.0.1", "[::1]"])("does not ask DNS: %s", async (host) => {
+describe("looking up an address at an IP address", () => {
+  it.each(["127.0.0.1", "[::1]"])("does not query DNS: %s", async (host) => {
     const asked: string[] = [];
     const resolveSrv = async (name: string) => {
       asked.push(name);
@@ -324,7 +321,7 @@ describe("looking up an address of a host without a name", () => {
 });
 
 describe("looking up many addresses", () => {
-  it("looks up each once, failures included, eight at once", async () => {
+  it("looks up each once, including failures, at most eight concurrently", async () => {
     const asked: string[] = [];
     let running = 0;
     let most = 0;

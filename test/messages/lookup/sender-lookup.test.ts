@@ -6,68 +6,68 @@ import { ALICE, BOB, foundFor, NOW, SECOND } from "../neighbourhood.js";
 const failsWith = (code: string) => expect.objectContaining({ code });
 const STRANGERS = Array.from({ length: 100 }, (_, number) => `x${number}@silent${number}.example`);
 
-/** Hosts that answer when a test tells them to. */
-function patience(patienceMs?: number) {
+/** A lookup whose results the test supplies. */
+function pendingLookups(patienceMs?: number) {
   const clock = { time: NOW };
-  const asked: string[] = [];
+  const requested: string[] = [];
   const waiting = new Map<string, (found: Found) => void>();
   const look = (address: string) => {
-    asked.push(address);
+    requested.push(address);
     return new Promise<Found>((resolve) => waiting.set(address, resolve));
   };
   const lookup = createSenderLookup(look, { now: () => clock.time, ...(patienceMs !== undefined && { patienceMs }) });
-  const answer = (address: string) => waiting.get(address)?.(foundFor(BOB, { address }));
-  return { clock, asked, lookup, answer };
+  const resolveLookup = (address: string) => waiting.get(address)?.(foundFor(BOB, { address }));
+  return { clock, requested, lookup, resolveLookup };
 }
 
-/** Starts to look up a hundred unknown senders whose hosts do not answer. */
-function flooded(patienceMs?: number) {
-  const all = patience(patienceMs);
+/** Starts looking up a hundred unknown senders whose hosts do not respond. */
+function lookUpStrangers(patienceMs?: number) {
+  const all = pendingLookups(patienceMs);
   const outcomes = STRANGERS.map((address) => all.lookup(address, false).then(String, ({ code }) => code));
   return { ...all, outcomes };
 }
 
 describe("a sender", () => {
-  it("who is known is looked up at once, even if many unknown ones do not answer", async () => {
-    const { lookup, asked, answer } = flooded();
-    expect(asked).toEqual(STRANGERS.slice(0, 24));
+  it("who is known is looked up immediately, even while many unknown ones are slow", async () => {
+    const { lookup, requested, resolveLookup } = lookUpStrangers();
+    expect(requested).toEqual(STRANGERS.slice(0, 24));
     const looking = lookup(BOB.address, true);
-    expect(asked.slice(24)).toEqual([BOB.address]);
-    answer(BOB.address);
+    expect(requested.slice(24)).toEqual([BOB.address]);
+    resolveLookup(BOB.address);
     expect(await looking).toMatchObject({ key: BOB.kex });
-    expect(asked).toHaveLength(25);
+    expect(requested).toHaveLength(25);
   });
 
-  it("not-looked-up: after waiting for more than 30 seconds, without a request", async () => {
-    const { clock, asked, answer, outcomes } = flooded();
+  it("not-looked-up: waits for more than 30 seconds, and gets no request", async () => {
+    const { clock, requested, resolveLookup, outcomes } = lookUpStrangers();
     clock.time += 30 * SECOND;
-    answer("x0@silent0.example");
+    resolveLookup("x0@silent0.example");
     await outcomes[0];
-    expect(asked).toHaveLength(25);
+    expect(requested).toHaveLength(25);
     clock.time += 1;
-    for (const address of asked.slice(1)) answer(address);
+    for (const address of requested.slice(1)) resolveLookup(address);
     const codes = await Promise.all(outcomes);
     expect(codes.filter((code) => code === "not-looked-up")).toHaveLength(75);
-    expect(asked).toHaveLength(25);
+    expect(requested).toHaveLength(25);
   });
 
   it("may wait longer with `patienceMs`", async () => {
-    const { clock, asked, answer, outcomes } = flooded(Number.POSITIVE_INFINITY);
+    const { clock, requested, resolveLookup, outcomes } = lookUpStrangers(Number.POSITIVE_INFINITY);
     clock.time += 1000_000 * SECOND;
     for (const [at, address] of STRANGERS.entries()) {
-      answer(address);
+      resolveLookup(address);
       await outcomes[at];
     }
-    expect(asked).toEqual(STRANGERS);
+    expect(requested).toEqual(STRANGERS);
   });
 
   it("is looked up once for concurrent callers, and again later", async () => {
-    const { lookup, asked, answer } = patience();
+    const { lookup, requested, resolveLookup } = pendingLookups();
     for (const times of [1, 2]) {
       const both = [lookup(ALICE.address, false), lookup(ALICE.address, true)];
-      answer(ALICE.address);
+      resolveLookup(ALICE.address);
       expect(await Promise.all(both)).toMatchObject([{ address: ALICE.address }, { address: ALICE.address }]);
-      expect(asked).toHaveLength(times);
+      expect(requested).toHaveLength(times);
     }
   });
 

@@ -22,7 +22,7 @@ function labels(name: string): Buffer {
   ]);
 }
 
-/** One record for the requested name. */
+/** An SRV record for the requested name. */
 function recordOf([priority, weight, target]: Srv): Buffer {
   const name = labels(target);
   const head = Buffer.alloc(18);
@@ -32,15 +32,15 @@ function recordOf([priority, weight, target]: Srv): Buffer {
   return Buffer.concat([head, name]);
 }
 
-/** A DNS server on loopback that gives the same answer to all questions and records them. */
+/** A DNS server on loopback that records queries and answers all of them alike. */
 async function nameServer(code: number, records: Srv[]) {
   const socket = createSocket("udp4");
   sockets.push(socket);
-  const asked: string[] = [];
+  const queries: string[] = [];
   socket.on("message", (query, from) => {
     let end = 12;
     while (query[end]) end += (query[end] ?? 0) + 1;
-    asked.push(
+    queries.push(
       query
         .subarray(12, end)
         .toString("latin1")
@@ -54,26 +54,26 @@ async function nameServer(code: number, records: Srv[]) {
   });
   socket.bind(0, "127.0.0.1");
   await once(socket, "listening");
-  return { servers: [`127.0.0.1:${socket.address().port}`], asked };
+  return { servers: [`127.0.0.1:${socket.address().port}`], queries };
 }
 
 describe("hosts from DNS", () => {
   it("are sorted by priority, then by weight", async () => {
-    const { servers, asked } = await nameServer(NO_ERROR, [
+    const { servers, queries } = await nameServer(NO_ERROR, [
       [20, 0, "c.example"],
       [10, 1, "b.example"],
       [10, 5, "a.example"],
     ]);
     const targets = await systemSrv("_salty._tcp.bob.example", servers);
     expect(targets.map(({ name }) => name)).toEqual(["a.example", "b.example", "c.example"]);
-    expect(asked).toEqual(["._salty._tcp.bob.example"]);
+    expect(queries).toEqual(["._salty._tcp.bob.example"]);
   });
 
   it.each<[string, number, string]>([
     ["no such name", NO_SUCH_NAME, "DNS names no other host."],
     ["no such record", NO_ERROR, "DNS names no other host."],
-    ["a server that fails", SERVER_FAILED, "the DNS lookup for another host failed (ESERVFAIL)."],
-  ])("are missing: %s", async (_name, code, remark) => {
+    ["a server failure", SERVER_FAILED, "the DNS lookup for another host failed (ESERVFAIL)."],
+  ])("are an empty list: %s", async (_name, code, remark) => {
     const { servers } = await nameServer(code, []);
     const network = neighbourhood({ "bob.example": await hostWith({}) });
     const found = lookup(BOB.address, { ...network, resolveSrv: (name) => systemSrv(name, servers) });

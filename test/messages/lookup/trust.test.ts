@@ -8,8 +8,8 @@ const { byDns, endpoint } = foundFor(BOB);
 const contact: Contact = { address: BOB.address, key: BOB.kex, endpoint, byDns, since: "2026-11-20T09:00:00Z" };
 const DOWN = new TwtxtError("unreachable", "x");
 const LATE = new TwtxtError("not-looked-up", "x");
-const NOBODY = new TwtxtError("no-such-address", "x");
-/** A key that was pinned before. */
+const UNKNOWN = new TwtxtError("no-such-address", "x");
+/** A contact with a pinned key. */
 const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
 const received = "2026-11-22T10:00:00.000Z";
 const published = foundFor(BOB, { key: CAROL.kex });
@@ -18,7 +18,7 @@ function verdict(evidence: Partial<Evidence>) {
   return judge({ signer: BOB.kex, received, claimed: BOB.address, found: foundFor(BOB), contact, ...evidence });
 }
 
-describe("a message of a guest is", () => {
+describe("a message from a guest is", () => {
   const address = `${CAROL.kex}@alice.example`;
   const found = { ...foundFor(CAROL), address };
   const ofGuest = (evidence: Partial<Evidence>) =>
@@ -29,9 +29,9 @@ describe("a message of a guest is", () => {
   });
 
   it.each<[string, Partial<Evidence>]>([
-    ["its host answers", {}],
-    ["its host does not answer", { found: DOWN }],
-    ["the document has the key of the signer", { found: { ...found, key: EVE.kex } }],
+    ["its host responds", {}],
+    ["its host does not respond", { found: DOWN }],
+    ["the document has the signer's key", { found: { ...found, key: EVE.kex } }],
   ])("forged: signed with another key, while %s", (_name, evidence) => {
     expect(ofGuest({ ...evidence, signer: EVE.kex })).toEqual({
       trust: "unverified",
@@ -50,13 +50,13 @@ describe("a message of a guest is", () => {
 describe("a message is", () => {
   it.each<[string, Partial<Evidence>]>([
     ["the pinned one", {}],
-    ["the first one seen", { contact: null }],
+    ["not pinned yet", { contact: null }],
   ])("verified: signed with the published key, which is %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "verified", byDns: false });
   });
 
   it.each<[string, Partial<Evidence>]>([
-    ["now, for the first one seen", { contact: null, found: foundFor(BOB, { byDns: true }) }],
+    ["now, and not pinned yet", { contact: null, found: foundFor(BOB, { byDns: true }) }],
     ["now", { found: foundFor(BOB, { byDns: true }) }],
     ["when it was pinned", { contact: { ...contact, byDns: true } }],
   ])("verified by DNS: signed with the published key, found through DNS %s", (_name, evidence) => {
@@ -64,7 +64,7 @@ describe("a message is", () => {
   });
 
   it.each(["2026-11-20T23:00:00.000Z", "2026-11-21T08:00:00.999Z"])(
-    "of a former key: signed with it, and received before it was replaced: %s",
+    "former-key: signed with a former key, and received before it was replaced: %s",
     (received) => {
       expect(verdict({ signer: EVE.kex, received, contact: { ...contact, former } })).toEqual({
         trust: "former-key",
@@ -81,7 +81,7 @@ describe("a message is", () => {
     });
   });
 
-  it("unverified: its host was not asked because it is not public", () => {
+  it("unverified: its host gets no request because it is not public", () => {
     const found = new TwtxtError("address-refused", "x");
     expect(verdict({ found })).toMatchObject({
       reason: expect.stringMatching(
@@ -91,8 +91,8 @@ describe("a message is", () => {
   });
 
   it.each<[string, Partial<Evidence>]>([
-    ["without an address", { claimed: null }],
-    ["not looked up", { found: null }],
+    ["it has no address", { claimed: null }],
+    ["its sender is not looked up", { found: null }],
   ])("unverified: %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({
       trust: "unverified",
@@ -101,10 +101,10 @@ describe("a message is", () => {
   });
 
   it.each<[string, Partial<Evidence>]>([
-    ["and nothing is pinned", { contact: null }],
-    ["nor the pinned one", {}],
-    ["nor the pinned one, which is another", { found: published }],
-  ])("unverified: signed with another key than the published one, %s", (_name, evidence) => {
+    ["no key is pinned", { contact: null }],
+    ["it is not the pinned key", {}],
+    ["it is not the pinned key, which differs from the published one", { found: published }],
+  ])("unverified: signed with an unpublished key; %s", (_name, evidence) => {
     expect(verdict({ ...evidence, signer: EVE.kex })).toEqual({
       trust: "unverified",
       reason: "signed with a key that is not that of bob@bob.example",
@@ -119,16 +119,16 @@ describe("a message is", () => {
       "not looked up this time, because too many hosts did not answer; no key is pinned",
       { found: LATE, contact: null },
     ],
-    ["bob.example has no bob@bob.example; it is the key pinned on 2026-11-20", { found: NOBODY }],
+    ["bob.example has no bob@bob.example; it is the key pinned on 2026-11-20", { found: UNKNOWN }],
   ])("unverified: %s", (reason, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "unverified", reason });
   });
 
   it.each<[string, Partial<Evidence>]>([
-    ["signed with the pinned one", { found: published }],
-    ["signed with the published one", { found: published, signer: CAROL.kex }],
-    ["published by DNS, and signed with it", { found: { ...published, byDns: true }, signer: CAROL.kex }],
-  ])("key-changed: the published key is not the pinned one, and it is %s", (_name, evidence) => {
+    ["signed with the pinned key", { found: published }],
+    ["signed with the published key", { found: published, signer: CAROL.kex }],
+    ["signed with the key published through DNS", { found: { ...published, byDns: true }, signer: CAROL.kex }],
+  ])("key-changed: the published key differs from the pinned one, and the message is %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "key-changed", pinned: BOB.kex, now: CAROL.kex });
   });
 });

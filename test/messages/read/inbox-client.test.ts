@@ -11,19 +11,19 @@ const CREATED = "2026-11-20T09:00:00.000Z";
 const failsWith = (code: string, message = "") =>
   expect.objectContaining({ code, message: expect.stringContaining(message) });
 
-/** Does not sleep, but records for how long it should. */
-function insomniac() {
-  const naps: number[] = [];
+/** A `sleep` that records durations and returns immediately. */
+function recordingSleep() {
+  const delays: number[] = [];
   return {
-    naps,
+    delays,
     sleep: async (milliseconds: number) => {
-      naps.push(milliseconds);
+      delays.push(milliseconds);
       await new Promise(setImmediate);
     },
   };
 }
 
-/** Alice's inbox and her client. */
+/** Alice's inbox and a client for it. */
 function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
   const inbox = alicesInbox();
   const asked: string[] = [];
@@ -36,22 +36,22 @@ function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
       return inbox.answer(request);
     },
     now: () => inbox.clock.time + ahead,
-    sleep: insomniac().sleep,
+    sleep: recordingSleep().sleep,
   });
   return { inbox, client, asked };
 }
 
-/** A host with a different implementation, on loopback. */
+/** An inbox of a different implementation, on loopback, and a client for it. */
 async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown) {
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
-  const { naps, sleep } = insomniac();
+  const { delays, sleep } = recordingSleep();
   const endpoint = `${host.url}/inbox/alice`;
   const client = new InboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, idleTimeoutMs: PATIENT_MS });
-  return { ...host, endpoint, client, naps };
+  return { ...host, endpoint, client, delays };
 }
 
 /** The patience of the client passes when a test says so. @returns what lets it pass */
-function patienceClock(): () => void {
+function fakeTimeout(): () => void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   return () => void vi.advanceTimersByTime(PATIENT_MS);
@@ -86,7 +86,7 @@ describe("listing an inbox", () => {
     expect([asked.length, list?.etag]).toEqual([3, null]);
   });
 
-  it("returns messages after a cursor, and null if nothing changed", async () => {
+  it("returns messages after a cursor, and null if there is no change", async () => {
     const { inbox, client } = alice();
     await inbox.receive(sealed(1), sealed(2));
     const [first] = (await client.list())?.messages ?? [];
@@ -121,10 +121,14 @@ describe("listing an inbox", () => {
   it.each([
     ["bad-message", "HTML", "<p>hello"],
     ["bad-message", "an object", "{}"],
-    ["bad-message", "an id that is none", JSON.stringify([{ ...item("1"), id: "\u001b[31m" }])],
-    ["bad-message", "a time that is none", JSON.stringify([{ ...item("1"), created: "yesterday\u001b" }])],
-    ["bad-message", "a payload that is no base64", JSON.stringify([{ ...item("1"), payload: "?" }])],
-    ["bad-message", "megabytes of no base64", JSON.stringify([{ ...item("1"), payload: `${"A".repeat(8e6)}?` }])],
+    ["bad-message", "an invalid id", JSON.stringify([{ ...item("1"), id: "\u001b[31m" }])],
+    ["bad-message", "an invalid time", JSON.stringify([{ ...item("1"), created: "yesterday\u001b" }])],
+    ["bad-message", "a payload that is not base64", JSON.stringify([{ ...item("1"), payload: "?" }])],
+    [
+      "bad-message",
+      "megabytes that are not base64",
+      JSON.stringify([{ ...item("1"), payload: `${"A".repeat(8e6)}?` }]),
+    ],
     ["too-large", "more than 8 MiB", " ".repeat(8 * 1024 * 1024 + 1)],
   ])("%s: %s", async (code, _name, body) => {
     const { client } = await hostOf((_request, response) => response.end(body));
@@ -134,15 +138,19 @@ describe("listing an inbox", () => {
   it.each([
     ["unreachable", "429", (response: ServerResponse) => response.writeHead(429).end()],
     ["unreachable", "500", (response: ServerResponse) => response.writeHead(500).end("\u001b[31m")],
-    ["unreachable", "nothing", (response: ServerResponse) => response.destroy()],
-    ["unreachable", "no end", (response: ServerResponse, pass) => response.writeHead(200).write("[", pass)],
-    ["unreachable", "silence", (_response, pass) => pass()],
+    ["unreachable", "a closed connection", (response: ServerResponse) => response.destroy()],
+    [
+      "unreachable",
+      "an unfinished response",
+      (response: ServerResponse, pass) => response.writeHead(200).write("[", pass),
+    ],
+    ["unreachable", "no response", (_response, pass) => pass()],
     ["unreachable", "a redirect", (response: ServerResponse) => response.writeHead(302, { location: "/x" }).end()],
     ["bad-request", "400", (response: ServerResponse) => response.writeHead(400).end()],
   ] satisfies [string, string, (response: ServerResponse, pass: () => void) => unknown][])(
     "%s: %s",
     async (code, _name, answer) => {
-      const pass = patienceClock();
+      const pass = fakeTimeout();
       const { client, asked } = await hostOf((_request, response) => answer(response, pass));
       await expect(client.list()).rejects.toThrow(failsWith(code));
       expect(asked).toHaveLength(1);
@@ -154,7 +162,7 @@ describe("listing an inbox", () => {
     ["another host", "http://mallory.example/inbox/alice?after=1"],
     ["another protocol", "javascript:alert(1)"],
     ["itself", "/inbox/alice"],
-  ])("address-refused: the next page is %s, which is not requested", async (_name, next) => {
+  ])("address-refused: the next page is at %s, and is not requested", async (_name, next) => {
     const { client, asked } = await hostOf((_request, response) =>
       json(response, [item("1")], { link: `<${next}>; rel="next"` }),
     );
@@ -190,13 +198,13 @@ describe("deleting from an inbox", () => {
     expect(await client.delete(idOf(sealed(1)))).toBe(false);
   });
 
-  it("not-found: an unknown message, without advice on deploying", async () => {
+  it("not-found: the message is unknown; the error has no advice on deploying", async () => {
     await expect(alice().client.delete("0".repeat(64))).rejects.toThrow(failsWith("not-found"));
     await expect(alice().client.delete("0".repeat(64))).rejects.not.toThrow(failsWith("not-found", "deployed"));
     await expect(alice().client.delete("../carol")).rejects.toThrow(failsWith("not-found"));
   });
 
-  it("not-allowed: another key, and the message stays", async () => {
+  it("not-allowed: the request is signed with another key, and the message stays", async () => {
     const { inbox, client } = alice({ signer: CAROL });
     await inbox.receive(sealed(1));
     await expect(client.delete(idOf(sealed(1)))).rejects.toThrow(failsWith("not-allowed"));
@@ -208,7 +216,7 @@ describe("subscribing to an inbox", () => {
   const start = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
   const event = (digit: string) => `id: ${digit}\ndata: ${JSON.stringify(item(digit))}\n\n`;
 
-  it("returns stored and new messages, each once, over several connections", async () => {
+  it("returns stored and new messages, each once, across several connections", async () => {
     const clock = steppedClock();
     const inbox = alicesInbox({ clock });
     await inbox.receive(sealed(1), sealed(2));
@@ -222,7 +230,7 @@ describe("subscribing to an inbox", () => {
       },
       now: () => clock.time,
       sleep: async () => {
-        // One more arrives between two connections.
+        // A message arrives between two connections.
         if (connections === 1) await inbox.receive(sealed(3));
       },
     });
@@ -238,7 +246,7 @@ describe("subscribing to an inbox", () => {
     expect(connections).toBe(2);
   });
 
-  it("resumes after the last event, waits as requested, and longer while the host is down", async () => {
+  it("resumes after the last event, after the `retry` delay, or longer while the host is down", async () => {
     const seen: unknown[] = [];
     const answers = [
       (response: ServerResponse) => start(response).end(`retry: 3000\n\n${event("1")}${event("2")}`),
@@ -247,7 +255,7 @@ describe("subscribing to an inbox", () => {
       (response: ServerResponse) => start(response).end(`${event("2")}${event("3")}`),
       (response: ServerResponse) => start(response).write(`: x\n\nevent: other\ndata: x\n\n${event("4")}`),
     ];
-    const { client, naps } = await hostOf((request, response) => {
+    const { client, delays } = await hostOf((request, response) => {
       seen.push([request.url, request.headers["last-event-id"]]);
       return answers[seen.length - 1]?.(response);
     });
@@ -267,12 +275,12 @@ describe("subscribing to an inbox", () => {
       [url, "2"],
       [url, "3"],
     ]);
-    expect(naps).toEqual([3000, 6000, 12_000, 3000]);
+    expect(delays).toEqual([3000, 6000, 12_000, 3000]);
   });
 
   it("waits at least a second before it reconnects", async () => {
     let connections = 0;
-    const { client, naps } = await hostOf((_request, response) => {
+    const { client, delays } = await hostOf((_request, response) => {
       connections += 1;
       start(response).end(connections < 3 ? "retry: 0\n\n" : event("1"));
     });
@@ -281,16 +289,16 @@ describe("subscribing to an inbox", () => {
       expect(id).toBe("1".repeat(64));
       break;
     }
-    expect(naps).toEqual([1000, 1000]);
+    expect(delays).toEqual([1000, 1000]);
   });
 
-  it("reconnects after silence", async () => {
+  it("reconnects if no data arrives", async () => {
     let connections = 0;
     const { client } = await hostOf((_request, response) => {
       connections += 1;
       start(response).write(connections === 1 ? ": still here\n\n" : event("1"));
     });
-    const pass = patienceClock();
+    const pass = fakeTimeout();
     const stream = await client.subscribe({ signal: new AbortController().signal });
     const messages = stream?.[Symbol.asyncIterator]();
     const next = messages?.next();
@@ -302,13 +310,13 @@ describe("subscribing to an inbox", () => {
 
   it.each([
     ["406", (response: ServerResponse) => response.writeHead(406).end()],
-    ["a list", (response: ServerResponse) => json(response, [])],
-  ])("is null if the host offers no streams: %s", async (_name, answer) => {
+    ["a JSON list", (response: ServerResponse) => json(response, [])],
+  ])("returns null if the host does not support event streams: %s", async (_name, answer) => {
     const { client } = await hostOf((_request, response) => answer(response));
     expect(await client.subscribe({ signal: new AbortController().signal })).toBeNull();
   });
 
-  it("ends if the host no longer offers streams", async () => {
+  it("ends if the host no longer supports event streams", async () => {
     const { client, asked } = await hostOf((_request, response) =>
       asked.length === 1 ? start(response).end(event("1")) : response.writeHead(406).end(),
     );
@@ -322,7 +330,7 @@ describe("subscribing to an inbox", () => {
     ["not-signed", 401],
     ["not-allowed", 403],
     ["not-found", 404],
-  ])("%s: %i, at once and later", async (code, status) => {
+  ])("%s: %i, at the start and after a reconnect", async (code, status) => {
     let isFirst = false;
     const { client } = await hostOf((_request, response) => {
       if (isFirst) start(response).end(event("1"));
@@ -346,7 +354,7 @@ describe("subscribing to an inbox", () => {
     await expect(stream?.[Symbol.asyncIterator]().next()).rejects.toThrow(failsWith("bad-message"));
   });
 
-  it("closes the connection when the reader stops", async () => {
+  it("closes the connection when its consumer stops", async () => {
     let gone = () => {};
     const closed = new Promise<void>((resolve) => {
       gone = resolve;

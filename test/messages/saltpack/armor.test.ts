@@ -23,7 +23,7 @@ const { signcryption, surgery = [] } = read("signcryption-go");
 const vectors = [...read("signcryption").signcryption, ...signcryption];
 const texts = vectors.filter(({ armored }) => armored);
 const faults = surgery.filter(({ group }) => group === "armor");
-/** The armor of these is valid; the message inside is not. */
+/** Their armor is valid, but the message inside is not. */
 const FAULT_INSIDE = "armor-truncated";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
@@ -32,12 +32,12 @@ const HEADER = "BEGIN SALTPACK ENCRYPTED MESSAGE.";
 const FOOTER = "END SALTPACK ENCRYPTED MESSAGE.";
 const framed = (body: string) => `${HEADER} ${body}. ${FOOTER}\n`;
 
-describe("armored text of other implementations", () => {
+describe("armored text from other implementations", () => {
   it.each(texts)("is read and written byte for byte: $name", ({ name, armored = "", ciphertext_hex, brand }) => {
     const bytes = dearmor(armored);
     const text = armor(bytes);
     if (ciphertext_hex) expect(bytes).toEqual(hex(ciphertext_hex));
-    // One has different white space than the reference writes; a brand is read, but never written.
+    // One has other white space than the reference writes. A brand is read but never written.
     if (brand) expect(text).toBe(armored.replaceAll(`${brand} `, ""));
     else if (name === "go-reference-armored") expect(text.replace(/\s/g, "")).toBe(armored.replace(/\s/g, ""));
     else expect(text).toBe(armored);
@@ -48,13 +48,13 @@ describe("armored text of other implementations", () => {
     else expect(() => dearmor(armored)).toThrow(badArmor);
   });
 
-  it("is in the vectors", () => {
+  it("exists in the vectors", () => {
     expect([texts.length, faults.length]).toEqual([12, 26]);
   });
 });
 
 describe("armor", () => {
-  it("writes each length as arithmetic with a large number does, and reads it", () => {
+  it("encodes each length like BigInt arithmetic, and decodes it", () => {
     for (let length = 0; length <= 200; length += 1) {
       for (const bytes of [new Uint8Array(length), new Uint8Array(length).fill(255), pattern(length)]) {
         const text = armor(bytes);
@@ -64,7 +64,7 @@ describe("armor", () => {
     }
   });
 
-  it("writes and reads random bytes of any length", () => {
+  it("encodes and decodes random bytes of any length", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 6000, size: "max" }), (bytes) => {
         const text = armor(bytes);
@@ -85,11 +85,11 @@ describe("armor", () => {
     expect(new TextDecoder().decode(text)).toBe(`padding${armor(part)}`);
   });
 
-  it("writes a space before the full stop after a whole word", () => {
+  it("ends with a space before the full stop if the last word is complete", () => {
     expect(armor(new Uint8Array(11))).toBe(`${HEADER} ${"0".repeat(15)} . ${FOOTER}\n`);
   });
 
-  it("writes a line end before the full stop after a whole line", () => {
+  it("ends with a line break before the full stop if the last line is complete", () => {
     // 69 blocks and 24 bytes are 2,967 and 33 digits: 200 words of 15.
     const lines = armor(new Uint8Array(69 * 32 + 24)).split("\n");
     expect(lines).toEqual([`${HEADER}${` ${"0".repeat(15)}`.repeat(200)}`, `. ${FOOTER}`, ""]);
@@ -100,18 +100,21 @@ describe("base62 that is not canonical", () => {
   const largest = (bytes: number) => naiveDigits(256n ** BigInt(bytes) - 1n, digitsFor(bytes));
   const tooLarge = (bytes: number) => naiveDigits(256n ** BigInt(bytes), digitsFor(bytes));
 
-  it.each(Array.from({ length: 32 }, (_, index) => index + 1))("a block of %i bytes that overflows by one", (bytes) => {
-    expect(dearmor(framed(largest(bytes)))).toEqual(new Uint8Array(bytes).fill(255));
-    expect(() => dearmor(framed(tooLarge(bytes)))).toThrow(badArmor);
-    expect(() => dearmor(framed("z".repeat(digitsFor(bytes))))).toThrow(badArmor);
-    // As the last block, after a whole one.
-    const whole = "0".repeat(43);
-    expect(dearmor(framed(whole + largest(bytes)))).toEqual(new Uint8Array(32 + bytes).fill(255, 32));
-    expect(() => dearmor(framed(whole + tooLarge(bytes)))).toThrow(badArmor);
-    expect(() => dearmor(framed(tooLarge(32) + largest(bytes)))).toThrow(badArmor);
-  });
+  it.each(Array.from({ length: 32 }, (_, index) => index + 1))(
+    "a block of %i bytes that overflows by one is refused",
+    (bytes) => {
+      expect(dearmor(framed(largest(bytes)))).toEqual(new Uint8Array(bytes).fill(255));
+      expect(() => dearmor(framed(tooLarge(bytes)))).toThrow(badArmor);
+      expect(() => dearmor(framed("z".repeat(digitsFor(bytes))))).toThrow(badArmor);
+      // As the last block, after a complete one.
+      const whole = "0".repeat(43);
+      expect(dearmor(framed(whole + largest(bytes)))).toEqual(new Uint8Array(32 + bytes).fill(255, 32));
+      expect(() => dearmor(framed(whole + tooLarge(bytes)))).toThrow(badArmor);
+      expect(() => dearmor(framed(tooLarge(32) + largest(bytes)))).toThrow(badArmor);
+    },
+  );
 
-  it("an impossible length", () => {
+  it("an impossible length is refused", () => {
     const lengths = new Set(Array.from({ length: 33 }, (_, bytes) => digitsFor(bytes)));
     for (let length = 0; length <= 43; length += 1) {
       const [alone, behind] = [framed("0".repeat(length)), framed("0".repeat(43 + length))];
@@ -132,8 +135,8 @@ describe("a frame", () => {
 
   it.each([
     ["without any space around the body", `${HEADER}${body}.${FOOTER}`],
-    ["with a brand of figures", `BEGIN 1 SALTPACK ENCRYPTED MESSAGE. ${body}. END 1 SALTPACK ENCRYPTED MESSAGE.`],
-    ["with a brand SALTPACK", framed(body).replaceAll("SALTPACK", "SALTPACK SALTPACK")],
+    ["with a brand of digits", `BEGIN 1 SALTPACK ENCRYPTED MESSAGE. ${body}. END 1 SALTPACK ENCRYPTED MESSAGE.`],
+    ["with the brand SALTPACK", framed(body).replaceAll("SALTPACK", "SALTPACK SALTPACK")],
     ["quoted twice", `>> ${framed(body).replaceAll(" ", "\n>> ")}`],
     ["of 512 characters", `${" ".repeat(512 - HEADER.length + 1)}${framed(body)}`],
     ["with a footer of 512 characters", `${HEADER} ${body}.${" ".repeat(512 - FOOTER.length + 1)}${FOOTER}`],
@@ -145,9 +148,9 @@ describe("a frame", () => {
 
   it.each([
     ["nothing", ""],
-    ["a full stop alone", "."],
+    ["only a full stop", "."],
     ["three full stops", "..."],
-    ["the body alone", body],
+    ["only the body", body],
     ["of 513 characters", `${" ".repeat(512 - HEADER.length + 2)}${framed(body)}`],
     ["with a footer of 513 characters", `${HEADER} ${body}.${" ".repeat(512 - FOOTER.length + 2)}${FOOTER}`],
     ["that begins with END", framed(body).replace("BEGIN", "END")],
@@ -161,7 +164,7 @@ describe("a frame", () => {
     ["after a byte order mark", `\ufeff${framed(body)}`],
     ["with a form feed in the body", framed(`${body}\f`)],
     ["with a letter of another script in the body", framed(`${body}\u0430`)],
-    ["with half a surrogate pair in the body", framed(`${body}\ud83d`)],
+    ["with a lone surrogate in the body", framed(`${body}\ud83d`)],
     ["with a full stop in the body", framed("00. 0000")],
     ["with a full stop after it", `${framed(body)}.`],
     ["with a NUL after it", `${framed(body)}\0`],
@@ -171,7 +174,7 @@ describe("a frame", () => {
     expect(() => dearmor(new TextEncoder().encode(text))).toThrow(badArmor);
   });
 
-  it("of random bytes is refused with a TwtxtError", () => {
+  it("around random bytes is refused with a TwtxtError", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (junk, isInside) => {
         const text = isInside ? Buffer.concat([Buffer.from(HEADER), junk, Buffer.from(`.${FOOTER}`)]) : junk;
@@ -209,7 +212,7 @@ function outcomeOf(work: () => unknown): unknown {
   }
 }
 
-/** As in the specification: the smallest C with 256^B <= 62^C. */
+/** From the specification: the smallest C with 256^B <= 62^C. */
 function digitsFor(bytes: number): number {
   let digits = 0;
   while (62n ** BigInt(digits) < 256n ** BigInt(bytes)) digits += 1;
@@ -223,7 +226,7 @@ function naiveDigits(value: bigint, length: number): string {
   return text;
 }
 
-/** As in the reference's encoder: a separator follows each word before another one, and a whole last word. */
+/** Like the reference encoder: a separator follows each complete word. */
 function naiveArmor(bytes: Uint8Array): string {
   let digits = "";
   for (let at = 0; at < bytes.length; at += 32) {

@@ -6,7 +6,7 @@ import { arrayHead, binHead } from "../../../plugin/messages/saltpack/msgpack.js
 import { Saltpack } from "../../../plugin/messages/saltpack/saltpack.js";
 import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
 import { sealedBytes } from "../../../plugin/messages/sealed-bytes.js";
-import { arraysMade } from "./arrays.js";
+import { recordArrays } from "./arrays.js";
 import { BOB, backends, hex, openedByBob, sealed, utf8 } from "./vectors.js";
 
 const LIMIT = 65_536;
@@ -44,7 +44,7 @@ const HOSTILE: [string, Uint8Array, number][] = [
   ],
   ["no final packet", concatBytes(header(...recipients(1)), ...Array(700).fill(packet(81, false))), 0],
   [
-    "lists nested as deep as possible, after the recipients",
+    "lists nested to maximum depth, after the recipients",
     bin(
       concatBytes(
         hex("97a873616c747061636b92020003"),
@@ -56,24 +56,20 @@ const HOSTILE: [string, Uint8Array, number][] = [
     ),
     0,
   ],
-  ["lists nested as deep as possible", new Uint8Array(LIMIT).fill(0x91), 0],
+  ["lists nested to maximum depth", new Uint8Array(LIMIT).fill(0x91), 0],
   ["maps with as many entries as possible", concatBytes(hex("96"), new Uint8Array(LIMIT).fill(0xdf)), 0],
   ["zeros", new Uint8Array(LIMIT), 0],
-  [
-    "a format name as long as possible",
-    bin(concatBytes(hex("96da"), hex("ea60"), new Uint8Array(60_000).fill(0x61))),
-    0,
-  ],
+  ["a format name of maximum length", bin(concatBytes(hex("96da"), hex("ea60"), new Uint8Array(60_000).fill(0x61))), 0],
 ];
 
 /** A key that counts its key exchanges. */
-function counting(key: SecretKey): { key: SecretKey; agreed(): number } {
+function countExchanges(key: SecretKey): { key: SecretKey; exchangeCount(): number } {
   let count = 0;
   const agree = (other: Uint8Array) => {
     count += 1;
     return key.agree(other);
   };
-  return { key: { ...key, agree }, agreed: () => count };
+  return { key: { ...key, agree }, exchangeCount: () => count };
 }
 
 const sizeOf = (arrays: Uint8Array[]) => arrays.reduce((sum, { length }) => sum + length, 0);
@@ -83,47 +79,50 @@ afterEach(() => {
 });
 
 describe.each(backends)("the cost of a message on %s", (_name, primitives) => {
-  it.each(HOSTILE)("is at most one key exchange and a small multiple of its bytes: %s", (_what, message, exchanges) => {
-    const { key, agreed } = counting(primitives.secretKey(BOB));
-    const allocated = arraysMade();
-    expect(() => openBinary(message, key, primitives)).toThrow(TwtxtError);
-    expect(agreed()).toBe(exchanges);
-    expect(sizeOf(allocated)).toBeLessThan(4 * message.length + 32_768);
-  });
+  it.each(HOSTILE)(
+    "is at most one key exchange and memory of a small multiple of its size: %s",
+    (_what, message, exchanges) => {
+      const { key, exchangeCount } = countExchanges(primitives.secretKey(BOB));
+      const allocated = recordArrays();
+      expect(() => openBinary(message, key, primitives)).toThrow(TwtxtError);
+      expect(exchangeCount()).toBe(exchanges);
+      expect(sizeOf(allocated)).toBeLessThan(4 * message.length + 32_768);
+    },
+  );
 
-  it("is one key exchange and little more than three times its bytes if it opens", () => {
+  it("is one key exchange and memory of about three times its size if it opens", () => {
     const message = sealed(new Uint8Array(LIMIT), primitives);
-    const { key, agreed } = counting(primitives.secretKey(BOB));
-    const allocated = arraysMade();
+    const { key, exchangeCount } = countExchanges(primitives.secretKey(BOB));
+    const allocated = recordArrays();
     expect(openBinary(message, key, primitives).plaintext).toHaveLength(LIMIT);
-    expect(agreed()).toBe(1);
+    expect(exchangeCount()).toBe(1);
     expect(sizeOf(allocated)).toBeGreaterThan(2 * LIMIT);
     expect(sizeOf(allocated)).toBeLessThan(3 * message.length + 8192);
   });
 
   it("is one key exchange if the reader is the last of 64 recipients", () => {
     const others = Array.from({ length: 63 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
-    const { key, agreed } = counting(primitives.secretKey(BOB));
+    const { key, exchangeCount } = countExchanges(primitives.secretKey(BOB));
     const message = sealed(utf8("hello"), primitives, {
       recipients: [...others, key].map(({ publicKey }) => publicKey),
     });
     expect(openBinary(message, key, primitives).plaintext).toEqual(utf8("hello"));
-    expect(agreed()).toBe(1);
+    expect(exchangeCount()).toBe(1);
   });
 
-  it("is no key exchange if it is not a message", () => {
-    const { key, agreed } = counting(primitives.secretKey(BOB));
+  it("is no key exchange if it is invalid", () => {
+    const { key, exchangeCount } = countExchanges(primitives.secretKey(BOB));
     const saltpack = new Saltpack(primitives, () => new Uint8Array(0));
     for (const body of [new Uint8Array(0), utf8("hello"), "", "BEGIN SALTPACK ENCRYPTED MESSAGE. zz. END SALTPACK"]) {
       expect(() => saltpack.open(body, { key })).toThrow(TwtxtError);
     }
-    expect(agreed()).toBe(0);
+    expect(exchangeCount()).toBe(0);
   });
 });
 
 describe("the check without a key", () => {
-  it.each(HOSTILE)("allocates a small multiple of its bytes: %s", (_what, message, exchanges) => {
-    const allocated = arraysMade();
+  it.each(HOSTILE)("allocates a small multiple of the message's size: %s", (_what, message, exchanges) => {
+    const allocated = recordArrays();
     if (exchanges === 1) expect(sealedBytes(message)).toBe(message);
     else expect(() => sealedBytes(message)).toThrow(TwtxtError);
     expect(sizeOf(allocated)).toBeLessThanOrEqual(message.length);
@@ -145,7 +144,7 @@ describe("the size of a message", () => {
     expect(openedByBob(message, primitives).plaintext).toHaveLength(size);
   });
 
-  /** 186 bytes for the header and 87 for each packet; the length field of a packet of one byte is three bytes shorter. */
+  /** The header has 186 bytes and each packet 87 more; a packet of one byte has a length field three bytes shorter. */
   function sizeOfRest(packets: number, size: number): number {
     return 186 + packets * 87 - (size % 2 ** 20 === 1 ? 3 : 0);
   }

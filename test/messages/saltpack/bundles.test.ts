@@ -24,8 +24,8 @@ async function bundle(file: string, platform: "browser" | "node") {
 }
 
 describe("the bundle for browsers", () => {
-  // For browsers, esbuild fails on imports of "node:" modules.
-  it("does not need Node.js, and its messages open there", async () => {
+  // esbuild fails on imports of "node:" modules when it bundles for browsers.
+  it("does not need Node.js, and its messages open in Node.js", async () => {
     const { text } = await bundle("browser.ts", "browser");
     expect(/\bBuffer\.|\bprocess\./.test(text)).toBe(false);
     const folder = await mkdtemp(join(tmpdir(), "twtxt-browser-"));
@@ -48,7 +48,7 @@ describe("the bundle for browsers", () => {
 });
 
 describe("the bundle of the checks without a key", () => {
-  it("contains neither curves nor ciphers, and is small", async () => {
+  it("contains no curves or ciphers, and is small", async () => {
     const { text, inputs } = await bundle("sealed-bytes.ts", "node");
     expect(inputs.filter((input) => input.includes("node_modules"))).toEqual([]);
     expect(text.length).toBeLessThan(8192);

@@ -56,9 +56,9 @@ describe("reading MessagePack", () => {
     ["a negative integer", () => reader("ff").uint()],
     ["a float for an integer", () => reader("cb 40 08 00 00 00 00 00 00").uint()],
     ["the unused type", () => reader("c1").uint()],
-    ["nothing at all", () => reader("").uint()],
+    ["no input", () => reader("").uint()],
     ["a truncated length", () => reader("c5 00").bin()],
-    ["a length beyond the end", () => reader("c6 ff ff ff ff 00").bin()],
+    ["a length beyond the input", () => reader("c6 ff ff ff ff 00").bin()],
   ])("refuses %s", (_name, read) => {
     expect(read).toThrow(badMessage);
   });

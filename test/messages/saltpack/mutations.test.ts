@@ -10,9 +10,9 @@ import { BOB, backends, hex, openedByBob, sealed, surgeries, utf8 } from "./vect
 
 /** Number of mutations in a run. */
 const MUTATIONS = Number(process.env.MUTATIONS ?? 10_000);
-/** Fewer with noble, which is many times slower and shares the code. */
+/** Fewer with noble, which is much slower and shares the code. */
 const SHARE_OF_NOBLE = 20;
-/** The same cases in every run. */
+/** A fixed seed, for the same cases in each run. */
 const SEED = 1;
 
 const [, node] = backends[0] ?? [];
@@ -59,7 +59,7 @@ const cut = fc.tuple(message, fc.nat()).map(([{ bytes }, length]) => bytes.subar
 const longer = fc
   .tuple(message, fc.uint8Array({ minLength: 1, maxLength: 100 }))
   .map(([{ bytes }, more]) => join([bytes, more]));
-/** Packets in a different order, missing or repeated; also packets with the header of another message. */
+/** Messages with reordered, missing or repeated packets, or with the header of another message. */
 const rearranged = fc
   .tuple(message, message, fc.array(fc.nat(), { minLength: 0, maxLength: 5 }))
   .filter(([one, other, places]) => places.length > 0 || one !== other)
@@ -81,7 +81,7 @@ function isChanged(bytes: Uint8Array): boolean {
   return !MESSAGES.some((one) => Buffer.from(one).equals(bytes));
 }
 
-/** Changes of the armored text, except of white space, quoting and the frame, which do not change the message. */
+/** Changes to the armored text, other than to white space, quoting and the frame, which do not affect the message. */
 const TEXTS = MESSAGES.map((bytes) => armor(bytes));
 const contentOf = (text: string) => text.replace(/[>\s]/g, "");
 const CONTENTS = TEXTS.map(contentOf);
@@ -99,7 +99,7 @@ function flippedText(one: string, bit: number): string {
   return Buffer.from(flip(utf8(one), bit)).toString("latin1");
 }
 
-/** @returns whether it opens; any error but a TwtxtError fails the test */
+/** @returns whether it opens; errors other than TwtxtError fail the test */
 function opens(bytes: Uint8Array | string, primitives: Primitives): boolean {
   try {
     openBinary(typeof bytes === "string" ? dearmor(bytes) : bytes, keys.get(primitives) ?? fail(), primitives);
@@ -120,19 +120,19 @@ describe.each(backends)("a modified message on %s", { timeout: 120_000 + 2 * MUT
   const count = name === "noble" ? MUTATIONS / SHARE_OF_NOBLE : MUTATIONS;
   const options = { seed: SEED, numRuns: runs(Math.ceil(count / 2)) };
 
-  it("opens without modification", () => {
+  it("opens if unmodified", () => {
     for (const bytes of MESSAGES) openedByBob(bytes, primitives);
     expect(TEXTS.map((one) => opens(one, primitives))).not.toContain(false);
   });
 
-  it("never opens: flipped bits, truncated, extended, reordered", () => {
+  it("does not open if bits are flipped, or if it is truncated, extended or reordered", () => {
     fc.assert(
       fc.property(mutated, (bytes) => !opens(bytes, primitives)),
       options,
     );
   });
 
-  it("never opens: the same in armored form", () => {
+  it("does not open in armored form either", () => {
     fc.assert(
       fc.property(mutatedText, (changed) => !opens(changed, primitives)),
       options,
@@ -150,7 +150,7 @@ describe("a short message", () => {
     expect(opened).toEqual([]);
   });
 
-  it("does not open if it is truncated at any byte, or followed by any byte", () => {
+  it("does not open if truncated at any byte or extended by any byte", () => {
     const cuts = Array.from({ length: short.length }, (_, length) => short.subarray(0, length));
     const longer = Array.from({ length: 256 }, (_, byte) => join([short, Uint8Array.of(byte)]));
     expect([...cuts, ...longer].filter((bytes) => opens(bytes, node))).toEqual([]);

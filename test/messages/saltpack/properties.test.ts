@@ -9,7 +9,7 @@ import { runs } from "../../helpers/runs.js";
 import { BOB, backends, sealed, utf8 } from "./vectors.js";
 
 const CODES = ["bad-armor", "bad-message", "not-a-recipient", "not-authentic"];
-/** The same cases in every run. */
+/** A fixed seed, for the same cases in each run. */
 const SEED = 1;
 
 const seeds = fc.uniqueArray(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
@@ -18,7 +18,7 @@ const seeds = fc.uniqueArray(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
   selector: (seed) => seed.join(),
 });
 
-/** @returns the error code; any error but a TwtxtError fails the test */
+/** @returns the error code; errors other than TwtxtError fail the test */
 function refusal(
   saltpack: Saltpack,
   message: Uint8Array | string,
@@ -65,7 +65,7 @@ describe.each(backends)("any other input on %s", (name, primitives) => {
       fc.property(message, (one) => CODES.includes(refusal(saltpack, one, key))),
       { seed: SEED, numRuns },
     );
-  // Hashes are faster than fast-check, which generates each byte.
+  // Hashes are faster than fast-check, which would generate each byte.
   const junk = fc
     .tuple(fc.nat(65_536), fc.integer())
     .map(([outputLength, seed]) => createHash("shake256", { outputLength }).update(`${seed}`).digest());
@@ -79,7 +79,7 @@ describe.each(backends)("any other input on %s", (name, primitives) => {
     refused(junk.map((bytes) => armor(bytes)));
   });
 
-  it("is refused with one of four codes: bytes that start like a message, or after its header", () => {
+  it("is refused with one of four codes: bytes after the start or header of a message", () => {
     refused(
       fc
         .tuple(fc.nat(good.length - 1), junk)

@@ -9,7 +9,7 @@ import { Saltpack } from "../../../plugin/messages/saltpack/saltpack.js";
 import { readSealed } from "../../../plugin/messages/saltpack/sealed.js";
 import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
 import { nodePrimitives } from "../../../plugin/messages/sealing.js";
-import { arraysMade } from "./arrays.js";
+import { recordArrays } from "./arrays.js";
 import { ALICE, BOB, backends, hex, sealed, utf8 } from "./vectors.js";
 
 const TEXT = utf8("2026-01-02T03:04:05Z\t(alice@alice.example)\thello\n");
@@ -40,7 +40,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(saltpack.open(utf8(message), { key: bob })).toEqual(opened);
   });
 
-  it("accepts a prepared key, which does not depend on the pair anymore", () => {
+  it("accepts a prepared key, which no longer depends on the pair", () => {
     const pair = new Uint8Array(alice);
     const prepared = saltpack.secretKey(pair);
     pair.fill(0);
@@ -49,7 +49,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(saltpack.open(message, { key: prepared })).toEqual(opened);
   });
 
-  it("never seals to the same bytes twice", () => {
+  it("seals the same text to different bytes each time", () => {
     const [one, other] = [1, 2].map(() => readSealed(saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] })));
     expect(one?.ephemeralKey).not.toEqual(other?.ephemeralKey);
     expect(one?.senderBox).not.toEqual(other?.senderBox);
@@ -64,7 +64,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     for (const key of [alice, bob]) expect(saltpack.open(message, { key })).toEqual(opened);
   });
 
-  it("seals to 64 recipients, but not to none or 65", () => {
+  it("seals to 1 to 64 recipients, but not to 0 or 65", () => {
     const keys = Array.from({ length: 65 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
     const recipients = keys.map(({ publicKey }) => publicKey);
     const message = saltpack.seal(TEXT, { sender: alice, recipients: recipients.slice(0, 64) });
@@ -92,7 +92,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
   it.each([
     ["of small order", SMALL_ORDER],
     ["not a point of the curve", hex("02".padEnd(64, "0"))],
-    ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
+    ["outside the field", hex(`f0${"ff".repeat(30)}7f`)],
     ["too short", new Uint8Array(31)],
     ["64 bytes", new Uint8Array(64).fill(1)],
   ])("refuses a recipient's key: %s", (_what, key) => {
@@ -110,9 +110,9 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
   });
 
   it("wipes its random bytes and shared secrets", () => {
-    const given: Uint8Array[] = [];
+    const secrets: Uint8Array[] = [];
     const keep = (bytes: Uint8Array) => {
-      given.push(bytes);
+      secrets.push(bytes);
       return bytes;
     };
     const random = (count: number) => keep(new Uint8Array(count).fill(count === 32 ? 5 : 0));
@@ -127,8 +127,8 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     const key = primitives.secretKey(BOB);
     const watchedKey = { ...key, agree: (other: Uint8Array) => keep(key.agree(other)) };
     expect(openBinary(message, watchedKey, primitives)).toEqual(opened);
-    expect(given.filter(({ length }) => length === 32)).toHaveLength(4);
-    expect(given.map((bytes) => bytes.every((byte) => byte === 0))).not.toContain(false);
+    expect(secrets.filter(({ length }) => length === 32)).toHaveLength(4);
+    expect(secrets.map((bytes) => bytes.every((byte) => byte === 0))).not.toContain(false);
   });
 });
 
@@ -145,7 +145,7 @@ describe("a recipient's key", () => {
     vi.restoreAllMocks();
   });
 
-  it("is converted once, until messages to 100 others were sealed", () => {
+  it("is converted once, until 100 other keys have been used", () => {
     const converted = vi.spyOn(Point, "fromBytes");
     for (let times = 0; times < 3; times += 1) sealTo(first);
     expect(converted).toHaveBeenCalledTimes(1);
@@ -159,8 +159,8 @@ describe("a recipient's key", () => {
     expect(saltpack.open(message, { key: first }).plaintext).toEqual(TEXT);
   });
 
-  it("is converted again if the caller has changed its bytes", () => {
-    // Converted keys are kept for the whole process, so each test has its own.
+  it("is converted again if the caller changed its bytes", () => {
+    // Converted keys are cached for the whole process, so each test uses its own.
     const key = nodePrimitives.secretKey(new Uint8Array(32).fill(99));
     const publicKey = new Uint8Array(key.publicKey);
     saltpack.seal(TEXT, { sender, recipients: [publicKey] });
@@ -180,11 +180,11 @@ describe.each(backends)("after sealing and opening on %s", (_name, primitives) =
     const payloadKey = randomBytes(32);
     const left = [new Uint8Array(payloadKey), new Uint8Array(32).fill(4)];
     const random = () => left.shift() ?? new Uint8Array(32);
-    const made = arraysMade();
+    const arrays = recordArrays();
     const message = sealed(TEXT, primitives, { random });
     expect(openBinary(message, primitives.secretKey(BOB), primitives).plaintext).toEqual(TEXT);
-    expect(made.length).toBeGreaterThan(20);
-    expect(made.filter((array) => Buffer.from(array).includes(payloadKey))).toEqual([]);
+    expect(arrays.length).toBeGreaterThan(20);
+    expect(arrays.filter((array) => Buffer.from(array).includes(payloadKey))).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { shuffled } from "../../../plugin/messages/saltpack/saltpack.js";
 import { scripted } from "./vectors.js";
 
 describe("a random order", () => {
-  it("has the same probability for each order of three items, over all values of two bytes", () => {
+  it("gives each order of three items the same probability, over all values of two bytes", () => {
     const counts = new Map<string, number>();
     // 255 is rejected, since 256 is not a multiple of 3.
     for (let first = 0; first < 255; first += 1) {

@@ -20,8 +20,8 @@ const ORDER_BYTES = numberToBytesLE(Fn.ORDER, 32);
 const challenge = (r: Uint8Array, a: Uint8Array, message: Uint8Array) =>
   Fn.create(bytesToNumberLE(sha512(concatBytes(r, a, message))));
 
-/** Whether the equation with the cofactor is true, which some libraries use. */
-function holdsTimesEight(signature: Uint8Array, message: Uint8Array, a: Uint8Array): boolean {
+/** Whether the signature is valid by the equation with the cofactor, which some libraries use. */
+function isValidWithCofactor(signature: Uint8Array, message: Uint8Array, a: Uint8Array): boolean {
   const r = signature.subarray(0, 32);
   const s = Fn.create(bytesToNumberLE(signature.subarray(32)));
   const right = Point.fromBytes(r, true).add(Point.fromBytes(a, true).multiplyUnsafe(challenge(r, a, message)));
@@ -46,8 +46,8 @@ function signWith(
   return { publicKey, sign, agree: () => new Uint8Array(32) };
 }
 
-/** With a key of small order, anyone can sign: a challenge that is a multiple of 8 needs no secret. */
-function signByNobody(publicKey: Uint8Array): SecretKey {
+/** Forges signatures for a key of small order: a challenge that is a multiple of 8 needs no secret. */
+function forgerOf(publicKey: Uint8Array): SecretKey {
   const sign = (message: Uint8Array) => {
     for (let s = 2n; ; s += 1n) {
       const r = Point.BASE.multiplyUnsafe(s).toBytes();
@@ -78,7 +78,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
   const refused = (why: RegExp) =>
     expect.objectContaining({ code: "not-authentic", message: expect.stringMatching(why) });
 
-  it("are valid if the sender signed", () => {
+  it("are valid if made with the sender's key", () => {
     expect(openFrom(alice)()).toEqual({ plaintext: TEXT, sender: alice.publicKey });
     expect(openFrom(signWith({ seed: ALICE }))()).toEqual({ plaintext: TEXT, sender: alice.publicKey });
   });
@@ -86,7 +86,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
   it("are refused if R has a component of small order", () => {
     const forger = signWith({ seed: ALICE, inR: TORSION });
     const signature = forger.sign(TEXT);
-    expect(holdsTimesEight(signature, TEXT, forger.publicKey)).toBe(true);
+    expect(isValidWithCofactor(signature, TEXT, forger.publicKey)).toBe(true);
     expect(ed25519.verify(signature, TEXT, forger.publicKey, { zip215: false })).toBe(true);
     expect(primitives.verify(signature, TEXT, forger.publicKey)).toBe(false);
     expect(openFrom(forger)).toThrow(refused(/did not sign/));
@@ -104,7 +104,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     }
   });
 
-  it("are refused with S + L instead of S, and with any other S above L", () => {
+  it("are refused with S + L in place of S, and with any other S above L", () => {
     const signature = primitives.secretKey(ALICE).sign(TEXT);
     const s = bytesToNumberLE(signature.subarray(32));
     for (let more = s + Fn.ORDER; more < 2n ** 256n; more += Fn.ORDER) {
@@ -120,11 +120,11 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(openFrom({ ...alice, sign })).toThrow(refused(/did not sign/));
   });
 
-  it.each(SMALL)("are refused with a key of small order, with which anyone can sign: %s", (form) => {
-    const nobody = signByNobody(hex(form));
-    expect(isPublicKey(nobody.publicKey)).toBe(false);
+  it.each(SMALL)("are refused with a key of small order, for which anyone can sign: %s", (form) => {
+    const forger = forgerOf(hex(form));
+    expect(isPublicKey(forger.publicKey)).toBe(false);
     const zeros = `${"00".repeat(32)}`;
-    expect(openFrom(nobody)).toThrow(refused(form === zeros ? /anonymous/ : /key is invalid/));
+    expect(openFrom(forger)).toThrow(refused(form === zeros ? /anonymous/ : /key is invalid/));
   });
 
   it("are refused with a key that is not in canonical form", () => {
@@ -144,12 +144,12 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     const whole = signWith({ seed, inKey: TORSION }, (k) => k % 8n === 0n);
     expect(openFrom(whole)()).toEqual({ plaintext: TEXT, sender: whole.publicKey });
     const broken = signWith({ seed, inKey: TORSION }, (k) => k % 8n !== 0n);
-    expect(holdsTimesEight(broken.sign(TEXT), TEXT, broken.publicKey)).toBe(true);
+    expect(isValidWithCofactor(broken.sign(TEXT), TEXT, broken.publicKey)).toBe(true);
     expect(openFrom(broken)).toThrow(refused(/did not sign/));
   });
 });
 
-/** X25519 public keys for which every shared secret is zero, and their encodings above the prime. */
+/** X25519 public keys that make every shared secret zero, and their encodings above the prime. */
 const LOW_ORDER = [
   "00".repeat(32),
   `01${"00".repeat(31)}`,
@@ -186,9 +186,9 @@ describe.each(backends)("key exchange on %s", (_name, primitives) => {
 });
 
 describe("a signature by a key of small order", () => {
-  // With OpenSSL, except for its newest versions.
+  // OpenSSL accepts them too, except in its newest versions.
   it.each(SMALL.slice(0, 8))("would be valid without a check of the key: %s", (form) => {
-    const nobody = signByNobody(hex(form));
-    expect(noblePrimitives.verify(nobody.sign(TEXT), TEXT, nobody.publicKey)).toBe(true);
+    const forger = forgerOf(hex(form));
+    expect(noblePrimitives.verify(forger.sign(TEXT), TEXT, forger.publicKey)).toBe(true);
   });
 });

@@ -35,14 +35,14 @@ function sealAgain(vector: Vector, primitives: Primitives): Uint8Array {
   );
 }
 
-/** The message of a vector. Large ones are not in the file and are sealed again. */
+/** The message of a vector. Large ones are not in the file, so they are sealed again. */
 function messageOf(vector: Vector, primitives: Primitives): Uint8Array {
   if (vector.ciphertext_hex) return hex(vector.ciphertext_hex);
   return vector.armored ? dearmor(vector.armored) : sealAgain(vector, primitives);
 }
 
 describe.each(backends)("the vectors on %s", (_name, primitives) => {
-  it.each(reproducible)("are sealed again to the same bytes: $name", (vector) => {
+  it.each(reproducible)("are reproduced byte for byte: $name", (vector) => {
     const bytes = sealAgain(vector, primitives);
     if (vector.ciphertext_hex) expect(bytes).toEqual(hex(vector.ciphertext_hex));
     else if (vector.ciphertext_sha256) expect(sha256(bytes)).toBe(vector.ciphertext_sha256);
@@ -97,7 +97,7 @@ describe.each(backends)("surgery on %s", (_name, primitives) => {
     },
   );
 
-  // If a vector allows both outcomes, we open it, which it recommends.
+  // Vectors that allow both outcomes recommend opening, as this project does.
   it.each(surgeries.filter(({ expect: outcome }) => outcome !== "reject"))("opens: $name ($surgery)", (surgery) => {
     expect(open(surgery, primitives)).toEqual({
       plaintext: bytesOf(surgery.plaintext_if_accepted),
@@ -106,7 +106,7 @@ describe.each(backends)("surgery on %s", (_name, primitives) => {
   });
 });
 
-/** Faults that only a key reveals. */
+/** Faults that cannot be detected without a key. */
 const HIDDEN = [
   "packets-swapped",
   "packet-duplicated",

@@ -15,21 +15,21 @@ const random = (size: number) => new Uint8Array(randomBytes(size));
 
 function boxes() {
   const found = wasmBoxes();
-  if (found === null) throw new Error("This runtime has no WebAssembly with vectors.");
+  if (found === null) throw new Error("This runtime does not support WebAssembly SIMD.");
   return found;
 }
 
 describe("secret boxes in WebAssembly", () => {
   const compiled = boxes();
 
-  it.each([...SIZES, ...SLAB_SIZES])("equal those in JavaScript: %i bytes", (size) => {
+  it.each([...SIZES, ...SLAB_SIZES])("equal secret boxes in JavaScript: %i bytes", (size) => {
     const [key, nonce, content] = [random(32), random(24), random(size)];
     const box = nobleBoxes.close(key, nonce, content);
     expect(Buffer.compare(compiled.close(key, nonce, content), box)).toBe(0);
     expect(Buffer.compare(compiled.open(key, nonce, box) ?? random(1), content)).toBe(0);
   });
 
-  it("do not open if a byte of the tag, the content, the key or the nonce is changed", () => {
+  it("do not open if a byte of the tag, content, key or nonce is changed", () => {
     const [key, nonce] = [random(32), random(24)];
     const box = compiled.close(key, nonce, random(SLAB + 100));
     const changed = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
@@ -51,7 +51,7 @@ const TWO = `02${"00".repeat(15)}`;
 const SPARSE = "01000000000000000400000000000000";
 const CARRIED = `e33594d7505e43b9${"00".repeat(8)}3394d7505e4379cd01${"00".repeat(7)}`;
 
-/** RFC 8439, A.3, from the seventh on: sums close to 2^130 - 5, which random tests do not reach. */
+/** RFC 8439, A.3, vectors 7 and later: sums close to 2^130 - 5, which random tests do not reach. */
 const EDGES = [
   { r: TWO, s: ZEROS, data: FULL, tag: `03${"00".repeat(15)}` },
   { r: TWO, s: FULL, data: TWO, tag: `03${"00".repeat(15)}` },
@@ -81,7 +81,7 @@ describe("Poly1305 in WebAssembly", () => {
     expect(Buffer.from(tag(hex(r + s), hex(data))).toString("hex")).toBe(expected);
   });
 
-  it("equals that in JavaScript for the largest and the smallest limbs", () => {
+  it("equals Poly1305 in JavaScript for the largest and smallest limbs", () => {
     for (const [r, data] of [FULL, ZEROS].flatMap((r) => [FULL, ZEROS].map((data) => [r, data] as const))) {
       const [key, bytes] = [hex(r + FULL), hex(data.repeat(100))];
       expect(tag(key, bytes)).toEqual(poly1305(bytes, key));

@@ -16,8 +16,8 @@ function deliverTo(host: Pick<LoopbackServer, "port">, totalMs?: number): Promis
   return deliver("http://bob.example/inbox", SEALED, { ask, now: () => NOW });
 }
 
-/** The result of an answer. */
-async function comesOf(answer: Answer): Promise<PostResult> {
+/** The result of a delivery to a host with this response. */
+async function resultOf(answer: Answer): Promise<PostResult> {
   return deliverTo(await hostWith({ "/inbox": answer }));
 }
 
@@ -27,7 +27,7 @@ describe("a message", () => {
     const bob = await loopbackServer(async (request, response) => {
       seen.push([request.method, request.headers["content-type"], await text(request)]);
       response.writeHead(status);
-      // The body of this answer never ends; it is not read.
+      // This response body never ends, so it must not be read.
       if (status === 204) response.end();
       else response.write("x");
     });
@@ -35,13 +35,13 @@ describe("a message", () => {
     expect(seen).toEqual([["POST", "text/plain; charset=utf-8", SEALED]]);
   });
 
-  it("is delivered, and an endless answer is closed", async () => {
-    let letGo = () => {};
+  it("is delivered, and an endless response is closed", async () => {
+    let onClose = () => {};
     const gone = new Promise<void>((resolve) => {
-      letGo = resolve;
+      onClose = resolve;
     });
     const bob = await loopbackServer((_request, response) => {
-      response.on("close", letGo);
+      response.on("close", onClose);
       response.writeHead(202).write("x");
     });
     expect(await deliverTo(bob, 600_000)).toEqual({ outcome: "accepted", status: 202 });
@@ -59,37 +59,37 @@ describe("a message", () => {
     expect(seen).toEqual([SEALED]);
   });
 
-  it.each([301, 302, 303, 304, 400, 401, 403, 404, 405, 408, 410, 413, 422])("has failed: %i", async (status) => {
+  it.each([301, 302, 303, 304, 400, 401, 403, 404, 405, 408, 410, 413, 422])("is refused: %i", async (status) => {
     const location = { location: "/other" };
-    expect(await comesOf({ status, headers: location })).toEqual({
+    expect(await resultOf({ status, headers: location })).toEqual({
       outcome: "refused",
       status,
       why: `it answers ${status}`,
     });
   });
 
-  it("has failed, with a reason in one line that is safe to show", async () => {
+  it("is refused, with a reason that is one line and safe to show", async () => {
     const detail = "This is\n no \u001b[31mmessage\u202e.";
     const answer = { status: 400, headers: PROBLEM, body: JSON.stringify({ code: "bad-message", detail }) };
-    expect(await comesOf(answer)).toEqual({
+    expect(await resultOf(answer)).toEqual({
       outcome: "refused",
       status: 400,
       why: 'it answers 400, "This is no [31mmessage ."',
     });
     const blank = { ...answer, body: JSON.stringify({ detail: "a\u2800\u3164\u115fb\u{e0041}" }) };
-    expect(await comesOf(blank)).toMatchObject({ why: 'it answers 400, "a b"' });
+    expect(await resultOf(blank)).toMatchObject({ why: 'it answers 400, "a b"' });
     const long = { status: 400, headers: PROBLEM, body: JSON.stringify({ detail: "a".repeat(1000) }) };
-    expect(await comesOf(long)).toMatchObject({ why: `it answers 400, "${"a".repeat(200)}…"` });
+    expect(await resultOf(long)).toMatchObject({ why: `it answers 400, "${"a".repeat(200)}…"` });
   });
 
   it.each([
-    ["no JSON", "<p>no"],
-    ["no detail", "{}"],
-    ["a detail that is not text", '{"detail": {"a": 1}}'],
-    ["a detail that is empty", '{"detail": "\\n"}'],
-    ["more than is read", JSON.stringify({ detail: "a", more: "a".repeat(70_000) })],
-  ])("has failed, and the answer is %s", async (_name, body) => {
-    expect(await comesOf({ status: 413, headers: PROBLEM, body })).toMatchObject({ why: "it answers 413" });
+    ["not JSON", "<p>no"],
+    ["without a detail", "{}"],
+    ["with a detail that is not text", '{"detail": {"a": 1}}'],
+    ["with an empty detail", '{"detail": "\\n"}'],
+    ["larger than the limit", JSON.stringify({ detail: "a", more: "a".repeat(70_000) })],
+  ])("is refused, and the response body is %s", async (_name, body) => {
+    expect(await resultOf({ status: 413, headers: PROBLEM, body })).toMatchObject({ why: "it answers 413" });
   });
 
   it.each([
@@ -101,7 +101,7 @@ describe("a message", () => {
     [502, undefined, null],
   ])("is retried later: %i with Retry-After %j", async (status, retryAfter, notBefore) => {
     const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
-    expect(await comesOf({ status, headers })).toEqual({
+    expect(await resultOf({ status, headers })).toEqual({
       outcome: "unavailable",
       status,
       why: `it answers ${status}`,
@@ -109,7 +109,7 @@ describe("a message", () => {
     });
   });
 
-  it("is retried later: no answer, a closed connection, no server", async () => {
+  it("is retried later: no response, a closed connection or no server", async () => {
     const why = expect.stringContaining("could not be reached");
     const later = { outcome: "unavailable", status: null, why, notBefore: null };
     expect(await deliverTo(await silentHost(), 150)).toEqual(later);
@@ -117,7 +117,7 @@ describe("a message", () => {
     expect(await deliverTo({ port: await freePort() })).toEqual(later);
   });
 
-  it("has failed: an incomplete refusal", async () => {
+  it("is refused: the response is incomplete", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(400, { ...PROBLEM, "content-length": "100" }).write('{"detail":');
       setImmediate(() => response.destroy());
@@ -125,16 +125,16 @@ describe("a message", () => {
     expect(await deliverTo(bob)).toMatchObject({ outcome: "refused", status: 400, why: "it answers 400" });
   });
 
-  it("has failed: a redirect to this machine, which gets no request", async () => {
+  it("is not sent: a redirect to this machine", async () => {
     const secret = await hostWith({});
     const refused = { outcome: "not-asked", status: null, why: expect.stringContaining("is not requested") };
-    expect(await comesOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
+    expect(await resultOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
     const { ask } = neighbourhood({});
     expect(await deliver(secret.url, SEALED, { ask, now: () => NOW })).toEqual(refused);
     expect(secret.asked).toEqual([]);
   });
 
-  it("has failed: the endpoint uses plain http", async () => {
+  it("is not sent: the endpoint uses plain http", async () => {
     const { ask } = neighbourhood({});
     expect(await deliver("http://carol.example/inbox", SEALED, { ask, now: () => NOW })).toMatchObject({
       outcome: "not-asked",
@@ -142,8 +142,8 @@ describe("a message", () => {
     });
   });
 
-  it("has failed: a redirect loop", async () => {
-    expect(await comesOf({ status: 307, headers: { location: "/inbox" } })).toEqual({
+  it("is refused: a redirect loop", async () => {
+    expect(await resultOf({ status: 307, headers: { location: "/inbox" } })).toEqual({
       outcome: "refused",
       status: null,
       why: expect.stringContaining("redirects more than 5 times, or in a loop"),

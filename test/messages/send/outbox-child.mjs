@@ -1,4 +1,4 @@
-// test/messages/send/outbox-child.mjs: a process that sends one message to some inboxes, until it has finished or is killed.
+// test/messages/send/outbox-child.mjs: a process that sends one message to several inboxes.
 import { createGuard } from "../../../.test-build/http/guard.js";
 import { Outbox } from "../../../.test-build/messages/send/outbox.js";
 import { FileStore } from "../../../.test-build/store/file.js";

@@ -24,7 +24,7 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 afterEach(() => expect(strayed).toEqual([]));
 
-/** An inbox with configurable answers that stores accepted messages. */
+/** An inbox with a configurable response that records accepted messages. */
 async function inbox(status = 202, headers: Record<string, string> = {}) {
   const answer = { status, headers, asked: 0, got: [] as string[], onAsked: () => {} };
   const server = await loopbackServer(async (request, response) => {
@@ -43,15 +43,15 @@ interface SenderOptions {
   totalMs?: number;
 }
 
-/** An author's outbox and these hosts. */
+/** An author's outbox on a network with these hosts. */
 function sender(
   hosts: Record<string, Pick<LoopbackServer, "port">>,
   { store = memoryStore(), totalMs }: SenderOptions = {},
 ) {
   const clock = { time: NOW };
-  const told: RecipientReport[] = [];
+  const results: RecipientReport[] = [];
   const { ask } = neighbourhood(hosts, totalMs);
-  const onResult = (report: RecipientReport) => void told.push(report);
+  const onResult = (report: RecipientReport) => void results.push(report);
   const outbox = new Outbox({ store, ask, now: () => clock.time, random: () => 0.5, onResult });
   const send = (names: string[], { id = ID, keepCopy = true } = {}) =>
     outbox.send({
@@ -65,7 +65,7 @@ function sender(
     sent: () => outbox.sent(),
     retry: (options: { all: boolean }) => outbox.retry(options),
     discard: (id: string) => outbox.discard(id),
-    ...{ send, clock, told, store },
+    ...{ send, clock, results, store },
   };
 }
 
@@ -73,7 +73,7 @@ const brief = (reports: readonly Pick<RecipientReport, "address" | "state" | "wh
   reports.map(({ address, state, why }) => [address, state, why]);
 
 describe("sending a message", () => {
-  it("delivers it to all recipients, and keeps only a sealed copy", async () => {
+  it("delivers it to all recipients, and stores only a sealed copy", async () => {
     const bob = await inbox();
     const carol = await inbox(200);
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -87,16 +87,16 @@ describe("sending a message", () => {
     expect(await alice.sent()).toEqual([
       { id: ID, created: CREATED, sealed: `sealed ${ID}`, to: ["bob@bob.example", "carol@carol.example"] },
     ]);
-    expect(brief(alice.told)).toEqual(expect.arrayContaining(brief(reports)));
+    expect(brief(alice.results)).toEqual(expect.arrayContaining(brief(reports)));
   });
 
-  it("keeps nothing without `keepCopy`", async () => {
+  it("stores nothing without `keepCopy`", async () => {
     const alice = sender({ "bob.example": await inbox() });
     await alice.send(["bob@bob.example"], { keepCopy: false });
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it("delivers once to a shared inbox", async () => {
+  it("delivers it once to a shared inbox", async () => {
     const bob = await inbox();
     const alice = sender({ "bob.example": bob });
     const reports = await alice.send(["bob@bob.example", "ben@bob.example"]);
@@ -105,7 +105,7 @@ describe("sending a message", () => {
     expect((await alice.sent())[0]?.to).toEqual(["bob@bob.example", "ben@bob.example"]);
   });
 
-  it("is stored before the first request", async () => {
+  it("stores it before the first request", async () => {
     const store = memoryStore();
     const seen: string[][] = [];
     const bob = await loopbackServer(async (_request, response) => {
@@ -116,7 +116,7 @@ describe("sending a message", () => {
     expect(seen).toEqual([[`outbox/${ID}`]]);
   });
 
-  it("store-failed: sends no request if it cannot be stored", async () => {
+  it("store-failed: sends no request if the message cannot be stored", async () => {
     const bob = await inbox();
     const store = faultyStore(memoryStore());
     store.fail({ when: "before", operation: "put" });
@@ -131,7 +131,7 @@ describe("sending a message", () => {
     const slow = await loopbackServer((_request, response) => {
       waiting.push(() => response.writeHead(202).end());
       most = Math.max(most, waiting.length);
-      // All four have arrived, and a fifth would have had time to.
+      // All four have arrived. A fifth one has time to arrive before they are answered.
       if (waiting.length === 4) setTimeout(() => waiting.splice(0).forEach((go) => void go()), 50);
     });
     const names = Array.from({ length: 8 }, (_, number) => `bob${number}.example`);
@@ -142,14 +142,14 @@ describe("sending a message", () => {
   });
 });
 
-describe("a message that is not delivered", () => {
+describe("an undelivered message", () => {
   it.each<[string, number, string, unknown]>([
     ["400", 400, "failed", "it answers 400"],
     ["413", 413, "failed", "it answers 413"],
     ["500", 500, "waiting", "it answers 500"],
     ["503", 503, "waiting", "it answers 503"],
-    ["nothing", 0, "waiting", expect.stringContaining("could not be reached")],
-  ])("is kept: %s, while others have it", async (_name, status, state, why) => {
+    ["no response", 0, "waiting", expect.stringContaining("could not be reached")],
+  ])("stays in the outbox: %s, while another recipient has it", async (_name, status, state, why) => {
     const bob = await inbox(status);
     const carol = await inbox();
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -164,7 +164,7 @@ describe("a message that is not delivered", () => {
     expect((await alice.sent()).map(({ to }) => to)).toEqual([["carol@carol.example"]]);
   });
 
-  it("is kept if an inbox does not answer", async () => {
+  it("stays in the outbox if an inbox does not respond", async () => {
     const alice = sender({ "bob.example": await loopbackServer(() => {}) }, { totalMs: 150 });
     expect(brief(await alice.send(["bob@bob.example"]))).toEqual([
       ["bob@bob.example", "waiting", expect.stringContaining("could not be reached")],
@@ -173,7 +173,7 @@ describe("a message that is not delivered", () => {
     expect(await alice.sent()).toEqual([]);
   });
 
-  it("is retried when due, only for recipients without it, with the same bytes", async () => {
+  it("is retried when due, with the same bytes, only for recipients who lack it", async () => {
     const bob = await inbox(500);
     const carol = await inbox();
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -201,7 +201,7 @@ describe("a message that is not delivered", () => {
     expect(await alice.retry({ all: false })).toEqual([]);
   });
 
-  it("is retried if the clock was years ahead at the failure", async () => {
+  it("is retried even if the clock was years ahead at the failed attempt", async () => {
     const bob = await inbox(500);
     const alice = sender({ "bob.example": bob });
     alice.clock.time = NOW + 3650 * DAY;
@@ -212,7 +212,7 @@ describe("a message that is not delivered", () => {
     expect(bob.answer.got).toEqual([`sealed ${ID}`]);
   });
 
-  it("is given up after eight attempts in three days, and kept", async () => {
+  it("is marked failed after eight attempts in three days, and stays in the outbox", async () => {
     const bob = await inbox(500);
     const alice = sender({ "bob.example": bob });
     let [report] = await alice.send(["bob@bob.example"]);
@@ -228,7 +228,7 @@ describe("a message that is not delivered", () => {
     expect(await alice.list()).toMatchObject([{ id: ID }]);
   });
 
-  it("does not delay others: an inbox that does not answer gets one request per run", async () => {
+  it("does not delay others: an unresponsive inbox gets one request per run", async () => {
     const bob = await inbox(500);
     const carol = await inbox(500);
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -253,7 +253,7 @@ describe("a message that is not delivered", () => {
     expect((await alice.list()).map(({ id }) => id)).toEqual([ids[0]]);
   });
 
-  it("is retried at once with `all`, also if it was given up", async () => {
+  it("is retried immediately with `all`, even if it was marked failed", async () => {
     const bob = await inbox(400);
     const carol = await inbox(503, { "retry-after": "7200" });
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -271,7 +271,7 @@ describe("a message that is not delivered", () => {
     expect(await alice.list()).toEqual([]);
   });
 
-  it("is discarded by the author, and the copy for those who have it stays", async () => {
+  it("can be discarded by the author, and the copy of delivered messages stays", async () => {
     const alice = sender({ "bob.example": await inbox(400), "carol.example": await inbox() });
     await alice.send(["bob@bob.example"]);
     const other = "2".repeat(64);
@@ -286,7 +286,7 @@ describe("a message that is not delivered", () => {
 });
 
 describe("a store that fails", () => {
-  it.each(["before", "after"] as const)("loses nothing: fails %s a delivery is recorded", async (when) => {
+  it.each(["before", "after"] as const)("loses no message if it fails %s a delivery is recorded", async (when) => {
     const bob = await inbox();
     const store = faultyStore(memoryStore());
     const alice = sender({ "bob.example": bob }, { store });
@@ -302,7 +302,7 @@ describe("a store that fails", () => {
     expect(await alice.sent()).toHaveLength(1);
   });
 
-  it("lists no copy twice: fails before the message leaves the outbox", async () => {
+  it("lists no copy twice if it fails before the message leaves the outbox", async () => {
     const store = faultyStore(memoryStore());
     const alice = sender({ "bob.example": await inbox() }, { store });
     store.fail({ when: "before", operation: "delete", times: 1 });
@@ -312,7 +312,7 @@ describe("a store that fails", () => {
     expect([(await alice.list()).length, (await alice.sent()).length]).toEqual([0, 1]);
   });
 
-  it("loses no copy: fails while the copy is stored", async () => {
+  it("loses no copy if it fails while the copy is stored", async () => {
     const store = faultyStore(memoryStore());
     const bob = await inbox();
     const alice = sender({ "bob.example": bob }, { store });
@@ -339,22 +339,22 @@ describe("several processes", () => {
       random: () => 0.5,
     });
 
-  it("lose nothing if one is killed between two deliveries, which may repeat a delivery", async () => {
+  it("lose no message if one is killed between two deliveries, but may repeat one", async () => {
     const data = folder();
     const quick = await inbox();
-    let isAsked = () => {};
-    const asked = new Promise<void>((resolve) => {
-      isAsked = resolve;
+    let onSlowRequest = () => {};
+    const slowRequest = new Promise<void>((resolve) => {
+      onSlowRequest = resolve;
     });
     let isUp = false;
     const got: string[] = [];
     const slow = await loopbackServer(async (request, response) => {
       got.push(await text(request));
       if (isUp) response.writeHead(202).end();
-      else isAsked();
+      else onSlowRequest();
     });
     const child = started(data, ID, String(NOW), `${quick.url}/inbox`, `${slow.url}/inbox`);
-    await asked;
+    await slowRequest;
     child.kill("SIGKILL");
     await once(child, "close");
 
@@ -362,7 +362,7 @@ describe("several processes", () => {
     const [entry] = await outboxIn(data, [quick, slow], NOW).list();
     expect(entry).toMatchObject({ id: ID, sealed: `sealed ${ID}` });
     expect(entry?.recipients[1]).toMatchObject({ state: "waiting" });
-    // The killed process might still be running, so its claim lasts for five minutes.
+    // A process may still be running, so the claim of a killed one lasts for five minutes.
     expect(await outboxIn(data, [quick, slow], NOW + 5 * MINUTE - 1).retry({ all: false })).toEqual([]);
     const later = outboxIn(data, [quick, slow], NOW + 5 * MINUTE);
     expect((await later.retry({ all: false })).every(({ state }) => state === "delivered")).toBe(true);
@@ -371,7 +371,7 @@ describe("several processes", () => {
     expect((await later.sent()).map(({ to }) => to.length)).toEqual([2]);
   });
 
-  it("keep each message that they send at once", async () => {
+  it("store all messages that they send concurrently", async () => {
     const data = folder();
     const bob = await inbox();
     const ids = ["1", "2", "3"].map((digit) => digit.repeat(64));
@@ -380,7 +380,7 @@ describe("several processes", () => {
     expect((await outboxIn(data, [bob], NOW).sent()).map(({ id }) => id)).toEqual(ids);
   });
 
-  it("that retry everything at once agree on who has it", async () => {
+  it("that retry everything concurrently agree on the deliveries", async () => {
     const store = memoryStore();
     const other = await inbox(400);
     let fail = () => {};
@@ -400,7 +400,7 @@ describe("several processes", () => {
     expect((await first.list())[0]?.recipients[0]).toMatchObject({ state: "delivered" });
   });
 
-  it("that retry at once deliver once, since one claims it", async () => {
+  it("that retry concurrently deliver once, because one claims the message", async () => {
     const data = folder();
     const bob = await inbox(500);
     const recipients = [{ address: "bob@bob.example", endpoint: `${bob.url}/inbox` }];

@@ -32,7 +32,7 @@ const failsWith = (code: string, message = "") =>
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** A blog with the document of the address and the inbox. */
+/** A blog with the discovery document and inbox of an address. */
 async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answer: ReturnType<typeof hostAt> }> {
   const [user = "", domain = ""] = address.split("@");
   const inboxUrl = () => `http://${domain}/inbox/${user}`;
@@ -51,7 +51,7 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
   const document = JSON.stringify({ endpoint: `http://${domain}/inbox`, key: kex });
   const server = await loopbackServer(async (request, response) => {
     if (request.url === discoveryPaths(address)[0]) return response.end(document);
-    // The document names a different path than that of the inbox.
+    // The document has a different path than the inbox itself.
     if (request.url !== "/inbox") return response.writeHead(404).end();
     const { method = "" } = request;
     const given = await answer(new Request(inboxUrl(), { method, body: await text(request) }));
@@ -60,7 +60,7 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
   return { ...server, answer };
 }
 
-/** Alice's machine and these hosts. */
+/** Alice's machine on a network with these hosts. */
 function alice(hosts: Record<string, LoopbackServer>) {
   const store = memoryStore();
   const clock = { time: NOW };
@@ -126,7 +126,7 @@ describe("sending a message", () => {
     expect(await outbox.list()).toEqual([]);
   });
 
-  it("keeps a copy that its sender can open", async () => {
+  it("stores a copy that its sender can open", async () => {
     const { send, outbox } = alice({ "bob.example": await blogOf(BOB) });
     const { id } = await send([BOB.address]);
     const [copy, ...others] = await outbox.sent();
@@ -137,13 +137,13 @@ describe("sending a message", () => {
     expect(() => open(copy?.sealed ?? "", { key: EVE.key })).toThrow(failsWith("not-a-recipient"));
   });
 
-  it("keeps no copy without `keepCopy`", async () => {
+  it("stores no copy without `keepCopy`", async () => {
     const { send, outbox } = alice({ "bob.example": await blogOf(BOB) });
     await send([BOB.address], { keepCopy: false });
     expect(await outbox.sent()).toEqual([]);
   });
 
-  it("goes to a pinned contact whose host does not answer, and waits", async () => {
+  it("waits in the outbox if the host of a pinned contact does not respond", async () => {
     const down = await loopbackServer((_request, response) => response.destroy());
     const { send, outbox, contacts } = alice({ "bob.example": down });
     await contacts.pin(foundFor(BOB));
@@ -153,7 +153,7 @@ describe("sending a message", () => {
     expect(await outbox.list()).toMatchObject([{ id: sent.id }]);
   });
 
-  it("is delivered later, with the same bytes", async () => {
+  it("delivers it later, with the same bytes", async () => {
     const [home, bobs] = await Promise.all([blogOf(ALICE), blogOf(BOB)]);
     const hosts: Record<string, LoopbackServer> = {
       "bob.example": await loopbackServer((_request, response) => response.destroy()),
@@ -170,7 +170,7 @@ describe("sending a message", () => {
 });
 
 describe("a message that is not sent", () => {
-  /** Bob's inbox, which counts requests. */
+  /** Sends a message, and checks that none is stored or delivered. */
   async function refusedWith(recipients: string[], message: Partial<MessageToSend> = {}, other?: LoopbackServer) {
     const bobs = await blogOf(BOB);
     const eves = other ?? (await hostWith({}));
@@ -208,7 +208,7 @@ describe("a message that is not sent", () => {
     await expect(send(many)).rejects.toThrow(failsWith("bad-usage", "not 64"));
   });
 
-  it("key-changed: a key is not the pinned one, which stays", async () => {
+  it("key-changed: a key differs from the pinned one, which stays pinned", async () => {
     const document = { body: JSON.stringify({ endpoint: "https://eve.example/inbox", key: CAROL.kex }) };
     const host = await hostWith({ [discoveryPaths(EVE.address)[0] ?? ""]: document });
     const { error, contacts } = await refusedWith([BOB.address, EVE.address], {}, host);
@@ -217,7 +217,7 @@ describe("a message that is not sent", () => {
     expect(host.asked).not.toContain("/inbox");
   });
 
-  it("too-large: names the limit, and that much fits", async () => {
+  it("too-large: states the limit, and a text of that size fits", async () => {
     const people = [BOB, CAROL].map(({ address }) => address);
     const say = async (length: number) => {
       const { send, outbox } = alice({ "bob.example": await blogOf(BOB), "carol.example": await blogOf(CAROL) });
