@@ -3,26 +3,26 @@ import { readFileSync } from "node:fs";
 
 const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
 
-/** A line of the table of folders. */
+/** A row of the table of folders. */
 export interface Folder {
   floor: number;
-  /** Without a slash at its end; a file of plugin/ has its name. */
+  /** The path without a slash at its end; for a file directly in plugin/, its name. */
   name: string;
 }
 
-/** A line of a path. */
+/** A step of a path. */
 export type Step = { file: string } | { handOver: string };
 
 export const folders: readonly Folder[] = [...page.matchAll(/^\| (\d+) \| `([^`]+?)\/?` \| \S/gm)].map(
   ([, floor = "", name = ""]) => ({ floor: Number(floor), name }),
 );
 
-/** The folders and files directly in plugin/, from the top floor to the ground. */
+/** The folders and files directly in plugin/, from the top floor to the bottom. */
 export const floors: readonly (readonly string[])[] = [...new Set(folders.map(({ floor }) => floor))].map((floor) =>
   folders.filter((folder) => folder.floor === floor && !folder.name.includes("/")).map(({ name }) => name),
 );
 
-/** The paths of data, by their headings. */
+/** The paths of data, with their headings. */
 export const paths: readonly (readonly [heading: string, steps: readonly Step[]])[] = page
   .split(/^### /m)
   .slice(1)

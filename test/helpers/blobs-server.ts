@@ -1,8 +1,8 @@
-// test/helpers/blobs-server.ts: Netlify's local store behind a proxy that makes it answer as production does.
+// test/helpers/blobs-server.ts: Netlify's local store behind a proxy that makes it respond as production does.
 //
 // The local store checks a condition and writes in two steps, gives all writes of a key in one tick of the disk's clock
-// the same etag, returns etags only in lists, and has no pages. So the proxy passes on one request at a time, delays a
-// second write of a key until the clock has moved, adds the etag to answers, and divides lists into pages.
+// the same etag, returns etags only in lists, and has no pages. So the proxy forwards one request at a time, delays a
+// second write of a key until the clock has advanced, adds the etag to responses, and divides lists into pages.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -16,23 +16,23 @@ import type { StreamingStore } from "../../plugin/store/store.js";
 import { afterEach } from "./hooks.js";
 import { loopbackServer } from "./loopback.js";
 
-/** Small, so that few keys fill several pages. */
+/** The size of a page; small, so that few keys fill several pages. */
 const PAGE_SIZE = 20;
 const ACCESS = { siteID: "site", token: "token" };
 
-/** A failure of a request; a number is a status that the proxy answers with. */
+/** A failure of a request; a number is the status of the proxy's response. */
 export type Fault = "cut before" | "cut after" | "cut in the middle" | "silence" | "no etag" | number;
 
 export interface BlobsSite {
-  /** `PUT store/key`, `GET store?prefix=`: the requests, in order. */
+  /** The requests, in order: `PUT store/key`, `GET store?prefix=`. */
   asked: string[];
-  /** The failure of a request; default none. */
+  /** Returns the failure of a request; `null`, the default, for none. */
   faultOf(request: string): Fault | null;
   /** The URL of the proxy. */
   url: string;
   /** A store of the site. */
   store(name: string, options?: Partial<NetlifyStoreOptions>): StreamingStore;
-  /** The same, without the proxy. */
+  /** The same store, without the proxy. */
   behind(name: string): StreamingStore;
 }
 
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
 
-/** @param isProduction - `false` for etags only in lists, as under `netlify dev` */
+/** @param isProduction - `false` returns etags only in lists, as `netlify dev` does */
 export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   const directory = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
   const server = new BlobsServer({ directory, token: ACCESS.token });
@@ -68,7 +68,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
     const [, , store = "", ...key] = url.split("/");
     if (key.length === 0) return pageOf((await answer.json()) as Listed, url);
     if (!isProduction) return answer;
-    // A server that may compress sends weak etags.
+    // A server sends weak etags if it may compress.
     const weak = request.headers["accept-encoding"]?.includes("gzip") ? "W/" : "";
     return withEtag(answer, weak + (await etagOf(store, key.join("/"))));
   };
@@ -105,7 +105,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   return site;
 }
 
-/** Delays a second write of a path until the time of the disk has changed. */
+/** Delays a second write of a path until the disk's clock has advanced. */
 function clockOf(file: string): (path: string) => Promise<void> {
   const written = new Map<string, number>();
   const now = () => {
@@ -124,14 +124,14 @@ function headersOf({ headers }: IncomingMessage): Headers {
   return new Headers(names.flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])) as [string, string][]);
 }
 
-/** A part of a list, with a cursor to the next one. */
+/** A page of a list, with a cursor to the next one. */
 function pageOf({ blobs }: Listed, url: string): Response {
   const start = Number(new URL(url, "http://localhost").searchParams.get("cursor") ?? 0);
   const end = start + PAGE_SIZE;
   return Response.json({ blobs: blobs.slice(start, end), ...(blobs.length > end && { next_cursor: String(end) }) });
 }
 
-/** @param etag - empty for none */
+/** @param etag - empty for a response without one */
 function withEtag(answer: Response, etag: string): Response {
   const headers = new Headers(answer.headers);
   headers.delete("etag");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { refuseStrangers } from "./loopback-sockets.mjs";
 
-/** The exit code and output that Eleventy's command line would have. */
+/** The exit code and output of a build, as those of Eleventy's command line. */
 export interface Build {
   exitCode: number;
   log: string;
@@ -17,7 +17,7 @@ export interface BuildFlags {
   dryRun?: boolean;
 }
 
-/** The part of Eleventy's API that is used here; it ships no types. */
+/** The part of Eleventy's API that is used here, because Eleventy ships no types. */
 interface EleventyModule {
   Eleventy: new (
     input: undefined,
@@ -76,7 +76,7 @@ async function runEleventy(folder: string, environment: Record<string, string>, 
 }
 
 async function build(flags: BuildFlags): Promise<void> {
-  // Loaded late, because it reads the environment once for colours.
+  // Imported here, because it reads the environment variables for colors once, when it is loaded.
   const { Eleventy }: EleventyModule = await import(new URL("Eleventy.js", ELEVENTY).href);
   const { default: bus }: EventBusModule = await import(new URL("EventBus.js", ELEVENTY).href);
 

@@ -1,4 +1,4 @@
-// test/helpers/built-site.ts: what a build leaves of a site, made from its options without a build.
+// test/helpers/built-site.ts: the settings and pages that a build writes for a site, without a build.
 import type { EleventyConfig } from "../../plugin/eleventy/eleventy.js";
 import { siteSettings } from "../../plugin/eleventy/output/site-settings.js";
 import { SiteUrls } from "../../plugin/eleventy/site-urls.js";
@@ -14,14 +14,14 @@ import {
 /** A site without posts. */
 export interface BuiltSettings {
   settings: SiteSettings;
-  /** The options, complete. */
+  /** The options, with defaults. */
   options: ReturnType<typeof checkOptions>;
   urls: SiteUrls;
 }
 
 /**
- * @param url - of the home page, without a slash at its end; its path is the path prefix
- * @param given - default the options of a site of Alice on a Node.js host
+ * @param url - the URL of the home page, without a slash at its end; its path is the path prefix
+ * @param given - options that replace those of Alice's site on a Node.js host
  */
 export function builtSite(url: string, given: Partial<TwtxtOptions> = {}): BuiltSettings {
   const options = checkOptions({ url: new URL(url).origin, nick: "alice", timeZone: "UTC", host: "node", ...given });
@@ -48,7 +48,7 @@ export function hostFile({ settings, pages }: PublishedSite): Record<string, str
   return { [HOST_FILE]: JSON.stringify({ settings, pages }) };
 }
 
-/** The settings as the host of the site gets them. */
+/** The settings that the host of the site gets. */
 export function builtHostSettings(...site: Parameters<typeof builtSite>) {
   return hostSettings(builtSite(...site).settings);
 }

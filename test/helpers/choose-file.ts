@@ -1,4 +1,4 @@
-// test/helpers/choose-file.ts: chooses files in a dialog that a key or a click opens.
+// test/helpers/choose-file.ts: chooses files in a dialog that a key press or a click opens.
 import type { FileChooser, Page } from "playwright-core";
 
 /** @param open - opens the dialog */
@@ -8,7 +8,7 @@ export async function chooseFiles(
   files: Parameters<FileChooser["setFiles"]>[0],
 ): Promise<void> {
   const dialog = tab.waitForEvent("filechooser");
-  // Dialogs are intercepted from now on, but not at once: after an answer of the page they are.
+  // Interception of dialogs starts with a delay: it is active once the page has responded to a call.
   await tab.evaluate("0");
   await open();
   await (await dialog).setFiles(files);

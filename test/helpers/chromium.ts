@@ -5,23 +5,23 @@ import type { Browser, Page } from "playwright-core";
 import { describe } from "vitest";
 import { CHROMIUM, hasChromium, launchChromium } from "./launch-chromium.js";
 
-/** Tests that are skipped on a machine without Chromium. */
+/** A `describe` that is skipped on a machine without Chromium. */
 export const describeInChromium = hasChromium()
   ? describe
   : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
 
 let browser: Promise<Browser> | undefined;
 
-/** The browser of this worker, which all of its test files share. It ends when the worker exits. */
+/** The browser of this worker, shared by its test files. It ends when the worker exits. */
 export function sharedChromium(): Promise<Browser> {
   browser ??= launchChromium();
   return browser;
 }
 
-/** The rules of axe that depend on colors, and so on the color scheme. */
+/** The rules of axe that depend on colors, and therefore on the color scheme. */
 export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** What axe finds wrong in a page in light, and by the rules for colors in dark. */
+/** The violations that axe finds in a page in light mode, and those of its rules for colors in dark mode. */
 export async function violationsInSchemes(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: "light" });
   const light = await violationsIn(page);
@@ -29,7 +29,7 @@ export async function violationsInSchemes(page: Page): Promise<string[]> {
   return [...light, ...(await violationsIn(page, { runOnly: COLOR_RULES }))];
 }
 
-/** What axe finds wrong in a page: its rules, each with the first elements that break it. @param given - options of axe */
+/** The rules of axe that a page violates, each with the first elements that violate it. @param given - options of axe */
 export async function violationsIn(page: Page, given: { runOnly?: readonly string[] } = {}): Promise<string[]> {
   const hasAxe = await page.evaluate("typeof axe === 'object'");
   if (!hasAxe) await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));

@@ -25,7 +25,7 @@ async function compile(): Promise<void> {
     outdir: COMPILED,
     outbase: sources,
   });
-  // With its packages, since hundreds of processes start with it.
+  // Bundled with its packages, because hundreds of processes load it.
   await build({
     ...options,
     entryPoints: [join(sources, "cli/main.ts")],

@@ -1,4 +1,4 @@
-// test/helpers/conversation-outline.ts: what a page shows of its conversation, read as a browser would.
+// test/helpers/conversation-outline.ts: the conversation that a page shows, parsed as a browser does.
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from "parse5";
 
 type Element = DefaultTreeAdapterTypes.Element;
@@ -10,7 +10,7 @@ export interface ShownReply {
   replies: ShownReply[];
 }
 
-/** The replies in the list of a page, with the replies to them. */
+/** The replies in the list of a page, with their own replies. */
 export function repliesIn(html: string): ShownReply[] {
   const [section] = elementsWith("twtxt-replies", parse(html));
   return section ? childItems(section).map(replyOf) : [];
@@ -28,7 +28,7 @@ function replyOf(item: Element): ShownReply {
   return { name: textOf(own("twtxt-name")), text: textOf(own("p-content")), replies: childItems(item).map(replyOf) };
 }
 
-/** The items of the first list in an element, without those of lists in these. */
+/** The items of the first list in an element, without those of nested lists. */
 function childItems(parent: Element): Element[] {
   const list = [...elementsWith("twtxt-mentions", parent), ...elementsWith("twtxt-thread", parent)][0];
   return list ? elementChildren(list).filter(({ tagName }) => tagName === "li") : [];

@@ -1,11 +1,11 @@
-// test/helpers/endpoints.ts: the handlers of a capability at their routes, as a host answers with them.
+// test/helpers/endpoints.ts: serves the handlers of a capability at their routes, as a host does.
 import { type Endpoint, endpointsOf, type Handlers } from "../../plugin/host/endpoints.js";
 import type { HttpRequest, Log } from "../../plugin/http/respond.js";
 import { type Bases, basesOf } from "../../plugin/site/routes.js";
 
 /**
- * @param others - the URLs that are not at the default paths
- * @returns what a host answers; 404 where no route has a handler
+ * @param others - the base URLs that differ from the default paths
+ * @returns the responses of a host; 404 where no route has a handler
  */
 export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, others: Partial<Bases> = {}) {
   const bases = Object.entries(basesOf({ webmention: "/webmention", inbox: "/inbox" }));

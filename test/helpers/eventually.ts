@@ -1,8 +1,8 @@
-// test/helpers/eventually.ts: waits for what happens in the background.
+// test/helpers/eventually.ts: waits for background work.
 import { vi } from "vitest";
 import { LONGEST_MS } from "./longest.js";
 
-/** Tries again until it does not throw. How long that takes decides nothing, but that the test ends. */
+/** Repeats a check until it does not throw. The time limit only ends a test that hangs. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, LONGEST_MS / 2);
 }

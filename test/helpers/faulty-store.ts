@@ -1,16 +1,16 @@
-// test/helpers/faulty-store.ts: a store that fails when a test says so.
+// test/helpers/faulty-store.ts: a store whose calls a test can make fail.
 import { TwtxtError } from "../../plugin/errors.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 
-/** Which calls fail. */
+/** The calls that fail. */
 export interface Fault {
-  /** Before anything has happened, or after all of it, so that only the answer is lost. */
+  /** `before`: the call has no effect. `after`: the call takes effect, but its result is lost. */
   when: "before" | "after";
-  /** Default all of them. */
+  /** Default: all operations. */
   operation?: keyof StreamingStore;
-  /** Only for keys, and prefixes, that start so. */
+  /** Only calls whose key or prefix starts with this. */
   key?: string;
-  /** How many calls fail; default all, until it is repaired. */
+  /** The number of calls that fail; default: all, until {@link FaultyStore.repair}. */
   times?: number;
 }
 
@@ -19,7 +19,7 @@ export interface FaultyStore extends StreamingStore {
   repair(): void;
 }
 
-/** A store that does what the inner one does, until it is told to fail with `store-failed`. */
+/** Passes calls on to the inner store, except those that {@link FaultyStore.fail} makes fail with `store-failed`. */
 export function faultyStore(inner: StreamingStore): FaultyStore {
   let faults: (Fault & { left: number })[] = [];
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** `go` in the PATH, and where its installer puts it. */
+/** `go` in the PATH, and at the path of its installer. */
 const PLACES = ["go", "/usr/local/go/bin/go"];
 
 /** @returns `null` if Go is not installed */
@@ -19,7 +19,7 @@ export async function findGo(): Promise<string | null> {
   return null;
 }
 
-/** Builds a package of the module in a folder into a file; nothing is written into that folder. */
+/** Builds a package of the module in a folder into a file, without writing into the folder. */
 export async function buildGo(
   go: string,
   folder: string,
@@ -27,7 +27,7 @@ export async function buildGo(
 ): Promise<void> {
   // Ignores the user's settings, and does not run git.
   const env = { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" };
-  // Without symbols for debuggers, which take long to link.
+  // Without symbols for debuggers, which are slow to link.
   const flags = ["-buildvcs=false", "-trimpath", "-ldflags=-s -w"];
   await run(go, ["build", ...flags, "-o", file, name], { cwd: folder, env, signal });
 }

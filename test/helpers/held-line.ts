@@ -1,4 +1,4 @@
-// test/helpers/held-line.ts: a line to a server of this machine that can be held.
+// test/helpers/held-line.ts: a TCP proxy to a server on this machine that can be paused.
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { afterEach } from "./hooks.js";
@@ -10,15 +10,15 @@ afterEach(() => {
 });
 
 export interface HeldLine {
-  /** Of each connection, at most one more chunk is passed on. */
+  /** Pauses uploads: at most one more chunk of each connection is forwarded. */
   hold(): void;
   release(): void;
 }
 
 /**
- * Passes bytes on to a server.
+ * Forwards bytes to a server.
  *
- * @param port - of the line
+ * @param port - the port of the proxy
  * @param to - the port of the server
  */
 export async function heldLine(port: number, to: number): Promise<HeldLine> {

@@ -1,8 +1,8 @@
-// test/helpers/launch-chromium.ts: starts a real Chromium that connects to this machine alone.
+// test/helpers/launch-chromium.ts: starts a real Chromium that connects only to this machine.
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** The headless shell first: a new page costs it a quarter of the processor time. */
+/** The headless shell is first, because it opens a page in a quarter of the processor time. */
 const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 export const CHROMIUM = process.env.CHROMIUM ?? PROGRAMS.find((file) => existsSync(file)) ?? "/usr/bin/chromium";
 const FLAGS = [

@@ -1,4 +1,4 @@
-// test/helpers/long-conversation.ts: all that people write under a post.
+// test/helpers/long-conversation.ts: a long conversation under a post, with all kinds of texts.
 import type { OwnTwt } from "../../plugin/eleventy/mentions/conversations.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { textHtml } from "../../plugin/site/text-html.js";
@@ -16,7 +16,7 @@ const TEXTS = [
   `Z${"\u0301\u0302\u0303\u0304".repeat(20)}algo`,
 ];
 
-/** A mention of a post, at a minute of a day. */
+/** A mention of a post, at a minute of the same day. */
 export function longMention(post: string, minute: number, change: Partial<PublicMention> = {}): PublicMention {
   const instant = new Date(Date.UTC(2026, 0, 2, 3, minute)).toISOString();
   const published = `${instant.slice(0, 19)}Z`;
@@ -53,15 +53,15 @@ export function longConversation(post: string): PublicMention[] {
   return [...replies, ...others, ...likes].reverse();
 }
 
-/** Two answers of the author, to the first and the fifth reply of the conversation. */
+/** Two replies of the author, to the first and the fifth reply of the conversation. */
 export function ownAnswers(post: string): OwnTwt[] {
   return [0, 4].map((minute) => {
     const page = new URL(`/notes/${minute}/`, post).href;
     const timestamp = `2026-01-02T03:${String(minute).padStart(2, "0")}:30Z`;
     const twt = { hash: `own${minute}`, hashV1: null, replyTo: `hash${minute}`, published: timestamp };
-    const said = longMention(post, minute, { ...twt, source: page, target: "", text: "Good point, thank you!" });
+    const own = longMention(post, minute, { ...twt, source: page, target: "", text: "Good point, thank you!" });
     const author = { name: "alice", url: new URL("/", post).href, photo: null };
-    const reply = () => ({ ...said, author, received: null });
+    const reply = () => ({ ...own, author, received: null });
     return { page, timestamp, hashes: [twt.hash], replyTo: twt.replyTo, reply };
   });
 }

@@ -1,12 +1,12 @@
-// test/helpers/longest.ts: time limits of tests. A correct test never depends on them: a busy machine needs far less.
+// test/helpers/longest.ts: time limits of tests. No correct test depends on them: even a busy machine needs far less.
 
 /** How long a test may take before it counts as hanging, in milliseconds. */
 export const LONGEST_MS = 300_000;
 
-/** The deadline of a request that is answered, in milliseconds. */
+/** The deadline of a request that gets a response, in milliseconds. */
 export const PATIENT_MS = LONGEST_MS / 5;
 
-/** The settings of Vitest with these limits, for each of its configurations. */
+/** Settings with these limits, for each configuration of Vitest. */
 export const TIME_LIMITS = {
   testTimeout: LONGEST_MS,
   hookTimeout: LONGEST_MS,

@@ -1,4 +1,4 @@
-// test/helpers/loopback-only.mjs: for `node --import`: a process that connects to nothing but this machine.
+// test/helpers/loopback-only.mjs: for `node --import`: lets a process connect only to this machine.
 import { refuseStrangers } from "./loopback-sockets.mjs";
 
 refuseStrangers();

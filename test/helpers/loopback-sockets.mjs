@@ -6,7 +6,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 const { connect } = net.Socket.prototype;
 let callers = 0;
 
-/** Refuses connections to other machines before anything is sent, and asks no server for the address of a name. */
+/** Refuses connections to other machines before anything is sent, and resolves names without a DNS server. */
 export function refuseStrangers() {
   callers += 1;
   net.Socket.prototype.connect = connectHere;
@@ -21,13 +21,13 @@ function connectHere(...args) {
   if (options.path === undefined && options.port !== undefined) {
     const host = options.host ?? "localhost";
     if (net.isIP(host) !== 0 && !LOOPBACK.test(host))
-      throw new Error(`This test would have left the machine for ${host}.`);
+      throw new Error(`This test tried to connect to another machine: ${host}.`);
     options.lookup = lookup;
   }
   return connect.apply(this, args);
 }
 
-/** Knows one name. */
+/** Resolves only one name. */
 function lookup(name, options, callback) {
   if (name !== "localhost") {
     callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND" }));

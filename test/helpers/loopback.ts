@@ -1,4 +1,4 @@
-// test/helpers/loopback.ts: servers on this machine, and a connector that connects only to it.
+// test/helpers/loopback.ts: servers on this machine, and a connector that connects only to this machine.
 import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, isIP, type LookupFunction } from "node:net";
@@ -16,7 +16,7 @@ afterEach(() => {
 
 export interface LoopbackServer {
   url: string;
-  /** `host:port`, as the guard expects it. */
+  /** `host:port`, the form that the guard expects. */
   host: string;
   port: number;
   /** The requested paths, in order. */
@@ -40,8 +40,8 @@ export async function loopbackServer(listener: RequestListener): Promise<Loopbac
 export const strayed: string[] = [];
 
 /**
- * Connects only to loopback, so that a broken guard fails a test and reaches no other machine. Addresses are checked
- * before the connection, names after they are resolved.
+ * Connects only to loopback, so that a broken guard fails a test without reaching another machine. Addresses are checked
+ * before the connection, names after their resolution.
  */
 export function loopbackConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const { lookup = systemLookup } = options as { lookup?: LookupFunction };
@@ -68,5 +68,5 @@ function isLoopback(address: string): boolean {
 
 function stray(address: string): Error {
   strayed.push(address);
-  return new Error(`This test would have left the machine for ${address}.`);
+  return new Error(`This test tried to connect to another machine: ${address}.`);
 }

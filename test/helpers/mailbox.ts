@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 export interface ReceivedMail {
-  /** By lower-cased name, each with its value unfolded. */
+  /** Unfolded values by lower-cased name. */
   headers: Record<string, string>;
   /** The names of all headers, with duplicates. */
   headerNames: string[];
@@ -23,13 +23,13 @@ export interface Mailbox {
   host: string;
   port: number;
   mails: ReceivedMail[];
-  /** The server's refusal of the next mail and all later ones; `null` accepts them. */
+  /** The server's refusal of all mails from now on; `null` accepts them. */
   refusal: string | null;
-  /** Closes the connection after a mail is received, before the answer. */
+  /** Closes the connection after a mail is received, without a response. */
   isSilent: boolean;
 }
 
-/** A mail server. By default it has neither users nor encryption. */
+/** Starts a mail server; by default, without users and encryption. */
 export async function mailbox(options: SMTPServerOptions = {}): Promise<Mailbox> {
   const box: Mailbox = { host: "127.0.0.1", port: 0, mails: [], refusal: null, isSilent: false };
   const server = new SMTPServer({

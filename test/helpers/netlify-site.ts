@@ -6,16 +6,16 @@ import { type BlobsSite, blobsSite } from "./blobs-server.js";
 import { builtHostSettings } from "./built-site.js";
 
 /**
- * A site as a generated function names it.
+ * The values of a site that a generated function passes to its handler.
  *
- * @param url - where it is, without a slash at its end
+ * @param url - the site's URL, without a slash at its end
  */
 export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): PublishedSite {
   const settings = builtHostSettings(url, { host: "netlify", ...options });
   return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
 }
 
-/** A site's Blobs, named in the environment as Netlify does. The caller resets the environment. */
+/** A site's Blobs, with the environment variable that Netlify sets. The caller resets the environment. */
 export async function netlifyBlobs(): Promise<BlobsSite> {
   const blobs = await blobsSite();
   const { url } = blobs;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
-/** Browsers refuse some ports below it. */
+/** Browsers refuse some ports below this one. */
 const LOWEST = 10_100;
 /** Enough for all ports that a run needs. */
 const ENOUGH = 1000;
@@ -14,7 +14,7 @@ const [FIRST, END] = portsWithoutConnections();
 /**
  * A free port of 127.0.0.1, also for servers that are stopped and started again.
  *
- * The system never gives it to a connection or to a server that listens on port 0. No other test gets it, because this
+ * The system never assigns it to a connection or to a server that listens on port 0. No other test gets it, because this
  * process binds the UDP port of the same number until it ends.
  */
 export async function freePort(): Promise<number> {
@@ -29,7 +29,7 @@ export async function deadUrl(): Promise<string> {
   return `http://127.0.0.1:${await freePort()}`;
 }
 
-/** The ports that the system does not choose by itself: the first one, and the one after the last. */
+/** The range of ports that the system does not assign by itself: the first port, and the one after the last. */
 function portsWithoutConnections(): [first: number, end: number] {
   const [low, high] = chosenBySystem();
   const ranges: [number, number][] = [
@@ -44,12 +44,12 @@ function chosenBySystem(): [low: number, high: number] {
     const [low, high] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s+/).map(Number);
     if (low && high) return [low, high];
   } catch {
-    // Other systems than Linux choose from 49,152 on, and older ones from 32,768 on.
+    // Systems other than Linux assign ports from 49,152 on, older ones from 32,768 on.
   }
   return [32_768, 65_535];
 }
 
-/** Reserves a port for this process, unless another test has it. */
+/** Reserves a port for this process, unless another test has reserved it. */
 async function isReserved(port: number): Promise<boolean> {
   const socket = createSocket("udp4").unref();
   socket.bind({ port, address: "127.0.0.1", exclusive: true });

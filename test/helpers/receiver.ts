@@ -22,7 +22,7 @@ export const TWT = {
 
 export interface Receiver {
   services: SiteServices;
-  /** Answers a request as a host does; 404 where nothing answers. */
+  /** Responds as a host does; 404 if no endpoint has the path. */
   answer(request: Request, address?: string): Promise<Response>;
   store: StreamingStore;
   /** Milliseconds since 1970; a test may set it. */
@@ -34,7 +34,7 @@ export interface Receiver {
   purged: string[];
   mentioned(
     form: { source: string; target: string } | string,
-    /** Of the sender. */
+    /** The sender's network address. */
     address?: string,
   ): Promise<{ status: number; code: string | null; text: string }>;
   /** The public list of mentions. */
@@ -50,13 +50,13 @@ export interface ReceiverOptions {
   feedUrl?: string;
   /** Default: {@link PAGES}. */
   pages?: SitePages;
-  /** The feeds that Alice follows in her timeline; default: she has none. */
+  /** The feeds that Alice follows in her timeline; default: she has no timeline. */
   follow?: NonNullable<HostSettings["timeline"]>["follow"];
   /** Servers on this machine to which the guard may connect. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   /** The environment variables of its host. */
   environment?: Record<string, string>;
-  /** Whether its host charges by the second; default true. */
+  /** Whether its host bills by the second; default true. */
   isMetered?: boolean;
   /** Whether visitors see this build; default true. */
   isLive?: boolean;
@@ -126,7 +126,7 @@ export const PAGES: SitePages = {
   twts: [TWT],
 };
 
-/** The settings of Alice's site, which keeps her messages only with the option `inbox`. */
+/** The settings of Alice's site, which has an inbox only with the option `inbox`. */
 export function settingsOf({
   mentions = {},
   inbox = null,
@@ -146,9 +146,9 @@ export function settingsOf({
 export interface FeedServer extends LoopbackServer {
   feedUrl: string;
   twts: Record<string, string>;
-  /** The status of the answers. */
+  /** The status of the responses. */
   status: number;
-  /** A reference to a twt. */
+  /** Returns a reference to a twt. */
   twt(timestamp: string): string;
 }
 

@@ -1,8 +1,8 @@
-// test/helpers/runs.ts: how many values property tests try.
+// test/helpers/runs.ts: the number of values that property tests try.
 
 const factor = Number(process.env.RUNS ?? 1);
 
-/** @param count - in `npm test`; with `RUNS=10` in the environment, ten times as many are tried */
+/** @param count - the number in `npm test`; the environment variable `RUNS=10` makes it ten times as many */
 export function runs(count: number): number {
   return Math.ceil(count * factor);
 }

@@ -1,7 +1,7 @@
 // test/helpers/s3-service.ts: a bucket of versitygw behind a proxy that can fail.
 //
-// If a connection ends early, versitygw 1.8.0 stores the bytes that arrived and answers 200, while S3 requires the number
-// of Content-Length. So the proxy passes on only complete requests.
+// If a connection ends early, versitygw 1.8.0 stores the bytes that arrived and responds with 200, while S3 requires as many
+// bytes as Content-Length says. So the proxy forwards only complete requests.
 import { randomBytes } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -11,7 +11,7 @@ import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 import { ACCESS, type Versitygw } from "./versitygw.js";
 
-/** A failure of a request: of the connection, or an answer of the proxy. */
+/** A failure of a request: a broken connection, or a response of the proxy. */
 export type Fault =
   | "cut before"
   | "cut in the middle of the request"
@@ -26,19 +26,19 @@ export type Fault =
 export interface S3Service {
   url: string;
   bucket: string;
-  /** `PUT a/b`, `GET ?prefix=`: the requests, in order. */
+  /** The requests, in order: `PUT a/b`, `GET ?prefix=`. */
   asked: string[];
-  /** The failure of a request; default none. */
+  /** Returns the failure of a request; `null`, the default, for none. */
   faultOf(request: string): Fault | null;
   /** A store in the bucket. */
   store(options?: Partial<S3StoreOptions>): StreamingStore;
-  /** The same, without the proxy. */
+  /** The same store, without the proxy. */
   behind(options?: Partial<S3StoreOptions>): StreamingStore;
-  /** A request of another client of the bucket. */
+  /** Sends a request of another client of the bucket. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** An error answer in the format of S3. */
+/** An error response in the format of S3. */
 export function refusal(status: number, code: string, message = "Trouble."): Fault {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return { status, body, headers: { "content-type": "application/xml" } };
@@ -65,7 +65,7 @@ export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
     fetch: (path, init) => client.fetch(`${back.url}/${bucket}${path}`, init),
   };
   const made = await service.fetch("", { method: "PUT" });
-  if (!made.ok) throw new Error(`There is no bucket: ${made.status} ${await made.text()}`);
+  if (!made.ok) throw new Error(`The bucket was not created: ${made.status} ${await made.text()}`);
   return service;
 }
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach } from "vitest";
 import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";
 import { holdTimeLimits } from "./time-limits.js";
 
-// Hints name the package manager that runs; here they are the same, however the tests are started.
+// Hints name the running package manager; in tests they are the same, however the tests are started.
 delete process.env.npm_config_user_agent;
 // The settings of a site that is developed on this machine.
 for (const name of Object.keys(process.env)) if (name.startsWith("TWTXT_")) delete process.env[name];

@@ -15,24 +15,24 @@ const CONFIG = "eleventy.config.js";
 const ENVIRONMENT = { NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" };
 
 export interface SiteSetup {
-  /** Files by path; they are added to what the folder holds. `null` removes one. */
+  /** Files by path, which are added to the folder. `null` removes a file. */
   files: Record<string, string | null>;
   /** The options of the plugin as JavaScript source; `url` and `nick` have defaults. */
   options?: string;
   /** Further lines of the configuration function, with `config` in scope; may return Eleventy's own configuration. */
   config?: string;
-  /** Lines before the configuration function, such as imports. */
+  /** Code before the configuration function, such as imports. */
   imports?: string;
   /** The clock of the build; `null` for that of the machine. */
   now?: string | null;
   flags?: BuildFlags;
   /** Arguments of Eleventy's command line. With them, Eleventy runs in a child process. */
   args?: string[];
-  /** An earlier site, to be built again. */
+  /** An earlier site to build again. */
   site?: BuiltSite;
-  /** The folder of another version of Eleventy, which runs in a child process. */
+  /** The folder of another version of Eleventy, which then runs in a child process. */
   eleventy?: string;
-  /** A package for `node --import`, in a child process. */
+  /** A package for `node --import`; Eleventy then runs in a child process. */
   loader?: string;
 }
 
@@ -41,7 +41,7 @@ export interface BuiltSite {
   exitCode: number | null;
   /** Eleventy's output. */
   log: string;
-  /** A file of the output, by its path; throws where there is none. */
+  /** Reads a file of the output by its path; throws if it does not exist. */
   read(path: string): string;
   has(path: string): boolean;
   /** `/twtxt.txt`, parsed. */
@@ -65,7 +65,7 @@ export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   return builtSite(folder, exitCode, log);
 }
 
-/** As {@link buildSite}, but throws Eleventy's output if the build fails. */
+/** Like {@link buildSite}, but throws Eleventy's output if the build fails. */
 export async function site(setup: SiteSetup): Promise<BuiltSite> {
   const built = await buildSite(setup);
   if (built.exitCode !== 0) throw new Error(`The build failed:\n${built.log}`);
@@ -141,7 +141,7 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 export interface RunningSite {
   /** Eleventy's output so far. */
   log(): string;
-  /** Writes files, and waits until Eleventy's output is right. */
+  /** Writes files, and waits until a check of the output passes. */
   change(files: Record<string, string | null>, isRight: () => void): Promise<void>;
   /** @returns Eleventy's output */
   stop(): Promise<string>;
@@ -157,7 +157,7 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   return {
     log: () => log,
     async change(files, isRight) {
-      // A watcher that is still starting misses a file, so it is written again.
+      // A watcher that is still starting can miss a change, so the files are written again.
       for (let tries = 0; ; tries += 1) {
         writeSite(built.folder, files);
         try {

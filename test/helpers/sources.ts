@@ -7,7 +7,7 @@ const plugin = fileURLToPath(new URL("../../plugin", import.meta.url));
 const netlify = fileURLToPath(new URL("../../netlify", import.meta.url));
 
 export interface Source {
-  /** From the folder on, such as `feed/hash.ts`. */
+  /** The path below plugin/, such as `feed/hash.ts`. */
   file: string;
   /** The folder in plugin/, or the file itself. */
   room: string;
@@ -19,7 +19,7 @@ export interface Source {
 export const sources = sourcesIn(plugin);
 export const netlifySources = sourcesIn(netlify);
 
-/** A file of plugin/ that is imported by its path, or the name of a package. */
+/** The imported file of plugin/, or the name of the imported package. */
 export function importedFile(name: string, from: string): string {
   if (!name.startsWith(".")) return name;
   const file = relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts");

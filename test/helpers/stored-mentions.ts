@@ -1,4 +1,4 @@
-// test/helpers/stored-mentions.ts: mentions as they are stored, and a list of them in memory.
+// test/helpers/stored-mentions.ts: stored mentions, and a list of them in memory.
 import { createHash } from "node:crypto";
 import type { ListMentions, StoredMention } from "../../plugin/mentions/mention.js";
 import type { NewMention } from "../../plugin/mentions/receive/event.js";
@@ -31,7 +31,7 @@ export function storedMention(change: Partial<StoredMention> = {}): StoredMentio
   };
 }
 
-/** A mention by the host number `n`, as its verification found it. */
+/** A verified mention by the host number `n`. */
 export function newMention(n: number, change: Partial<NewMention> = {}): NewMention {
   const identity = `https://host${n}.example/twtxt.txt`;
   return {
@@ -56,7 +56,7 @@ export function newMention(n: number, change: Partial<NewMention> = {}): NewMent
   };
 }
 
-/** Lists the current mentions of the array. */
+/** Lists the mentions that the array has at the time of each call. */
 export function listOf(mentions: readonly StoredMention[]): ListMentions {
   return async ({ state, target, after, limit }) => {
     const wanted = mentions

@@ -1,7 +1,7 @@
-// test/helpers/tabs.ts: tabs of Chromium that all tests of a worker open, one test after another.
+// test/helpers/tabs.ts: tabs of Chromium that the tests of a worker use one after another.
 //
-// A new context starts a process, which costs three times as much processor time as a page in an open tab. A test has a
-// context of its own only where its options, its history or its cookies must be its own.
+// A new context starts a process, which costs three times as much processor time as a page in an open tab. So a test creates
+// a context only if it needs its own options, history or cookies.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,16 +25,16 @@ const VIEWPORT = { width: 1280, height: 720 };
 
 let context: Promise<BrowserContext> | undefined;
 const tabs: Tab[] = [];
-/** How many of them the present test has opened. */
+/** The number of tabs that the current test has opened. */
 let opened = 0;
-/** Its URL: `about:blank` would end the process of the tab. */
+/** The URL of a blank page: `about:blank` would end the process of the tab. */
 let blankPage: string | undefined;
 
 afterEach(() => {
   opened = 0;
 });
 
-// A page that no one looks at would go on to blink and to ask.
+// A page that is left open would continue its animations and requests.
 afterAll(async () => {
   if (tabs.length === 0) return;
   blankPage ??= await serveBlankPage();
@@ -77,7 +77,7 @@ async function newTab(context: BrowserContext): Promise<Tab> {
   return { page, devtools: await context.newCDPSession(page), origins, scripts: [] };
 }
 
-/** Removes everything that earlier tests have left. */
+/** Removes the data of earlier tests. */
 async function clear(context: BrowserContext): Promise<void> {
   await Promise.all([context.clearCookies(), context.clearPermissions(), context.setOffline(false)]);
   for (const { page, devtools, origins, scripts } of tabs) {

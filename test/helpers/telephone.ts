@@ -1,12 +1,12 @@
-// test/helpers/telephone.ts: a webhook, and the notes that it received.
+// test/helpers/telephone.ts: a webhook for notifications, such as those to a phone.
 import { loopbackServer } from "./loopback.js";
 
 export interface Telephone {
-  /** For `TWTXT_WEBHOOK_URL`. */
+  /** The value for `TWTXT_WEBHOOK_URL`. */
   url: string;
-  /** The texts of notes, as they arrive. */
+  /** The texts of the received notifications, in order. */
   notes: string[];
-  /** From now on, it answers only when the returned function is called. */
+  /** Delays all responses from now on until the returned function is called. */
   hold(): () => void;
 }
 

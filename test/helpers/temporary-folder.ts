@@ -11,12 +11,12 @@ const NEEDED_BYTES = 4 * 2 ** 30;
 export default function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || freeBytes() < NEEDED_BYTES) return;
   const folder = mkdtempSync(join(MEMORY, "twtxt-"));
-  // Tests that run as root become an unprivileged user for a while, who has to reach what is in it.
+  // Tests that run as root switch to an unprivileged user for a while, who needs access to the folder's contents.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   return () => {
     delete process.env.TMPDIR;
-    // Chromium may still write a file while it ends.
+    // Chromium may write a file until it has ended.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   };
 }

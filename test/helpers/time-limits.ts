@@ -1,7 +1,7 @@
-// test/helpers/time-limits.ts: the time limits of `AbortSignal.timeout`, which pass only when a test says so.
+// test/helpers/time-limits.ts: makes the time limits of `AbortSignal.timeout` pass only when a test calls for it.
 //
-// So no limit of the software ends a test on a busy machine, and a test of a limit does not depend on its speed: it lets
-// the limit pass when something has happened, such as the arrival of a request. Other processes have their real limits.
+// So no time limit of the product fails a test on a busy machine, and a test of a limit does not depend on speed: it lets
+// the limit pass after an event, such as the arrival of a request. Other processes have their real limits.
 import { afterEach } from "./hooks.js";
 
 const pending = new Set<AbortController>();
@@ -17,13 +17,13 @@ export function holdTimeLimits(): void {
   };
 }
 
-/** All time limits that were set since the test began pass now. */
+/** Lets all time limits pass that were set since the start of the test. */
 export function passTimeLimits(): void {
   for (const limit of pending) limit.abort(new DOMException("The time limit has passed.", "TimeoutError"));
   pending.clear();
 }
 
-/** The time limits pass as soon as the receiver of an answer has seen it. */
+/** Lets the time limits pass as soon as the receiver has seen the response. */
 export function passLimitsAfter(answer: Response): Response {
   setImmediate(passTimeLimits);
   return answer;

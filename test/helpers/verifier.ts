@@ -1,4 +1,4 @@
-// test/helpers/verifier.ts: the verification of mentions for Alice's site.
+// test/helpers/verifier.ts: verification of mentions for Alice's site.
 import { expect } from "vitest";
 import { createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import type { Proof } from "../../plugin/mentions/mention.js";

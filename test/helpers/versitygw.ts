@@ -21,21 +21,21 @@ export const BUILD_MS = 600_000;
 export const ACCESS = { region: "eu-central-1", accessKeyId: "tester", secretAccessKey: "the/secret+of=tests" };
 
 export interface Versitygw {
-  /** The Unix socket on which it listens; unlike a port, it is always free. */
+  /** The Unix socket on which versitygw listens; unlike a port, it is always free. */
   socketPath: string;
-  /** Writes small objects into its folder, which is quicker than requests. */
+  /** Writes small objects directly into its folder, which is faster than requests. */
   fill(bucket: string, keys: readonly string[]): void;
   end(): Promise<void>;
 }
 
-/** Why it cannot run here; `null` if it can. */
+/** The reason why versitygw cannot run here; `null` if it can. */
 export async function versitygwLack(): Promise<string | null> {
   if (process.platform === "win32") return "it does not run on Windows";
   if (existsSync(program) || (await findGo()) !== null) return null;
-  return "there is no go on this machine to build it with";
+  return "Go is not installed on this machine, so it cannot be built";
 }
 
-/** Builds it if this version is missing, and starts it with its own folder. */
+/** Builds versitygw if this version is missing, and starts it with its own folder. */
 export async function startVersitygw(): Promise<Versitygw> {
   if (!existsSync(program)) await build();
   const folder = mkdtempSync(join(tmpdir(), "twtxt-s3-"));
@@ -44,12 +44,12 @@ export async function startVersitygw(): Promise<Versitygw> {
   mkdirSync(data);
   const { region, accessKeyId, secretAccessKey } = ACCESS;
   const access = ["--access", accessKeyId, "--secret", secretAccessKey, "--region", region];
-  // Without --keep-alive, it closes the connection of a request that it refuses before reading the body, and the answer is lost.
+  // Without --keep-alive, it closes the connection of a request that it refuses before reading the body, and the response is lost.
   const settings = ["--port", socketPath, "--health", "/health", "--quiet", "--keep-alive"];
   const child = spawn(program, [...access, ...settings, "posix", data], { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let log = "";
   child.stderr.setEncoding("utf8").on("data", (part) => {
-    said += part;
+    log += part;
   });
   const exited = once(child, "exit");
   const end = async () => {
@@ -58,7 +58,7 @@ export async function startVersitygw(): Promise<Versitygw> {
     rmSync(folder, { recursive: true, force: true });
   };
   while (!(await isUp(socketPath))) {
-    if (child.exitCode !== null) throw new Error(`versitygw has ended (${child.exitCode}): ${said}`);
+    if (child.exitCode !== null) throw new Error(`versitygw has ended (${child.exitCode}): ${log}`);
     await sleep(20);
   }
   const fill: Versitygw["fill"] = (bucket, keys) => {
@@ -74,7 +74,7 @@ export async function startVersitygw(): Promise<Versitygw> {
 /** Two concurrent builds each replace the program atomically. */
 async function build(): Promise<void> {
   const go = await findGo();
-  if (go === null) throw new Error("There is no go on this machine.");
+  if (go === null) throw new Error("Go is not installed on this machine.");
   mkdirSync(cache, { recursive: true });
   const file = `${program}.${process.pid}`;
   await buildGo(go, sources, { name: `${MODULE}/cmd/versitygw`, file });
