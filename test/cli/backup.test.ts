@@ -25,7 +25,7 @@ function ask({ url }: Server, method: string, key: string, body?: Uint8Array): P
   return fetch(url + path, { method, headers: signed, ...(body && { body: new Uint8Array(body) }) });
 }
 
-/** A site with some values in its store, and no server. */
+/** A site with values in its store, and no running server. */
 async function filled(values: Record<string, string> = { "mentions/one": "1", "mentions/two": "2" }): Promise<Blog> {
   const alice = site();
   const store = new FileStore(join(alice.folder, ALICES_DATA));
@@ -33,7 +33,7 @@ async function filled(values: Record<string, string> = { "mentions/one": "1", "m
   return alice;
 }
 
-/** Types a command on Alice's machine. */
+/** Runs a command on Alice's machine. */
 async function type({ folder }: Blog, ...args: string[]) {
   const shown: string[] = [];
   const terminal = {
@@ -54,7 +54,7 @@ async function valuesOf({ folder }: Blog): Promise<Record<string, string>> {
 }
 
 describe("eleventy-twtxt backup", () => {
-  it("contains all acknowledged data while serve runs and blobs are replaced, and can be restored on another machine", async () => {
+  it("contains all acknowledged data, even if blobs are replaced meanwhile, and can be restored on another machine", async () => {
     const at = "2026-11-19T18:40:02Z";
     const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
     const alice = blobSite();
@@ -93,7 +93,7 @@ describe("eleventy-twtxt backup", () => {
       expect(await (await ask(second, "GET", name)).text()).toMatch(new RegExp(`^${name} \\d+$`));
   });
 
-  it("replaces a file only with --force, and leaves no file after a failure", async () => {
+  it("replaces an existing file only with --force, and leaves no file after an error", async () => {
     const alice = await filled();
     alice.write(FILE, "mine");
     const refused = await type(alice, "backup", FILE);
@@ -110,7 +110,7 @@ describe("eleventy-twtxt backup", () => {
     expect(readdirSync(alice.folder).filter((name) => /none|nothing|\.tmp$/.test(name))).toEqual([]);
   });
 
-  it("shows its progress on a terminal, and reads the folder of --store", async () => {
+  it("shows progress on a terminal, and reads the folder of --store", async () => {
     const alice = await filled({});
     await new FileStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
     const { exitCode, stderr, shown } = await type(alice, "backup", FILE, "--store", "kept");
@@ -119,7 +119,7 @@ describe("eleventy-twtxt backup", () => {
     expect(shown.at(-1)).toBe("");
   });
 
-  it("exit 2: says that it cannot access Netlify Blobs", async () => {
+  it("exit 2: refuses a site whose data is in Netlify Blobs", async () => {
     const alice = await filled();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
@@ -132,7 +132,7 @@ describe("eleventy-twtxt backup", () => {
 });
 
 describe("eleventy-twtxt restore", () => {
-  it("replaces existing data only with --force, and then all of it", async () => {
+  it("replaces existing data only with --force, and completely", async () => {
     const values = { "inbox/alice/messages/1": "sealed", "mentions/one": "1" };
     const alice = await filled(values);
     await type(alice, "backup", FILE);
@@ -178,11 +178,11 @@ describe("eleventy-twtxt restore", () => {
     expect(readdirSync(join(alice.folder, ALICES_DATA, ".in-use"))).toEqual([]);
   });
 
-  it("exit 1: serve does not start during a restore, which would delete new data", async () => {
+  it("exit 1: serve does not start during a restore, which would delete its new data", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
     const slow = join(alice.folder, "slow.tar.gz");
-    // Its contents are waited for.
+    // Reading a named pipe blocks until the test writes to it.
     execFileSync("mkfifo", [slow]);
     const restoring = type(alice, "restore", "slow.tar.gz", "--force");
     const notes = join(alice.folder, ALICES_DATA, ".restoring/.in-use");

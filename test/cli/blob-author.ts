@@ -18,11 +18,11 @@ export interface Typed {
 export interface BlobAuthor extends Correspondent {
   /** Runs `eleventy-twtxt blob ARGS` in this process. */
   blob(...args: string[]): Promise<Typed>;
-  /** The same with parts of the terminal replaced. */
+  /** The same, with parts of the terminal replaced. */
   blobWith(terminal: Partial<Terminal>, ...args: string[]): Promise<Typed>;
   /** The output of `blob list --json`. */
   listed(): Promise<Record<string, unknown>[]>;
-  /** The bytes of a file on the machine. */
+  /** The content of a file on the machine. */
   bytes(path: string): Buffer;
   /** The shared URL of a key. */
   shared(key: string): string;
@@ -32,7 +32,7 @@ export interface BlobAuthor extends Correspondent {
 
 type BlobsOption = NonNullable<Parameters<typeof correspondents>[1]>["blobs"];
 
-/** As `correspondents`, with blobs at each site. */
+/** `correspondents` whose sites have blobs. */
 export async function blobAuthors<T extends string>(
   users: readonly T[],
   blobs: BlobsOption = true,

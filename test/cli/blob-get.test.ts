@@ -28,7 +28,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     expect(readdirSync(alice.machine.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("saves a blob where -o says, or writes it to standard output", async () => {
+  it("saves a blob to the path of -o, or writes it to standard output", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a.png", PNG);
     const { stdout: key } = await alice.blob("put", "files/a.png", "--filename=-.quince.png");
@@ -47,7 +47,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     }
   });
 
-  it("gets a blob of another owner by its shared URL, until it is private", async () => {
+  it("gets a blob of another owner by its shared URL, as long as it is public", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.png", PNG);
     const { stdout: url } = await alice.blob("put", "a.png", "--public");
@@ -63,7 +63,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     });
   });
 
-  it("refuses another owner's blob that the site has changed, or shows in an old version", async () => {
+  it("refuses another owner's blob if the site has changed it or serves an old version", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.txt", "one");
     const { stdout: url } = await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -93,7 +93,7 @@ function deferred() {
 }
 
 describeWithoutKeychain("Ctrl-C", () => {
-  it("leaves no incomplete file of a download", async () => {
+  it("deletes the incomplete file of a download", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a.png", PNG);
     const { stdout: key } = await alice.blob("put", "files/a.png");
@@ -113,7 +113,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(alice.machine.list(".").filter((name) => /png|tmp$/.test(name))).toEqual([]);
   });
 
-  it("stores no incomplete file, and does not start with the next one", async () => {
+  it("stores no incomplete blob, and does not start the next upload", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(20 * 2 ** 20, name));
     const ending = deferred();
@@ -129,7 +129,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(alice.methods().filter((method) => method === "HEAD")).toHaveLength(1);
   });
 
-  it("reports each file, and then how many are stored", async () => {
+  it("reports each stored file, then their number", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b", "c"]) alice.machine.write(`files/${name}.txt`, name);
     const ending = deferred();
@@ -152,7 +152,7 @@ describeWithoutKeychain("Ctrl-C", () => {
   });
 });
 
-/** Types `eleventy-twtxt ARGS` with standard output to a file that is open. */
+/** Runs `eleventy-twtxt ARGS` with standard output redirected to an open file. */
 async function typedTo(stdout: number, { machine, environment }: BlobAuthor, args: string[]) {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd: machine.folder,
@@ -164,7 +164,7 @@ async function typedTo(stdout: number, { machine, environment }: BlobAuthor, arg
 }
 
 describeWithoutKeychain("the command as a process", () => {
-  it("puts standard input and writes to standard output", async () => {
+  it("stores standard input and writes to standard output", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const put = await alice.type(["blob", "put", "-", "--filename", "a.txt"], "hello\n");
     expect(put).toMatchObject({ exitCode: 0, stdout: `${sha256("hello\n")}\n` });
@@ -173,23 +173,26 @@ describeWithoutKeychain("the command as a process", () => {
     expect(got).toEqual({ exitCode: 0, stdout: "hello\n", stderr: "" });
   });
 
-  it.runIf(existsSync("/dev/full"))("1, and one line, if standard output cannot be written", async () => {
-    const { alice } = await blobAuthors(["alice"]);
-    const large = Buffer.alloc(2 ** 20);
-    alice.machine.write("files/a.bin", large);
-    await alice.blob("put", "files");
-    const full = openSync("/dev/full", "w");
-    const said = /^(1 blob, 1\.0 MiB\.\n)?eleventy-twtxt: Standard output cannot be written: ENOSPC.*\n$/;
-    for (const args of [
-      ["get", sha256(large), "-o", "-"],
-      ["list", "--json"],
-    ]) {
-      const typed = await typedTo(full, alice, ["blob", ...args]);
-      expect([args, typed]).toEqual([args, { exitCode: 1, stderr: expect.stringMatching(said) }]);
-    }
-    closeSync(full);
-    expect(alice.machine.list(".").filter((name) => name.startsWith("eleventy-twtxt-"))).toEqual([]);
-  });
+  it.runIf(existsSync("/dev/full"))(
+    "exits with 1 and one line of error if standard output cannot be written",
+    async () => {
+      const { alice } = await blobAuthors(["alice"]);
+      const large = Buffer.alloc(2 ** 20);
+      alice.machine.write("files/a.bin", large);
+      await alice.blob("put", "files");
+      const full = openSync("/dev/full", "w");
+      const said = /^(1 blob, 1\.0 MiB\.\n)?eleventy-twtxt: Standard output cannot be written: ENOSPC.*\n$/;
+      for (const args of [
+        ["get", sha256(large), "-o", "-"],
+        ["list", "--json"],
+      ]) {
+        const typed = await typedTo(full, alice, ["blob", ...args]);
+        expect([args, typed]).toEqual([args, { exitCode: 1, stderr: expect.stringMatching(said) }]);
+      }
+      closeSync(full);
+      expect(alice.machine.list(".").filter((name) => name.startsWith("eleventy-twtxt-"))).toEqual([]);
+    },
+  );
 
   it("prints the progress of large files as lines if there is no terminal", async () => {
     const { alice } = await blobAuthors(["alice"]);
@@ -223,7 +226,7 @@ describeWithoutKeychain("a command that fails", () => {
     }
   });
 
-  it("does not print the progress as complete", async () => {
+  it("does not report complete progress", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
     await alice.stop();
@@ -241,7 +244,7 @@ describeWithoutKeychain("a command that fails", () => {
 });
 
 describeWithoutKeychain("a sealed blob", () => {
-  it("opens for its owner and the recipients, with the name of its signer; the site knows neither name nor type", async () => {
+  it("can be opened by its owner and the recipients, who see its signer; the site knows neither name nor type", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("plan.png", PNG);
     const put = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.png");
@@ -273,7 +276,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.bytes(key)).toEqual(stored);
   });
 
-  it("is saved with mode 600, also if it replaces a file; other blobs get the usual mode", async () => {
+  it("is saved with mode 600, also over an existing file; other blobs get the default mode", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const modeOf = (name: string) => statSync(join(alice.machine.folder, name)).mode & 0o777;
     alice.machine.write("plan.txt", "our plan");
@@ -288,7 +291,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(modeOf("plain.txt")).toBe(modeOf("open.txt"));
   });
 
-  it("stays sealed for everyone else, and get says so", async () => {
+  it("cannot be opened by others, and get says so", async () => {
     const { alice, carol } = await blobAuthors(["alice", "carol"]);
     alice.machine.write("plan.png", PNG);
     const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.png");
@@ -301,7 +304,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(sha256(carol.bytes(key))).toBe(key);
   });
 
-  it("is not saved if the named key does not exist", async () => {
+  it("is not saved if the given key does not exist", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("plan.txt", "our plan");
     const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.txt");
@@ -310,7 +313,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.machine.list(".").filter((name) => /^[0-9a-f]{64}$|\.tmp$/.test(name))).toEqual([]);
   });
 
-  it("becomes private if an unsealed file replaces it, unless --public", async () => {
+  it("becomes private if an unsealed file replaces it without --public", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("plan.txt", "our plan");
     await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
@@ -362,7 +365,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.methods()).toEqual([]);
   });
 
-  it("is not stored if it is too large with its seal", async () => {
+  it("is not stored if sealing makes it too large", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     alice.machine.write("large.bin", Buffer.alloc(2 ** 20));
     const put = await alice.blob("put", "--encrypt", "large.bin");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { mediaTypeOf } from "../../plugin/author/blobs/file-contents.js";
 import { PNG } from "./blob-author.js";
 
-/** An archive with one file without bytes, called `a`. */
+/** A ZIP archive with one empty file, `a`. */
 const ZIP = Buffer.from(
   "504b03040a00000000000000210000000000000000000000000001000000" +
     "61504b01021e030a000000000000002100000000000000000000000000010000000000000000000000a4810000000061" +

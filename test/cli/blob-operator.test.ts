@@ -5,7 +5,7 @@ import type { HttpRequest } from "../../plugin/http/respond.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
 
-/** A blob of Alice's under the key `a`. */
+/** Alice with a blob under the key `a`. */
 async function aliceWith(text: string, ...options: string[]): Promise<BlobAuthor> {
   const { alice } = await blobAuthors(["alice"]);
   await put(alice, text, ...options);
@@ -17,7 +17,7 @@ async function put(alice: BlobAuthor, text: string, ...options: string[]) {
   return alice.blob("put", "a.txt", "--key", "a", ...options);
 }
 
-/** The returned function makes the site repeat its present answers from then on. */
+/** Records the site's responses. The returned function makes the site replay them. */
 async function replayed(alice: BlobAuthor) {
   const answers = new Map<string, { body: Uint8Array; init: ResponseInit }>();
   alice.operator = async (request, answer) => {
@@ -44,7 +44,7 @@ function place({ method, url }: HttpRequest): string {
   return `${method} ${url}`;
 }
 
-/** Changes the headers of all that is read. */
+/** Changes the headers of all responses to GET and HEAD. */
 function withHeaders(alice: BlobAuthor, headers: Record<string, string | null>) {
   alice.operator = async (request, answer) => {
     const response = await answer();
@@ -77,7 +77,7 @@ const ADVICE =
   "To save what the site has, type `eleventy-twtxt blob get KEY --unverified`; to store your file again, type `eleventy-twtxt blob put --again FILE`, or `eleventy-twtxt blob rm KEY` and then `eleventy-twtxt blob put FILE`.";
 
 describeWithoutKeychain("a site that was restored from a copy", () => {
-  it("has an old version, which can be saved unverified, removed and stored again, as the message says", async () => {
+  it("has an old version, which can be saved unverified, removed or stored again, as the error message says", async () => {
     const alice = await aliceWith("one");
     const replay = await replayed(alice);
     await put(alice, "two");
@@ -90,7 +90,7 @@ describeWithoutKeychain("a site that was restored from a copy", () => {
     expect(await alice.blob("verify")).toMatchObject({ exitCode: 0 });
   });
 
-  it("may have lost contents that it lists; --again sends them again", async () => {
+  it("may lack the contents of a listed blob; --again sends them again", async () => {
     const alice = await aliceWith("hello");
     alice.methods();
     expect((await put(alice, "hello")).stderr).toContain("a.txt: unchanged");
@@ -100,8 +100,8 @@ describeWithoutKeychain("a site that was restored from a copy", () => {
   });
 });
 
-describeWithoutKeychain("a record of this machine", () => {
-  it("is named if it is damaged, and does not stop the command", async () => {
+describeWithoutKeychain("a damaged record on this machine", () => {
+  it("is reported with its path, and does not stop the command", async () => {
     const alice = await aliceWith("hello");
     alice.machine.write("b.txt", "b");
     await alice.blob("put", "b.txt", "--key", "b");
@@ -130,7 +130,7 @@ describeWithoutKeychain("a record of this machine", () => {
 });
 
 describeWithoutKeychain("a site that cannot be trusted", () => {
-  it("is detected if it has changed contents", async () => {
+  it("is detected if it changes contents", async () => {
     const alice = await aliceWith("hello");
     alice.operator = async (request, answer) =>
       request.method === "GET" && !request.url.endsWith("blob")
@@ -150,7 +150,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     expect(alice.machine.read("got")).toBe("hullo");
   });
 
-  it("is detected by another reader, with advice for readers", async () => {
+  it("is detected by other readers, who get advice", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -162,7 +162,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     );
   });
 
-  it("is detected if contents do not match a content address, even without a proof", async () => {
+  it("is detected if contents do not match their content address, even without a proof", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -190,7 +190,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     ],
     ["its proof to none", { "blob-properties": ":e30=:" }],
     ["the headers of a blob", { "blob-public": null }],
-  ])("is detected if it has changed %s", async (_, headers) => {
+  ])("is detected if it changes %s", async (_, headers) => {
     const alice = await aliceWith("hello");
     withHeaders(alice, headers);
     for (const said of await refusals(alice)) {
@@ -198,7 +198,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     }
   });
 
-  it("is detected if it shows an old version; a newer one of another machine is accepted", async () => {
+  it("is detected if it serves an old version; a newer version from another machine is accepted", async () => {
     const alice = await aliceWith("one");
     const replay = await replayed(alice);
     await put(alice, "two");
@@ -238,7 +238,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     for (const said of await refusals(alice)) expect(said).toContain("the site shows an old version");
   });
 
-  it("is detected if it shows a deleted blob again", async () => {
+  it("is detected if it serves a deleted blob again", async () => {
     const alice = await aliceWith("hello");
     const replay = await replayed(alice);
     await alice.blob("rm", "a");
@@ -279,7 +279,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     expect((await another.blob("info", "a")).stderr).toContain("There is no blob a.");
   });
 
-  it("cannot hide a blob that is named by the start of its key", async () => {
+  it("cannot hide a blob that the author names by the start of its key", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -336,7 +336,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     });
   });
 
-  it("cannot forge lines of the list", async () => {
+  it("cannot forge lines of the output of list", async () => {
     const alice = await aliceWith("hello");
     alice.operator = async (request, answer) => {
       const response = await answer();
@@ -352,7 +352,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     ]);
   });
 
-  it("may have a blob without a proof, which is reported and is no failure", async () => {
+  it("may have a blob without a proof, which is reported but is no error", async () => {
     const alice = await aliceWith("hello");
     rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
     withHeaders(alice, { "blob-properties": ":e30=:" });
@@ -372,7 +372,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
   });
 
   it.each([["unsealed"], ["sealed", "--encrypt"]])(
-    "gets no proof for its own metadata of a blob without one: %s",
+    "cannot get a proof for metadata that it made up for a blob without a proof: %s",
     async (_, ...options) => {
       const alice = await aliceWith("hello");
       rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
@@ -389,7 +389,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     },
   );
 
-  it("gets no proof for its own metadata of a content address", async () => {
+  it("cannot get a proof for metadata that it made up for a content address", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -411,10 +411,10 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
   it.each([
     ["no list", { blobs: null, next: null }],
     ["an invalid blob", { blobs: [{ key: "../a" }], next: null }],
-    ["a page whose cursor goes back", { blobs: [], next: "0".repeat(64) }],
+    ["a page whose cursor goes backwards", { blobs: [], next: "0".repeat(64) }],
     ["a page of more than 100 blobs", { blobs: Array(101).fill(LISTED), next: null }],
     ["properties over the limit", { blobs: [{ ...LISTED, Properties: { a: "x".repeat(9000) } }], next: null }],
-  ])("is refused if it answers with %s", async (_, list) => {
+  ])("is refused if it responds with %s", async (_, list) => {
     const alice = await aliceWith("hello");
     alice.operator = async () => Response.json(list);
     const { exitCode, stdout, stderr } = await alice.blob("list");

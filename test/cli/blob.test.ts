@@ -7,7 +7,7 @@ import { describeWithoutKeychain } from "./machine.js";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
 
 describeWithoutKeychain("eleventy-twtxt blob put", () => {
-  it("stores a public file, which anyone can get by its URL, and a private one", async () => {
+  it("stores a public file, which anyone can get by its URL, and a private file", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("quinces.png", PNG);
     const key = sha256(PNG);
@@ -35,7 +35,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     );
   });
 
-  it("does not send stored contents again, only new metadata", async () => {
+  it("sends only new metadata for contents that are already stored", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--property", "album=quinces");
@@ -50,7 +50,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(blob).toMatchObject({ filename: "b.txt", public: true, properties: { album: "quinces" } });
   });
 
-  it("replaces a blob, which keeps the metadata that was not given again", async () => {
+  it("replaces a blob, and preserves metadata that is not given", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("old.txt", "old");
     alice.machine.write("new.png", PNG);
@@ -64,7 +64,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(Object.keys(Object(blob?.properties)).sort()).toEqual(["created", "of", "sha256", "signature"]);
   });
 
-  it("stores the files of a folder without hidden files and outside links, and can be repeated", async () => {
+  it("stores the files of a folder without hidden files and links out of it, and can be repeated", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("photos/a.png", PNG);
     alice.machine.write("photos/deep/b.txt", "b");
@@ -103,7 +103,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(new Set(alice.methods())).toEqual(new Set(["HEAD"]));
   });
 
-  it("stores the other files if one fails, and says why it failed", async () => {
+  it("stores the other files if one fails, and reports why", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     alice.machine.write("files/large.bin", Buffer.alloc(2 ** 20 + 1));
     alice.machine.write("files/small.txt", "small");
@@ -122,7 +122,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(await alice.listed()).toMatchObject([{ key: sha256("small") }]);
   });
 
-  it("says that Netlify accepts no larger body, and what does", async () => {
+  it("says that Netlify accepts no larger body, and what other hosts accept", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
@@ -131,7 +131,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(stderr).toContain("Netlify accepts no larger body; `eleventy-twtxt serve` on your own host accepts");
   });
 
-  it("reports a full store before a large file is sent", async () => {
+  it("reports a full store before it sends a large file", async () => {
     const { alice } = await blobAuthors(["alice"], { count: 1 });
     alice.machine.write("a.txt", "hello");
     alice.machine.write("large.bin", Buffer.alloc(30 * 2 ** 20));
@@ -142,7 +142,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(await alice.listed()).toHaveLength(1);
   });
 
-  it("stores standard input up to the limit, with the name that was given", async () => {
+  it("stores standard input up to the limit, under the given name", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const input = (bytes: Buffer) => ({
       input: async function* () {
@@ -169,7 +169,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(alice.machine.read("got.txt")).toBe("");
   });
 
-  it("stores nothing if the file changes while it is sent, and says so", async () => {
+  it("stores nothing if the file changes during the upload, and says so", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const before = Buffer.alloc(3 * 2 ** 20, "a");
     alice.machine.write("growing.log", before);
@@ -203,7 +203,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     ]);
   });
 
-  it("says how to share the private blob of a link; share and info print the link too", async () => {
+  it("says how to share a private blob after printing its link; share and info print the link too", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.png", PNG);
     const key = sha256(PNG);
@@ -218,7 +218,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect((await alice.blob("info", key)).stdout).toContain(`\nmarkdown  ${link}\n`);
   });
 
-  // Other systems have no such file names.
+  // Other systems do not allow such file names.
   it.runIf(process.platform === "linux")("says why a file cannot be read, and stores the others", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a\nforged.txt", "a");
@@ -258,7 +258,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     ]);
   });
 
-  it("keeps a concurrent change of another machine: it tries again, once", async () => {
+  it("preserves a concurrent change from another machine: it retries once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a");
@@ -315,7 +315,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await alice.blob("info", "../etc")).exitCode).toBe(2);
   });
 
-  it("has the same times in info and list", async () => {
+  it("has the same times in the output of info and list", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt");
@@ -327,7 +327,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(text).toContain(`\ncreated   ${listed?.created}\nmodified  ${listed?.modified}\n`);
   });
 
-  it("is shared and made private again, and its URL is gone at once", async () => {
+  it("is shared and made private again, and its URL stops working at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key=-a");
@@ -338,7 +338,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await fetch(shared.stdout)).status).toBe(404);
   });
 
-  it("is removed, and stored again", async () => {
+  it("is removed and stored again", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt");
@@ -352,7 +352,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await alice.blob("verify")).stderr).toBe("1 right, 0 without a proof, 0 wrong.");
   });
 
-  it("is listed with all others, over several pages", async () => {
+  it("is listed with all others, across several pages", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (let number = 0; number < 101; number += 1) alice.machine.write(`many/${number}.txt`, String(number));
     expect((await alice.blob("put", "many")).stderr).toMatch(/\n101 new\.$/);
@@ -362,7 +362,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}3 bytes {2}private {2}[\d-]{10}T[\d:]{8}Z {2}\d+\.txt$/m);
   });
 
-  it("passes on the warning that the CDN could not be purged", async () => {
+  it("prints the warning that the CDN could not be purged", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -408,7 +408,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(alice.asked).toEqual([]);
   });
 
-  it("1: what is impossible, with what to do", async () => {
+  it("1: an impossible action, with the reason", async () => {
     const { alice } = await blobAuthors(["alice"]);
     mkdirSync(join(alice.machine.folder, "empty"));
     alice.machine.write("a.txt", "hello");
@@ -427,7 +427,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(await said("list", "--identity", other)).toContain("answers 403");
   });
 
-  it("1: a site without blobs, or not deployed with them, with what to do", async () => {
+  it("1: a site without blobs, or deployed without them, with advice", async () => {
     const { alice } = await blobAuthors(["alice"], false);
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     const none = await alice.blob("list");

@@ -1,4 +1,4 @@
-// test/cli/checked-site.ts: a site on loopback for doctor: healthy, except for the changes of a test.
+// test/cli/checked-site.ts: a site on loopback for `doctor`, without faults except those that a test adds.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -94,7 +94,7 @@ export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> 
   return { url, host, feedUrl: built.settings.feedUrl, asked, ...built };
 }
 
-/** The folder of the site's author. */
+/** The source folder of the site. */
 export function sourcesOf({ host, settings, pages }: CheckedSite, user = "alice"): Blog {
   const authors = settings.authors.map((author) => ({
     ...author,
@@ -105,7 +105,7 @@ export function sourcesOf({ host, settings, pages }: CheckedSite, user = "alice"
 }
 
 interface Where {
-  /** Servers on this machine that doctor may contact. */
+  /** Servers on this machine that `doctor` may contact. */
   hosts?: { host: string }[];
   folder?: string;
 }
@@ -118,13 +118,13 @@ export function doctor(args: string[], { hosts = [], folder = tmpdir() }: Where 
 /** The findings of `eleventy-twtxt doctor ARGS --json`. */
 export interface Report {
   exitCode: number | null;
-  /** Each with its advice. */
+  /** Each finding with its advice. */
   fixes: string[];
   notes: string[];
   oks: string[];
 }
 
-/** As {@link doctor}, with its findings. */
+/** Runs `eleventy-twtxt doctor ARGS --json`, which can connect only to this machine. */
 export async function report(args: string[], { hosts = [], folder = tmpdir() }: Where): Promise<Report> {
   const terminal = standingTerminal(folder, new Date(NOW).toISOString());
   const exitCode = await runCommandLine(["doctor", ...args, "--json", ...allowing(hosts)], terminal);
@@ -134,13 +134,13 @@ export async function report(args: string[], { hosts = [], folder = tmpdir() }: 
   return { exitCode, fixes: of("fix"), notes: of("note"), oks: of("ok") };
 }
 
-/** Checks the feed of a site as a stranger. */
+/** Checks the feed of another author's site. */
 export async function examined(made: SiteOptions): Promise<Report & { site: CheckedSite }> {
   const site = await checkedSite(made);
   return { ...(await report([site.feedUrl], { hosts: [site] })), site };
 }
 
-/** Matches texts that contain these. */
+/** Matches strings that contain the parts. */
 export function says(...parts: string[]): string[] {
   return parts.map((part) => expect.stringContaining(part));
 }
@@ -150,10 +150,10 @@ export function posts({ asked }: Pick<CheckedSite, "asked">): string[] {
   return asked.filter((one) => one.startsWith("POST "));
 }
 
-/** Headers of plain text for browsers of all origins. */
+/** Headers of plain text that pages of all origins can read. */
 export const PLAIN = { "content-type": "text/plain; charset=utf-8", "access-control-allow-origin": "*" };
 
-/** The same answer to every request. */
+/** Sends the same response to every request. */
 export function answer(status: number, headers: Record<string, string> = {}, body = ""): Answer {
   return (_, response) => void response.writeHead(status, headers).end(body);
 }

@@ -8,7 +8,7 @@ import { site } from "./server.js";
 
 const LINK = /^http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}$/m;
 
-/** What follows the advice for a link. */
+/** The output after the link's advice. */
 function rest(link: string): string {
   return `The link works once; for another one, open ${new URL("/", link)}\nCtrl-C ends the client.\n`;
 }
@@ -22,7 +22,7 @@ async function started(folder: string, args: string[] = [], environment: Record<
 }
 
 describe("eleventy-twtxt client", () => {
-  it("prints a link that opens the client of this site, and ends in order", async () => {
+  it("prints a link that opens the site's client, and shuts down cleanly", async () => {
     const { folder } = site();
     const { link, end, printed } = await started(folder, ["--no-open", "--port", String(await freePort())]);
     await expect.poll(() => printed.stderr).toBe(`Open this link in a browser on this machine. ${rest(link)}`);
@@ -39,7 +39,7 @@ describe("eleventy-twtxt client", () => {
     await expect(fetch(link)).rejects.toThrow();
   });
 
-  it("shows a new link when a browser asks after the first one was used", async () => {
+  it("prints a new link when a browser opens the client after the first link was used", async () => {
     const { link, end, printed } = await started(site().folder, ["--no-open"]);
     await fetch(link);
     expect((await fetch(new URL("/", link))).status).toBe(403);
@@ -48,7 +48,7 @@ describe("eleventy-twtxt client", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "opens the browser of the system, or says what to do if there is none",
+    "opens the system's browser, or says what to do if there is none",
     async () => {
       const blog = site();
       blog.write("bin/xdg-open", '#!/bin/sh\nprintf %s "$1" > "$OPENED.new" && /bin/mv "$OPENED.new" "$OPENED"\n');
@@ -69,7 +69,7 @@ describe("eleventy-twtxt client", () => {
   );
 
   it.skipIf(process.platform !== "linux")(
-    "ends while the program that opens the browser is still running",
+    "shuts down while the program that opens the browser is still running",
     async () => {
       const blog = site();
       blog.write("bin/xdg-open", '#!/bin/sh\n: > "$OPENED"\nwhile [ -e "$OPENED" ]; do /bin/sleep 0.1; done\n');
@@ -82,7 +82,7 @@ describe("eleventy-twtxt client", () => {
     },
   );
 
-  it("through ssh, opens no browser, and says how to forward the port; in WSL, points to Windows", async () => {
+  it("opens no browser over ssh but explains how to forward the port; refers to Windows in WSL", async () => {
     const { folder } = site();
     const display = { DISPLAY: "", WAYLAND_DISPLAY: "" };
     const ssh = { ...display, SSH_CONNECTION: "192.0.2.1 50000 192.0.2.7 22", USER: "alice", PATH: "/nonexistent" };
@@ -104,7 +104,7 @@ describe("eleventy-twtxt client", () => {
     await end();
   });
 
-  it("runs beside another client of the same site, on another port", async () => {
+  it("can run twice for the same site, on different ports", async () => {
     const { folder } = site();
     const [one, other] = await Promise.all([started(folder, ["--no-open"]), started(folder, ["--no-open"])]);
     expect(new URL(one.link).port).not.toBe(new URL(other.link).port);
@@ -113,7 +113,7 @@ describe("eleventy-twtxt client", () => {
     await Promise.all([one.end(), other.end()]);
   });
 
-  it("exit 2: a port in use, and any --host", async () => {
+  it("exit 2: a port that is in use, or the option --host", async () => {
     const { folder } = site();
     const server = createServer();
     const port = await new Promise<number>((resolve) => {

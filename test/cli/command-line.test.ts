@@ -31,7 +31,7 @@ describe("the command line", () => {
     expect(await command(folder, ["--version"])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
   });
 
-  it("2: nothing was typed", async () => {
+  it("2: no arguments", async () => {
     const outcome = await command(folder, []);
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
     expect(outcome.stderr).toContain("Usage: eleventy-twtxt COMMAND");
@@ -56,11 +56,11 @@ describe("the command line", () => {
     [["post", "--reply-to"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
     [["post", "--reply-to", "--edit"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
     [["stamp", "--dry-run=yes"], 'stamp: --dry-run takes no value, got "yes". Type: eleventy-twtxt stamp --help'],
-  ])("2, and one line that says what to type: %j", async (args, line) => {
+  ])("2: one line that says what to type: %j", async (args, line) => {
     expect(await command(folder, args)).toEqual({ exitCode: 2, stdout: "", stderr: `eleventy-twtxt: ${line}\n` });
   });
 
-  it("1 with a plea for a report, for what is no error of ours", async () => {
+  it("1: an unexpected error, with a request to report it", async () => {
     const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z");
     const broken = {
       ...terminal,
@@ -89,7 +89,7 @@ describe("the settings of the site", () => {
   });
 
   it.each(["{", '{"version":1}', '{"version":3}', '{"version":5}'])(
-    "1 no-settings: they are of another version: %s",
+    "1 no-settings: another version of the settings file: %s",
     async (content) => {
       const site = blog(null, { ".eleventy-twtxt/settings.json": content });
       const { exitCode, stderr } = await command(site.folder, ["stamp"]);
@@ -98,14 +98,14 @@ describe("the settings of the site", () => {
     },
   );
 
-  it("are found from a folder below, and files are named from there", async () => {
+  it("are found from a subfolder, to which file names are relative", async () => {
     const files = { "notes/a.md": "---\ndate: 2026-01-02\n---\n" };
     const site = blog({ unstamped: [{ file: "./notes/a.md", timestamp: "2026-01-02T00:13:37Z" }] }, files);
     const { stdout } = await command(join(site.folder, "notes"), ["stamp", "--dry-run"]);
     expect(stdout).toBe("a.md: 2026-01-02 -> 2026-01-02T00:13:37Z\n");
   });
 
-  it("--settings names another place; its files are those of the folder above", async () => {
+  it("--settings names another file; the site is in the folder above it", async () => {
     const files = { "notes/a.md": "---\ndate: 2026-01-02\n---\n" };
     const site = blog({ unstamped: [{ file: "notes/a.md", timestamp: "2026-01-02T00:13:37Z" }] }, files);
     const settings = join(site.folder, ".eleventy-twtxt/settings.json");

@@ -43,7 +43,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
   });
 
-  it("1: accepts only the key that is typed after the address", async () => {
+  it("1: accepts only the key that is given after the address", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["contacts", "accept", bob.address]);
     const old = bob.kex;
@@ -60,7 +60,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
   });
 
-  it("1: keeps the known key if the address cannot be looked up", async () => {
+  it("1: does not change the known key if the lookup fails", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["contacts", "accept", bob.address]);
     await bob.stop();
@@ -83,7 +83,7 @@ describe("wrong usage of eleventy-twtxt contacts", () => {
     ],
     [["forget", "bob"], 'contacts forget: expected an address such as bob@bob.example, got "bob".'],
     [["list", "bob@bob.example"], 'contacts list: expected no arguments, got "bob@bob.example".'],
-  ])("2, and one line that says what to type: %j", async (args, line) => {
+  ])("2: one line that says what to type: %j", async (args, line) => {
     const outcome = await command(folder, ["contacts", ...args]);
     expect(outcome).toEqual({
       exitCode: 2,

@@ -18,7 +18,7 @@ const CAROL = { nick: "carol", url: "https://carol.example/tw.txt" };
 const FILE = "_data/follow.json";
 const NEXT = "Your next build adds it.\n";
 
-/** A site whose last build found Carol in the option `follow`. */
+/** A site whose last build had Carol in the option `follow`. */
 function following(files: Record<string, string> = {}) {
   return blog({ follow: [CAROL], followed: { file: FILE, option: [CAROL] } }, files);
 }
@@ -38,7 +38,7 @@ function machineAt(folder: string): Machine {
   return { folder, environment: {}, now: Date.now, say: () => {}, ended: () => new Promise(() => {}) };
 }
 
-/** Another process, which follows these feeds, one after the other, once it is told to. */
+/** A separate process that follows these feeds one after the other when `run` is called. */
 async function follower(folder: string, feeds: readonly (typeof BOB)[]) {
   const script = `
     import { once } from "node:events";
@@ -63,7 +63,7 @@ async function follower(folder: string, feeds: readonly (typeof BOB)[]) {
 }
 
 describe("eleventy-twtxt follow", () => {
-  it("asks the feed for its nick, creates the file, and the next build follows the feed", async () => {
+  it("reads the nick from the feed, creates the file, and the next build follows the feed", async () => {
     const bob = await feedServer("# nick = bob\n2026-01-02T03:04:05Z\thello\n");
     const files = {
       "posts/posts.json": `{ "tags": "posts" }`,
@@ -80,9 +80,9 @@ describe("eleventy-twtxt follow", () => {
   });
 
   it.each([
-    ["names", '<link rel="alternate" type="text/plain" href="tw.txt">', "/tw.txt"],
-    ["does not name, at its usual place", "<p>Bob's blog", "/twtxt.txt"],
-  ])("finds the feed that a front page %s", async (_, html, place) => {
+    ["names it", '<link rel="alternate" type="text/plain" href="tw.txt">', "/tw.txt"],
+    ["does not name it, at its usual path", "<p>Bob's blog", "/twtxt.txt"],
+  ])("finds the feed of a front page that %s", async (_, html, place) => {
     const server = await loopbackServer((request, response) => {
       if (request.url === place) return response.end("# nick = bob\n");
       response.writeHead(request.url === "/" ? 200 : 404, { "content-type": "text/html" }).end(html);
@@ -93,7 +93,7 @@ describe("eleventy-twtxt follow", () => {
     expect(JSON.parse(read(FILE))).toEqual([{ nick: "bob", url: server.url + place }]);
   });
 
-  it("keeps the form, the order and further fields of the file", async () => {
+  it("preserves the format, the order and other fields of the file", async () => {
     const before = `[\n  {\n    "url": "${BOB.url}", "nick": "bob",\n    "since": 2020\n  }\n]\n`;
     const { folder, read } = following({ [FILE]: before });
     await command(folder, ["follow", "gemini://dave.example/tw.txt", "--nick", "dave"]);
@@ -102,7 +102,7 @@ describe("eleventy-twtxt follow", () => {
     );
   });
 
-  it("follows no feed twice, be it in the option or in the file", async () => {
+  it("follows no feed twice, whether it is in the option or in the file", async () => {
     const { folder, read } = following({ [FILE]: JSON.stringify([BOB]) });
     for (const { nick, url } of [BOB, CAROL]) {
       const { exitCode, stderr } = await command(folder, ["follow", url.replace("https", "HTTP")]);
@@ -111,7 +111,7 @@ describe("eleventy-twtxt follow", () => {
     expect(read(FILE)).toBe(JSON.stringify([BOB]));
   });
 
-  it("names a feed without a usable nick by its host", async () => {
+  it("uses the host as the nick of a feed without a usable one", async () => {
     const server = await feedServer("# nick = the bob\n2026-01-02T03:04:05Z\thello\n");
     const { folder, read } = following();
     await command(folder, ["follow", server.feed, ...server.allowed]);
@@ -165,7 +165,7 @@ describe("eleventy-twtxt follow", () => {
     );
   });
 
-  it("changes no file that is not a list of feeds, and names the place", async () => {
+  it("changes no file that is not a list of feeds, and names the position of the error", async () => {
     const { folder, read } = following({ [FILE]: '[{ "nick": "bob" }]' });
     const { exitCode, stderr } = await command(folder, ["follow", BOB.url, "--nick", "bob"]);
     expect(exitCode).toBe(1);
@@ -204,7 +204,7 @@ describe("eleventy-twtxt unfollow", () => {
     },
   );
 
-  it("says where a feed of the configuration file stands, and edits no code", async () => {
+  it("names the entry of a feed in the configuration file, and edits no code", async () => {
     const { folder } = following();
     const { exitCode, stderr } = await command(folder, ["unfollow", "carol"]);
     expect(exitCode).toBe(2);
@@ -213,7 +213,7 @@ describe("eleventy-twtxt unfollow", () => {
     );
   });
 
-  it("1 for a feed that the site does not follow", async () => {
+  it("1: the site does not follow the feed", async () => {
     const { folder } = following();
     expect(await command(folder, ["unfollow", "dave"])).toEqual({
       exitCode: 1,

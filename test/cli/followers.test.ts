@@ -15,7 +15,7 @@ function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {
 }
 
 describe("eleventy-twtxt followers", () => {
-  it("lists those who have read the feed from serve, also after a restart, without their network addresses and the site itself", async () => {
+  it("lists the readers of the feed that serve serves, also after a restart, without their IP addresses and the site itself", async () => {
     const alice = site();
     for (const [path, userAgent] of [
       ["/twtxt.txt", BOB],
@@ -33,7 +33,7 @@ describe("eleventy-twtxt followers", () => {
     expect(stdout).not.toContain("127.0.0.1");
   });
 
-  it("are stored later if the store fails or others come meanwhile", async () => {
+  it("are stored later if the store fails or new ones arrive during a save", async () => {
     const store = memoryStore();
     let isDown = true;
     const followers = new Followers(
@@ -50,7 +50,7 @@ describe("eleventy-twtxt followers", () => {
     expect((await readFollowers(store)).map(({ client }) => client).sort()).toEqual(["twtxt/1.3.1", "yarnd/0.15"]);
   });
 
-  it("lists those of access logs, the last seen first", async () => {
+  it("lists the followers in access logs, the most recent first", async () => {
     const alice = site();
     alice.write(
       "access.log",

@@ -8,7 +8,7 @@ import { blog, commandProcess } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
-  it("uses a file if there is no keychain, says so, and says what to do next", async () => {
+  it("uses a file if there is no keychain, and says so and what to do next", async () => {
     const machine = blog(null);
     const start = Math.floor(Date.now() / 1000) * 1000;
     const { exitCode, stdout, stderr } = await keys(machine, "create", "Alice@alice.example");
@@ -29,7 +29,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     );
   });
 
-  it("is for the address of the site here, and its hints start with npx if npx started it", async () => {
+  it("uses the address of the site, and its hints start with npx if npx started it", async () => {
     const site = blog({ address: "me@alice.example" });
     const environment = { ...environmentOf(site.folder), npm_config_user_agent: "npm/10.8.2 node/v20.20.2 linux x64" };
     const { exitCode, stderr } = await commandProcess(site.folder, ["keys", "create"], { environment });
@@ -43,7 +43,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(2);
   });
 
-  it("--json prints the public facts", async () => {
+  it("--json prints the public data", async () => {
     const machine = blog(null);
     const { stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--json");
     const { publicKey, created } = parseIdentity(machine.read(KEY_FILE), "the file");
@@ -92,7 +92,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(machine.read(KEY_FILE)).toBe(before);
   });
 
-  it("1: --keychain uses no file, and creates no key without a keychain", async () => {
+  it("1: --keychain creates no key and no file without a keychain", async () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--keychain");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
@@ -102,7 +102,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys import", () => {
-  it("imports the identity file of a Salty peer, and says that it is unchanged", async () => {
+  it("imports the identity file of Salty, and says that the file is unchanged", async () => {
     const machine = blog(null);
     const file = fileIn(machine, "alice.key", SALTY_FILE);
     const { exitCode, stdout, stderr } = await keys(machine, "import", file);
@@ -127,7 +127,7 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys show", () => {
-  it("prints only public facts, and the place of the key", async () => {
+  it("prints only public data, and the location of the key", async () => {
     const machine = blog(null);
     await keys(machine, "create", "bob@bob.example");
     await keys(machine, "import", fileIn(machine, "alice.key", SALTY_FILE));
@@ -183,7 +183,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys backup", () => {
-  it("writes a file that import accepts, and does not replace another one", async () => {
+  it("writes a file that import accepts, and does not replace an existing file", async () => {
     const machine = blog(null);
     await keys(machine, "create", "alice@alice.example");
     const outcome = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");

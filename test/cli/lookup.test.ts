@@ -9,7 +9,7 @@ import { describeWithoutKeychain, environmentOf } from "./machine.js";
 const KEX = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 const { folder } = blog(null);
 
-/** Types `eleventy-twtxt lookup bob@HOST`, on a machine without any key. */
+/** Runs `eleventy-twtxt lookup bob@HOST` on a machine without keys. */
 function lookup(host: string, ...args: string[]) {
   const environment = environmentOf(folder);
   return command(folder, ["lookup", `bob@${host}`, "--allow-private-host", host, ...args], { environment });
@@ -20,7 +20,7 @@ function document(fields: object) {
 }
 
 describeWithoutKeychain("eleventy-twtxt lookup", () => {
-  it("shows what an address leads to, and how its key compares with the one that is known", async () => {
+  it("shows the key and inbox of an address, and whether the key is the known one", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const facts = [
       `address  ${bob.address}`,
@@ -53,7 +53,7 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
     });
   });
 
-  it("needs no key of one's own, and makes what it is told safe to show", async () => {
+  it("needs no key on this machine, and escapes control characters", async () => {
     const { host } = await document({ key: KEX, endpoint: "https://bob.example/\u001b[2Jinbox" });
     const { exitCode, stdout } = await lookup(host);
     expect(exitCode).toBe(0);
@@ -61,7 +61,7 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
     expect(stdout).not.toContain("contact");
   });
 
-  it("1: says at which step it has failed", async () => {
+  it("1: names the step that failed", async () => {
     const at = (body: string) => hostWith({ "/.well-known/msg/bob.json": { body } });
     const hosts = await Promise.all([
       hostWith({}),
@@ -88,14 +88,14 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
 });
 
 describe("what eleventy-twtxt lookup shows", () => {
-  it("says where DNS has led to a key", () => {
+  it("says that a key was found through DNS", () => {
     const url = "https://other.example/.well-known/msg/bob.json";
     expect(lookupLines(foundFor(BOB, { byDns: true, url }), null)).toContain(`found    ${url} (by DNS)`);
     expect(lookupLines(foundFor(BOB, { url }), null)).toContain(`found    ${url}`);
   });
 });
 
-describe("eleventy-twtxt lookup, typed wrongly", () => {
+describe("wrong usage of eleventy-twtxt lookup", () => {
   it.each([
     [[], "lookup: expected an address such as bob@bob.example."],
     [
@@ -103,7 +103,7 @@ describe("eleventy-twtxt lookup, typed wrongly", () => {
       "lookup: expected an address such as bob@bob.example, got 2 arguments.",
     ],
     [["bob"], 'lookup: expected an address such as bob@bob.example, got "bob".'],
-  ])("2, and one line that says what to type: %j", async (args, line) => {
+  ])("2: one line that says what to type: %j", async (args, line) => {
     const { exitCode, stdout, stderr } = await command(folder, ["lookup", ...args]);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(line);

@@ -13,20 +13,20 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 const data = mkdtempSync(join(tmpdir(), "twtxt-data-"));
 const environment = { XDG_DATA_HOME: data };
-/** Where it is looked for by itself. */
+/** The default path of Alice's key. */
 const KEY_FILE = join(data, "eleventy-twtxt/keys/alice@alice.example.key");
 
 afterAll(() => rmSync(data, { recursive: true }));
 
 let key: string | null = null;
 
-/** Alice's key, kept in a file as on a machine without a keychain. */
+/** Alice's key, stored in a file as on a machine without a keychain. */
 async function keyOfAlice(): Promise<string> {
   key ??= (await command(data, ["keys", "create", "alice@alice.example", "--file", KEY_FILE])).stdout.trim();
   return key;
 }
 
-/** Her site with two mentions of one host, of which the second is held, and her terminal. */
+/** Alice's site, where the second mention of a host is held. `type` runs `eleventy-twtxt mentions ARGS`. */
 async function alice({ moderate = false } = {}) {
   const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
   const settings = site(settingsOf({ key: await keyOfAlice(), mentions: { moderate, limits: { shownPerHost: 1 } } }));
@@ -79,7 +79,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 deleted.\n" });
   });
 
-  it("deletes all mentions of a host only after a yes at the terminal, or with --yes", async () => {
+  it("deletes all mentions of a host only after a confirmation, or with --yes", async () => {
     const { bob, send, settings, server, shown, type } = await alice();
     expect((await send(AT)).status).toBe(200);
     const { hostname } = new URL(bob.feedUrl);
@@ -110,7 +110,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("exit 1: a mention that has changed since it was listed is not approved; its new version is printed", async () => {
+  it("exit 1: does not approve a mention that has changed since it was listed, but prints its new version", async () => {
     const { bob, send, shown, type } = await alice();
     for (const timestamp of [AT, "2026-11-19T18:40:03Z"]) await send(timestamp);
     const [listed = ""] = (await type("--state", "held")).stdout.split(" ");
@@ -123,7 +123,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it("exit 1: with the option moderate, an id without a version is not enough; the listed line is printed", async () => {
+  it("exit 1: with the option moderate, does not approve by an id without a version, but prints the listed line", async () => {
     const { send, shown, type } = await alice({ moderate: true });
     expect((await send(AT)).status).toBe(200);
     const { stdout } = await type("--state", "held");
@@ -149,7 +149,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it("imports an export of webmention.io, and its own", async () => {
+  it("imports an export of webmention.io, and its own export", async () => {
     const { settings, shown, type } = await alice();
     const entry = {
       "wm-source": "https://brid.gy/1",
@@ -190,7 +190,7 @@ describe("eleventy-twtxt mentions", () => {
     [["verify"], "null"],
     [["forget", "bob.example", "--yes"], '{"forgotten":"many"}'],
     [["export"], '{"mentions":[{"id":"3f2a91bc","version":null,"state":"shown","source":"bob"}],"next":null}'],
-  ])("exit 1: %j, answered with JSON of another server: %s", async (args, json) => {
+  ])("exit 1: %j, the response is another server's JSON: %s", async (args, json) => {
     const server = await loopbackServer((_, response) => response.end(json));
     const { folder } = site(settingsOf({ key: await keyOfAlice() }));
     const typed = ["mentions", ...args, "--url", server.url];
@@ -202,7 +202,7 @@ describe("eleventy-twtxt mentions", () => {
   });
 
   it.each(['{"mentions":[null]}', '{"mentions":[{"state":"shown"}]}', "null"])(
-    "exit 1: a file to import that is no export: %s",
+    "exit 1: the file to import is not an export: %s",
     async (json) => {
       const { folder } = site(settingsOf({ key: await keyOfAlice() }));
       writeFileSync(join(folder, "own.json"), json);

@@ -195,7 +195,7 @@ describe("wrong usage of eleventy-twtxt message", () => {
     ],
     [["retry", "4f0c"], 'message retry: expected no arguments, got "4f0c".'],
     [["discard"], "message discard: expected an id of at least 4 characters such as 4f0c1a2b"],
-  ])("2, and one line that says what to type: %j", async (args, line) => {
+  ])("2: one line that says what to type: %j", async (args, line) => {
     const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", "");
     expect(await runCommandLine(["message", ...args], terminal)).toBe(2);
     const [said = "", ...others] = terminal.stderr;
