@@ -42,9 +42,9 @@ export function storeContract(
   describe(`${title}: a value`, () => {
     it.each([
       ["nothing", new Uint8Array()],
-      ["every byte there is", Uint8Array.from({ length: 256 }, (_, i) => i)],
+      ["every possible byte", Uint8Array.from({ length: 256 }, (_, i) => i)],
       ["a megabyte", Uint8Array.from({ length: 1 << 20 }, (_, i) => (i * 7919) >> 5)],
-      ["a part of something larger", Uint8Array.from([9, 1, 2, 3, 9]).subarray(1, 4)],
+      ["a view of a larger buffer", Uint8Array.from([9, 1, 2, 3, 9]).subarray(1, 4)],
     ])("comes back as it was: %s", async (_name, value) => {
       const store = await open("values");
       const etag = await store.put("a/b", value);
@@ -99,7 +99,7 @@ export function storeContract(
       expect(await textIn(store, "a")).toBe(texts.at(-1));
     });
 
-    it("is that of one of 32 concurrent writers without a condition, and all writes succeed", async () => {
+    it("is from one of 32 concurrent writers without a condition, and all writes succeed", async () => {
       const store = await open("values");
       const texts = Array.from({ length: 32 }, (_, i) => String(i).repeat(1000));
       const etags = await Promise.all(texts.map((text) => store.put("a", bytes(text))));
@@ -111,14 +111,14 @@ export function storeContract(
   });
 
   describe(`${title}: a condition`, () => {
-    it("isNew: writes only if the key has no value", async () => {
+    it("isNew writes only if the key has no value", async () => {
       const store = await open("conditions");
       expect(await store.put("a", bytes("first"), { isNew: true })).toEqual(expect.any(String));
       expect(await store.put("a", bytes("second"), { isNew: true })).toBeNull();
       expect(await textIn(store, "a")).toBe("first");
     });
 
-    it("etag: replaces only that version", async () => {
+    it("etag replaces only that version", async () => {
       const store = await open("conditions");
       const first = await written(store, "a", "one");
       const second = await store.put("a", bytes("two"), { etag: first });
@@ -129,7 +129,7 @@ export function storeContract(
       expect(await textIn(store, "a")).toBe("three");
     });
 
-    it("etag: an empty or unknown one never matches, with or without a value", async () => {
+    it("etag never matches if it is empty or unknown, with or without a value", async () => {
       const store = await open("conditions");
       await written(store, "a", "one");
       for (const etag of ["", "unknown"]) {
@@ -140,7 +140,7 @@ export function storeContract(
       expect(await store.get("b")).toBeNull();
     });
 
-    it("isNew: one of 32 concurrent writers succeeds, and the others get null", async () => {
+    it("isNew lets one of 32 concurrent writers succeed, and the others get null", async () => {
       const store = await open("conditions");
       const etags = await Promise.all(
         Array.from({ length: 32 }, (_, i) => store.put("a", bytes(`writer ${i}`), { isNew: true })),
@@ -149,7 +149,7 @@ export function storeContract(
       expect(await textIn(store, "a")).toBe(`writer ${etags.findIndex((etag) => etag !== null)}`);
     });
 
-    it("etag: one of 32 concurrent writers of a version succeeds, and the others get null", async () => {
+    it("etag lets one of 32 concurrent writers succeed, and the others get null", async () => {
       const store = await open("conditions");
       const etag = await written(store, "a", "one");
       const etags = await Promise.all(
@@ -189,7 +189,7 @@ export function storeContract(
       expect(await textIn(store, "a/b")).toBe("one");
     });
 
-    it("ends the version: its etag no longer matches, even if the key is written again", async () => {
+    it("invalidates the etag, even if the key is written again", async () => {
       const store = await open("deletions");
       const etag = await written(store, "a", "one");
       await store.delete("a");
@@ -222,7 +222,7 @@ export function storeContract(
       expect(await (await open("keys")).keys("")).toEqual([]);
     });
 
-    it("are listed once each, over several pages", async () => {
+    it("are each listed once, over several pages", async () => {
       const store = await open("keys");
       const keys = Array.from({ length: manyKeys }, (_, i) => `many/${String(i).padStart(4, "0")}`);
       if (fill) fill("keys", [...keys, "other"]);
@@ -242,12 +242,12 @@ export function storeContract(
       ["nothing", ""],
       ["a step up", "../a"],
       ["a step up in the middle", "a/../b"],
-      ["hidden", ".tmp/a"],
+      ["a hidden folder", ".tmp/a"],
       ["an absolute path", "/a"],
-      ["an open end", "a/"],
+      ["a slash at the end", "a/"],
       ["an empty segment", "a//b"],
-      ["another case", "A"],
-      ["an end of a file store's folder", "a@"],
+      ["a capital letter", "A"],
+      ["the ending of a file store's folders", "a@"],
       ["a line end", "a\n"],
       ["a NUL", "a\0b"],
       ["a back slash", "a\\b"],
@@ -263,9 +263,12 @@ export function storeContract(
       expect(await store.keys("")).toEqual([]);
     });
 
-    it.each(["../", "/", "a//", ".tmp", "A", "a@", "a\n"])("bad-store-key: no key starts with %j", async (prefix) => {
-      await expect((await open("keys")).keys(prefix)).rejects.toThrow(badKey);
-    });
+    it.each(["../", "/", "a//", ".tmp", "A", "a@", "a\n"])(
+      "bad-store-key: the prefix %j, with which no key starts",
+      async (prefix) => {
+        await expect((await open("keys")).keys(prefix)).rejects.toThrow(badKey);
+      },
+    );
   });
 
   it(`${title}: two stores are separate`, async () => {

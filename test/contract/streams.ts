@@ -6,14 +6,14 @@ import type { Range, StreamingStore } from "../../plugin/store/store.js";
 const MIB = 1 << 20;
 const badKey = expect.objectContaining({ code: "bad-store-key" });
 
-/** Bytes without a repeated part, so that parts in the wrong order are noticed. */
+/** Bytes without a repeated sequence, so that a wrong order shows. */
 function patterned(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let i = 0; i < size; i += 1) bytes[i] = ((i * 7919) >> 5) ^ (i >> 13);
   return bytes;
 }
 
-/** Cuts a value at these offsets. Each part has its own buffer, because a store takes ownership of it. */
+/** Cuts a value at these offsets. Each chunk has its own buffer, because a store takes ownership of it. */
 async function* cut(value: Uint8Array, ...ends: number[]): AsyncGenerator<Uint8Array> {
   let start = 0;
   for (const end of ends) {
@@ -26,7 +26,7 @@ async function* inPartsOf(bytes: number, value: Uint8Array): AsyncGenerator<Uint
   for (let start = 0; start < value.length; start += bytes) yield value.slice(start, start + bytes);
 }
 
-async function* breakingOff(before: AsyncIterable<Uint8Array>, error: Error): AsyncGenerator<Uint8Array> {
+async function* failingAfter(before: AsyncIterable<Uint8Array>, error: Error): AsyncGenerator<Uint8Array> {
   yield* before;
   throw error;
 }
@@ -59,15 +59,15 @@ export function streamContract(title: string, open: (name: string) => Promise<St
   /** More than the buffers of a connection hold. */
   const unbuffered = patterned(5 * MIB + 1);
 
-  describe(`${title}: a value that is written in parts`, () => {
+  describe(`${title}: a value that is written in chunks`, () => {
     it.each<[string, Uint8Array, (value: Uint8Array) => AsyncIterable<Uint8Array>]>([
-      ["nothing, in no part", new Uint8Array(), (value) => cut(value)],
-      ["nothing, in empty parts", new Uint8Array(), (value) => cut(value, 0, 0)],
-      ["one part", patterned(1000), (value) => cut(value, 1000)],
+      ["no bytes in no chunk", new Uint8Array(), (value) => cut(value)],
+      ["no bytes in empty chunks", new Uint8Array(), (value) => cut(value, 0, 0)],
+      ["one chunk", patterned(1000), (value) => cut(value, 1000)],
       ["byte by byte", patterned(300), (value) => inPartsOf(1, value)],
-      ["empty parts among others", patterned(1000), (value) => cut(value, 0, 1, 1, 999, 1000, 1000)],
-      ["several MiB in small parts", large, (value) => inPartsOf(10_007, value)],
-      ["several MiB in two parts", large, (value) => cut(value, MIB, large.length)],
+      ["empty chunks among others", patterned(1000), (value) => cut(value, 0, 1, 1, 999, 1000, 1000)],
+      ["several MiB in small chunks", large, (value) => inPartsOf(10_007, value)],
+      ["several MiB in two chunks", large, (value) => cut(value, MIB, large.length)],
     ])("is stored as one value: %s", async (_name, value, parts) => {
       const store = await open("streams");
       await store.write("a/b", parts(value), value.length);
@@ -94,19 +94,16 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       ["at once", []],
       ["in the middle", [MIB / 2, MIB]],
       ["after the last byte", [MIB, large.length]],
-    ])(
-      "is not stored if its parts end with an error %s; the error is thrown, and the key can be written",
-      async (_name, ends) => {
-        const store = await open("streams");
-        const why = new TwtxtError("body-too-large", "The client sent too much.");
-        await expect(store.write("a/b", breakingOff(cut(large, ...ends), why), large.length)).rejects.toBe(why);
-        expect(await store.get("a/b")).toBeNull();
-        expect(await store.read("a/b")).toBeNull();
-        expect(await store.keys("")).toEqual([]);
-        await store.write("a/b", cut(large, large.length), large.length);
-        expect(await isGot(store, "a/b", large)).toBe(true);
-      },
-    );
+    ])("is not stored if its chunks fail %s; the error is thrown, and the key can be written", async (_name, ends) => {
+      const store = await open("streams");
+      const why = new TwtxtError("body-too-large", "The client sent too much.");
+      await expect(store.write("a/b", failingAfter(cut(large, ...ends), why), large.length)).rejects.toBe(why);
+      expect(await store.get("a/b")).toBeNull();
+      expect(await store.read("a/b")).toBeNull();
+      expect(await store.keys("")).toEqual([]);
+      await store.write("a/b", cut(large, large.length), large.length);
+      expect(await isGot(store, "a/b", large)).toBe(true);
+    });
 
     it("is not mixed with others that are written at the same time", async () => {
       const store = await open("streams");
@@ -117,8 +114,8 @@ export function streamContract(title: string, open: (name: string) => Promise<St
     });
   });
 
-  describe(`${title}: a value that is read as it comes`, () => {
-    it("is the same whether it was written whole or in parts", async () => {
+  describe(`${title}: a value that is read as a stream`, () => {
+    it("is the same whether it was written whole or in chunks", async () => {
       const store = await open("streams");
       await store.put("whole", large);
       await store.write("parts", inPartsOf(100_003, large), large.length);
@@ -129,8 +126,8 @@ export function streamContract(title: string, open: (name: string) => Promise<St
     it.each([
       ["the first byte", 0, 0],
       ["the last byte", MIB, MIB],
-      ["one in the middle", MIB / 2, MIB / 2],
-      ["a part in the middle", 100, MIB - 7],
+      ["a byte in the middle", MIB / 2, MIB / 2],
+      ["a range in the middle", 100, MIB - 7],
       ["the beginning", 0, MIB / 4 - 1],
       ["the end", MIB - 100, MIB],
       ["all of it", 0, MIB],
@@ -184,14 +181,14 @@ export function streamContract(title: string, open: (name: string) => Promise<St
 
   it.each(["", "../a", "a/", "A", "%2e%2e/a"])(`${title}: bad-store-key: %j has no stream`, async (key) => {
     const store = await open("streams");
-    let isAsked = false;
+    let isIterated = false;
     const chunks = async function* () {
-      isAsked = true;
+      isIterated = true;
       yield patterned(3);
     };
     await expect(store.write(key, chunks(), 3)).rejects.toThrow(badKey);
     await expect(store.read(key)).rejects.toThrow(badKey);
-    expect(isAsked).toBe(false);
+    expect(isIterated).toBe(false);
     expect(await store.keys("")).toEqual([]);
   });
 }

@@ -39,7 +39,7 @@ function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** An archive of these entries, made by hand. */
+/** An archive of arbitrary entries. */
 async function forged(entries: TarEntry[]): Promise<ArchiveSource> {
   const about = Buffer.from(JSON.stringify({ version: 1, ...ABOUT }));
   const first = { header: { name: "about.json", size: about.length }, body: about };
@@ -61,7 +61,7 @@ function check(source: ArchiveSource) {
 }
 
 describe("an archive of a store", () => {
-  it("gives back every value, also one that is larger than the memory is to hold", async () => {
+  it("restores every value, also one that is too large for memory", async () => {
     const values = {
       "mentions/snapshot": "{}",
       [`inbox/alice/messages/${"0".repeat(150)}/${"1".repeat(150)}`]: randomBytes(300),
@@ -87,7 +87,7 @@ describe("an archive of a store", () => {
     expect(String(execFileSync("sha256sum", ["-c", "SHA256SUMS"], { cwd: folder }))).toMatch(/store\/a\/b: OK/);
   });
 
-  it("is refused where any byte of a value has changed, or its end is missing", async () => {
+  it("is refused if a byte of a value was changed, or its end is missing", async () => {
     const file = await archiveOf(await filled({ "a/b": "one quince", "a/c": "two" }));
     const tar = gunzipSync(readFileSync(file));
     const changed = Buffer.from(tar);
@@ -114,24 +114,21 @@ describe("an archive of a store", () => {
     ["an absolute path", [entry("/etc/passwd", "x")]],
     ["a path upwards in a pax header", [entry("store/a", "x", { pax: { path: "store/../b" } })]],
     ["another folder", [entry("keys/alice.key", "x")]],
-    ["a name that is no key", [entry("store/.tmp/a", "x")]],
+    ["a name that is not a key", [entry("store/.tmp/a", "x")]],
     ["a symbolic link", [entry("store/a", "", { type: "symlink", linkname: "/etc/passwd" })]],
     ["a hard link", [entry("store/a", "", { type: "link", linkname: "/etc/passwd" })]],
     ["a folder", [entry("store/a/", "", { type: "directory" })]],
     ["a device", [entry("store/a", "", { type: "character-device" })]],
     ["no list of hashes", [entry("store/a", "x")]],
-    [
-      "a value that its list does not have right",
-      [entry("store/a", "x"), entry("SHA256SUMS", `${sha256("y")}  store/a\n`)],
-    ],
-    ["a list of what is not there", [entry("SHA256SUMS", `${sha256("y")}  store/a\n`)]],
-    ["a damaged list", [entry("store/a", "x"), entry("SHA256SUMS", "store/a\n")]],
-    ["more after its list", [entry("SHA256SUMS", ""), entry("store/a", "x")]],
+    ["a value that does not match its hash", [entry("store/a", "x"), entry("SHA256SUMS", `${sha256("y")}  store/a\n`)]],
+    ["a hash of a missing value", [entry("SHA256SUMS", `${sha256("y")}  store/a\n`)]],
+    ["a damaged list of hashes", [entry("store/a", "x"), entry("SHA256SUMS", "store/a\n")]],
+    ["an entry after the list of hashes", [entry("SHA256SUMS", ""), entry("store/a", "x")]],
   ])("is refused with %s", async (_, entries) => {
     await expect(forged(entries).then(check)).rejects.toMatchObject({ code: "bad-file" });
   });
 
-  it("counts the later one of two values of one key, and none that its list leaves out", async () => {
+  it("has the later of two values of a key, and no value without a hash", async () => {
     const sums = entry("SHA256SUMS", `${sha256("new")}  store/a\n`);
     const source = await forged([entry("store/a", "old"), entry("store/b", "gone"), entry("store/a", "new"), sums]);
     const contents = await check(source);
@@ -142,7 +139,7 @@ describe("an archive of a store", () => {
     expect(found).toEqual([["a", "new"]]);
   });
 
-  it("fails where it is changed between the check and the reading", async () => {
+  it("fails to restore if it was changed after the check", async () => {
     const file = await archiveOf(await filled({ "a/b": "one" }));
     const other = await archiveOf(await filled({ "a/b": "two" }));
     const contents = await check(sourceOf(file));
@@ -152,7 +149,7 @@ describe("an archive of a store", () => {
     await expect(reading()).rejects.toMatchObject({ code: "bad-file" });
   });
 
-  it("breaks off where the store fails, and where nobody takes the bytes any longer", async () => {
+  it("fails if the store fails or its consumer stops", async () => {
     const store = await filled({ a: "one", b: randomBytes(2 ** 20) });
     const failing: StreamingStore = {
       ...store,
@@ -161,9 +158,9 @@ describe("an archive of a store", () => {
     await expect(archiveOf(failing)).rejects.toThrow("down");
     const writer = new ArchiveWriter();
     const bytes = writer.stream(ABOUT, () => copyConsistently(store, [], writer, () => {}));
-    const taking = pipeline(bytes, async (chunks: AsyncIterable<Uint8Array>) => {
+    const consuming = pipeline(bytes, async (chunks: AsyncIterable<Uint8Array>) => {
       for await (const _ of chunks) throw new Error("the disk is full");
     });
-    await expect(taking).rejects.toThrow("the disk is full");
+    await expect(consuming).rejects.toThrow("the disk is full");
   });
 });

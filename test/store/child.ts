@@ -1,4 +1,4 @@
-// test/store/child.ts: a process that shares a store with others: what it does is its first argument.
+// test/store/child.ts: a process that shares a store with others. Its first argument is its task.
 import { writeSync } from "node:fs";
 import * as v from "valibot";
 import { FileStore } from "../../plugin/store/file.js";
@@ -7,15 +7,15 @@ import { contentOf, keyOf } from "./steps.js";
 
 const [task = "", folder = "", argument = ""] = process.argv.slice(2);
 const store = new FileStore(folder);
-const say = (line: string) => writeSync(1, `${line}\n`);
+const print = (line: string) => writeSync(1, `${line}\n`);
 
-/** Goes on until it is killed, and says each step that has been answered. */
+/** Writes and deletes until the process is killed, and prints each acknowledged step. */
 async function step(first: number): Promise<never> {
   for (let n = first; ; n += 1) {
     const value = contentOf(n);
     if (value) await store.put(keyOf(n), value);
     else await store.delete(keyOf(n));
-    say(String(n));
+    print(String(n));
   }
 }
 
@@ -23,14 +23,14 @@ async function count(times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) await update(store, "count", v.number(), (old) => (old ?? 0) + 1);
 }
 
-/** @param key - of a value that is too large for what is left of the disk */
+/** @param key - gets a value that is too large for the remaining disk space */
 async function fill(key: string): Promise<void> {
   const large = new Uint8Array(1 << 20);
-  const why = await store.put(key, large).then(
+  const result = await store.put(key, large).then(
     () => "written",
     (error) => `${error.code} ${error.cause?.code}`,
   );
-  say(why);
+  print(result);
 }
 
 if (task === "step") await step(Number(argument));

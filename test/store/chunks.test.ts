@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chunksUntilAborted } from "../../plugin/store/chunks.js";
 
-/** A body that brings what it has, and then never ends by itself. @returns with the reasons that it was cancelled for */
+/** A body that has these chunks and never ends. @returns it, and the reasons of its cancellations */
 function bodyOf(chunks: string[]): { body: ReadableStream<Uint8Array>; cancelled: unknown[] } {
   const cancelled: unknown[] = [];
   const left = [...chunks];
@@ -16,28 +16,28 @@ function bodyOf(chunks: string[]): { body: ReadableStream<Uint8Array>; cancelled
 }
 
 describe("the chunks of a body until a signal", () => {
-  it("end with its reason, also where nothing comes any more, and let go of the body", async () => {
+  it("fail with its reason, even if no chunk arrives, and cancel the body", async () => {
     const ending = new AbortController();
     const { body, cancelled } = bodyOf(["one", "two"]);
-    const come: string[] = [];
+    const received: string[] = [];
     const reading = (async () => {
-      for await (const chunk of chunksUntilAborted(body, ending.signal)) come.push(Buffer.from(chunk).toString());
+      for await (const chunk of chunksUntilAborted(body, ending.signal)) received.push(Buffer.from(chunk).toString());
     })();
-    await expect.poll(() => come).toEqual(["one", "two"]);
-    const reason = new Error("It is over.");
+    await expect.poll(() => received).toEqual(["one", "two"]);
+    const reason = new Error("aborted by the test");
     ending.abort(reason);
     await expect(reading).rejects.toBe(reason);
     expect(cancelled).toEqual([reason]);
   });
 
-  it("do not begin where it is aborted already", async () => {
-    const reason = new Error("It is over.");
+  it("do not start if it is already aborted", async () => {
+    const reason = new Error("aborted by the test");
     const { body, cancelled } = bodyOf(["one"]);
     await expect(chunksUntilAborted(body, AbortSignal.abort(reason)).next()).rejects.toBe(reason);
     expect(cancelled).toEqual([reason]);
   });
 
-  it("let go of the body where who reads has enough", async () => {
+  it("cancel the body if the consumer stops", async () => {
     const { body, cancelled } = bodyOf(["one", "two"]);
     for await (const chunk of chunksUntilAborted(body, new AbortController().signal)) {
       expect(Buffer.from(chunk).toString()).toBe("one");
@@ -46,12 +46,12 @@ describe("the chunks of a body until a signal", () => {
     expect(cancelled).toHaveLength(1);
   });
 
-  it("end with the body, and fail with it", async () => {
+  it("end when the body ends, and fail when it fails", async () => {
     const { signal } = new AbortController();
     const all: Uint8Array[] = [];
     for await (const chunk of chunksUntilAborted(new Blob(["one"]).stream(), signal)) all.push(chunk);
     expect(Buffer.concat(all).toString()).toBe("one");
-    const broken = new Error("The connection broke off.");
+    const broken = new Error("The connection was lost.");
     const failing = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(broken) });
     await expect(chunksUntilAborted(failing, signal).next()).rejects.toBe(broken);
   });

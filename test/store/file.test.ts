@@ -29,7 +29,7 @@ const work = mkdtempSync(join(tmpdir(), "twtxt-store-"));
 const child = join(work, "child.mjs");
 const text = (value: string) => Buffer.from(value);
 const storeFailed = expect.objectContaining({ code: "store-failed" });
-const NOBODY = 65534;
+const UNPRIVILEGED = 65534;
 
 beforeAll(async () => {
   const entry = fileURLToPath(new URL("child.ts", import.meta.url));
@@ -64,12 +64,12 @@ function inside(folder: string, key: string): { version: string; names: string[]
 function run(command: string, args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const started = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
-    let said = "";
+    let output = "";
     started.stdout.on("data", (data) => {
-      said += data;
+      output += data;
     });
     started.on("error", reject);
-    started.on("close", (code) => (code === 0 ? resolve(said.trim()) : reject(new Error(`it ended with ${code}`))));
+    started.on("close", (code) => (code === 0 ? resolve(output.trim()) : reject(new Error(`it ended with ${code}`))));
   });
 }
 
@@ -86,7 +86,7 @@ describe("a folder", () => {
     expect((await one.get("a/b"))?.bytes).toEqual(text("two"));
   });
 
-  it("of the first version, in which each value has a file beside its head, is read, written and cleaned up as any other", async () => {
+  it("of the first version, with a file for each value next to its head, can be read, written and cleaned up", async () => {
     const folder = newFolder();
     const versions = { read: "3-0123456789abcdef", written: "1-0123456789abcdef", streamed: "1-0000000000000000" };
     for (const [key, version] of Object.entries(versions)) {
@@ -119,7 +119,7 @@ describe("a folder", () => {
     expect(names.map((name) => statSync(join(folder, "a/b@", name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
-  it("has two files for each key, however many write it, and none for a deleted one", async () => {
+  it("has two files for each key, however many writers it has, and none for a deleted key", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     for (let i = 0; i < 10; i += 1) await store.put("a/b", text(`${i}`));
@@ -132,7 +132,7 @@ describe("a folder", () => {
     expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
   });
 
-  it("may have files of other programs, which are no keys and stay", async () => {
+  it("keeps files of other programs, which are not keys", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a/b", text("one"));
@@ -157,8 +157,8 @@ describe("an etag", () => {
   });
 });
 
-describe("a file of a killed process", () => {
-  it("during a new version: is not read, and removed by the next write", async () => {
+describe("a file left by a killed process", () => {
+  it("that was writing a new version is not read, and the next write removes it", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a", text("whole"));
@@ -169,7 +169,7 @@ describe("a file of a killed process", () => {
     expect(inside(folder, "a").names).toHaveLength(2);
   });
 
-  it("before an old version was removed: is not read, and removed by the next write", async () => {
+  it("that was removing an old version is not read, and the next write removes it", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a", text("one"));
@@ -181,7 +181,7 @@ describe("a file of a killed process", () => {
     expect(inside(folder, "a").names).toHaveLength(2);
   });
 
-  it("during the creation or removal of a key: is no key, and removed by the first write of another process", async () => {
+  it("that was creating or removing a key is not a key, and the first write of another process removes it", async () => {
     const folder = newFolder();
     await new FileStore(folder).put("a", text("one"));
     const ended = spawn(process.execPath, ["-e", ""]);
@@ -214,7 +214,7 @@ describe("a file of a killed process", () => {
     expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere, names.written].sort());
   });
 
-  it("is looked for once an hour, since another process may be killed while this one runs", async () => {
+  it("is looked for once an hour, because another process may be killed while this one runs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
       const folder = newFolder();
@@ -233,7 +233,7 @@ describe("a file of a killed process", () => {
     }
   });
 
-  it("store-failed: a file that became shorter while it was read, which is closed", async () => {
+  it("store-failed: a file that became shorter while it was read; it is closed", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, null);
     await store.put("a", text("hello"));
@@ -244,7 +244,7 @@ describe("a file of a killed process", () => {
     if (process.platform === "linux") expect(openBelow(join(folder, "a@"))).toEqual([]);
   });
 
-  it("store-failed: the empty folder of a key is damaged, not a missing key", async () => {
+  it("store-failed: an empty folder is a damaged key, not a missing one", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, null);
     await store.put("a", text("one"));
@@ -263,7 +263,7 @@ describe("several processes", () => {
     expect(readFileSync(join(folder, "count@", inside(folder, "count").version), "utf8")).toBe("200");
   });
 
-  it("lose nothing acknowledged and leave nothing incomplete if one is killed, twenty times", async () => {
+  it("lose no acknowledged write and leave no incomplete value when one is killed twenty times", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     const expected = new Map<string, Uint8Array>();
@@ -275,10 +275,10 @@ describe("several processes", () => {
 
     let step = 0;
     for (let kills = 0; kills < 20; kills += 1) {
-      const answered = await stepsUntilKilled(folder, step + 1, 1 + ((kills * 7) % 13));
-      expect(answered).toBeGreaterThan(step);
-      while (step < answered) apply(++step);
-      // The step after the last answered one has happened or not, but never in part.
+      const acknowledged = await stepsUntilKilled(folder, step + 1, 1 + ((kills * 7) % 13));
+      expect(acknowledged).toBeGreaterThan(step);
+      while (step < acknowledged) apply(++step);
+      // The step after the last acknowledged one was done completely or not at all.
       const found = (await store.get(keyOf(step + 1)))?.bytes ?? null;
       if (isSame(found, contentOf(step + 1))) apply(step + 1);
       const values = await Promise.all([...expected.keys()].map(async (key) => (await store.get(key))?.bytes ?? null));
@@ -293,14 +293,14 @@ describe("several processes", () => {
   });
 });
 
-/** Runs a process from a step until it has had this many answers, then kills it. */
-function stepsUntilKilled(folder: string, first: number, answers: number): Promise<number> {
+/** Runs a process from a step until it has printed this many steps, then kills it. */
+function stepsUntilKilled(folder: string, first: number, count: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const started = spawn(process.execPath, [child, "step", folder, String(first)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let last = 0;
-    let left = answers;
+    let left = count;
     createInterface(started.stdout)
       .on("line", (line) => {
         last = Number(line);
@@ -317,7 +317,7 @@ function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
 }
 
 describe("store-failed", () => {
-  it("a read-only folder: its values stay and can be read", async () => {
+  it("a read-only folder, whose values stay readable", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a/b", text("one"));
@@ -332,7 +332,7 @@ describe("store-failed", () => {
     expect((await store.get("a/b"))?.bytes).toEqual(text("two"));
   });
 
-  it("an unreadable folder is not an empty one", async () => {
+  it("an unreadable folder, which is not an empty one", async () => {
     const folder = join(newFolder(), "file");
     writeFileSync(folder, "");
     const store = new FileStore(folder);
@@ -342,32 +342,29 @@ describe("store-failed", () => {
     await expect(store.delete("a")).rejects.toThrow(storeFailed);
   });
 
-  it.each(["there", "new"])(
-    "a value that is too large for the disk leaves nothing behind: its key is %s",
-    async (key) => {
-      const folder = newFolder();
-      const store = new FileStore(folder);
-      await store.put("there", text("one"));
-      // A limit on the size of a file stops a write in its middle, as a full disk does.
-      const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, child, "fill", folder, key];
-      expect(await run("/bin/sh", limited)).toBe("store-failed EFBIG");
-      expect(await store.keys("")).toEqual(["there"]);
-      expect((await store.get("there"))?.bytes).toEqual(text("one"));
-      expect(inside(folder, "there").names).toHaveLength(1);
-      expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
-    },
-  );
+  it.each(["there", "new"])("a value too large for the disk, which leaves no files: its key is %s", async (key) => {
+    const folder = newFolder();
+    const store = new FileStore(folder);
+    await store.put("there", text("one"));
+    // A limit on the size of a file stops a write in its middle, as a full disk does.
+    const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, child, "fill", folder, key];
+    expect(await run("/bin/sh", limited)).toBe("store-failed EFBIG");
+    expect(await store.keys("")).toEqual(["there"]);
+    expect((await store.get("there"))?.bytes).toEqual(text("one"));
+    expect(inside(folder, "there").names).toHaveLength(1);
+    expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
+  });
 });
 
-/** Removes the right to write, also from root, which becomes an unprivileged user meanwhile. */
+/** Makes a folder read-only during the action. Root becomes an unprivileged user for it. */
 async function readOnly(folder: string, action: () => Promise<void>): Promise<void> {
   const isRoot = process.geteuid?.() === 0;
   const paths = ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })].map((path) => join(folder, path));
   const folders = paths.filter((path) => statSync(path).isDirectory());
-  if (isRoot) for (const path of paths) chownSync(path, NOBODY, NOBODY);
+  if (isRoot) for (const path of paths) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
   for (const path of folders) chmodSync(path, 0o500);
   if (isRoot) chmodSync(work, 0o755);
-  if (isRoot) process.seteuid?.(NOBODY);
+  if (isRoot) process.seteuid?.(UNPRIVILEGED);
   try {
     await action();
   } finally {

@@ -8,25 +8,25 @@ import { faultyStore } from "../helpers/faulty-store.js";
 const Note = v.object({ text: v.string() });
 const storeFailed = expect.objectContaining({ code: "store-failed" });
 
-describe("a value of JSON", () => {
-  it("comes back as it was, with the etag of its version", async () => {
+describe("a JSON value", () => {
+  it("is read as it was written, with the etag of its version", async () => {
     const store = memoryStore();
     const etag = await writeJson(store, "note", { text: "žluťoučký 🐎" });
     expect(await readJson(store, "note", Note)).toEqual({ value: { text: "žluťoučký 🐎" }, etag });
   });
 
-  it("is null where there is none", async () => {
+  it("is null for a missing key", async () => {
     expect(await readJson(memoryStore(), "note", Note)).toBeNull();
   });
 
-  it("is written under a condition, or not at all", async () => {
+  it("is written only if its condition holds", async () => {
     const store = memoryStore();
     expect(await writeJson(store, "note", { text: "one" }, { isNew: true })).not.toBeNull();
     expect(await writeJson(store, "note", { text: "two" }, { isNew: true })).toBeNull();
     expect((await readJson(store, "note", Note))?.value).toEqual({ text: "one" });
   });
 
-  it("is one of all with a prefix, or of those that are wanted", async () => {
+  it("is read with all others of a prefix, or with those that a filter selects", async () => {
     const store = memoryStore();
     for (const key of ["a/1", "a/2", "b/1"]) await writeJson(store, key, { text: key });
     const all = await readAllJson(store, "a/", Note);
@@ -36,18 +36,18 @@ describe("a value of JSON", () => {
     await expect(readAllJson(store, "a/", Note)).rejects.toThrow(storeFailed);
   });
 
-  it("has only those fields that its schema knows", async () => {
+  it("has only the fields of its schema", async () => {
     const store = memoryStore();
     await writeJson(store, "note", { text: "one", more: true });
     expect((await readJson(store, "note", Note))?.value).toEqual({ text: "one" });
   });
 
   it.each([
-    ["half of one", Buffer.from('{"text": "on')],
-    ["nothing", Buffer.from("")],
-    ["of another shape", Buffer.from('{"text": 1}')],
+    ["truncated", Buffer.from('{"text": "on')],
+    ["empty", Buffer.from("")],
+    ["of another type", Buffer.from('{"text": 1}')],
     ["not UTF-8", Buffer.from('{"text": "\xff"}', "latin1")],
-  ])("store-failed: what is stored is %s, and it stays", async (_name, bytes) => {
+  ])("store-failed: a stored value that is %s, which stays", async (_name, bytes) => {
     const store = memoryStore();
     await store.put("note", bytes);
     await expect(readJson(store, "note", Note)).rejects.toThrow(storeFailed);
@@ -55,7 +55,7 @@ describe("a value of JSON", () => {
     expect(Buffer.from((await store.get("note"))?.bytes ?? [])).toEqual(bytes);
   });
 
-  it("store-failed: the message says where it is wrong", async () => {
+  it("store-failed: the message names the wrong field", async () => {
     const store = memoryStore();
     await writeJson(store, "note", { text: 1 });
     await expect(readJson(store, "note", Note)).rejects.toThrow(/note.*text: .*string/);
@@ -65,14 +65,14 @@ describe("a value of JSON", () => {
 describe("an update", () => {
   const append = (text: string) => (old: { text: string } | null) => ({ text: (old?.text ?? "") + text });
 
-  it("makes a value of nothing, and the next one of that", async () => {
+  it("creates a value, then changes it", async () => {
     const store = memoryStore();
     expect(await update(store, "note", Note, append("a"))).toEqual({ text: "a" });
     expect(await update(store, "note", Note, append("b"))).toEqual({ text: "ab" });
     expect((await readJson(store, "note", Note))?.value).toEqual({ text: "ab" });
   });
 
-  it("leaves a value as it is for null, and writes nothing", async () => {
+  it("writes nothing if the change is null", async () => {
     const store = memoryStore();
     expect(await update(store, "note", Note, () => null)).toBeNull();
     expect(await store.keys("")).toEqual([]);
@@ -83,8 +83,8 @@ describe("an update", () => {
 
   it.each([
     ["changes the value", (store: Store) => writeJson(store, "note", { text: "x" }), "x"],
-    ["deletes it", (store: Store) => store.delete("note"), null],
-  ])("starts again from what is there where somebody else %s in between", async (_name, interfere, left) => {
+    ["deletes the value", (store: Store) => store.delete("note"), null],
+  ])("starts again from the current value if another process %s", async (_name, interfere, left) => {
     const store = memoryStore();
     await writeJson(store, "note", { text: "a" });
     const seen: (string | null)[] = [];
@@ -97,7 +97,7 @@ describe("an update", () => {
     expect((await readJson(store, "note", Note))?.value).toEqual(result);
   });
 
-  it("store-failed: others are always faster, which ends", async () => {
+  it("store-failed: gives up after losing 50 races", async () => {
     const store = { ...memoryStore(), put: async () => null };
     let tries = 0;
     const change = () => ({ text: String(++tries) });
@@ -105,7 +105,7 @@ describe("an update", () => {
     expect(tries).toBe(50);
   });
 
-  it("store-failed: the store is down before it reads or writes, and nothing has changed", async () => {
+  it("store-failed: a store that is down before the read or write; nothing changes", async () => {
     const store = faultyStore(memoryStore());
     for (const operation of ["get", "put"] as const) {
       store.fail({ operation, when: "before", times: 1 });
@@ -115,7 +115,7 @@ describe("an update", () => {
     expect(await update(store, "note", Note, append("a"))).toEqual({ text: "a" });
   });
 
-  it("store-failed: the answer to the write is lost, and it has happened once", async () => {
+  it("store-failed: a lost response to the write, which happened once", async () => {
     const store = faultyStore(memoryStore());
     store.fail({ operation: "put", key: "note", when: "after" });
     await expect(update(store, "note", Note, append("a"))).rejects.toThrow(storeFailed);

@@ -6,7 +6,7 @@ import { faultyStore } from "../helpers/faulty-store.js";
 
 const NOTHING = new Uint8Array();
 
-/** A listing of `a/<copy>-<group>-<size>`, at a time that a test sets. */
+/** A listing of keys such as `a/<copy>-<group>-<size>`, with a clock that the test sets. */
 async function listingOf(...keys: string[]) {
   const store = faultyStore(memoryStore());
   for (const key of keys) await store.put(key, NOTHING);
@@ -66,7 +66,7 @@ describe("a key listing", () => {
     expect(await recent()).toEqual({ count: 1, bytes: 2 });
   });
 
-  it("loses no change of its own process to a listing that has begun before", async () => {
+  it("keeps changes of its own process that happen during a listing", async () => {
     const { store, listing, recent } = await listingOf("a/1-x-1", "a/1-y-2");
     const first = recent();
     await store.put("a/1-z-4", NOTHING);
@@ -77,7 +77,7 @@ describe("a key listing", () => {
     expect(await recent()).toEqual({ count: 2, bytes: 6 });
   });
 
-  it("lists anew on request, also while a listing is under way that misses a change", async () => {
+  it("lists again on request, even during a listing that misses a change", async () => {
     const { store, listing, recent } = await listingOf("a/1-x-1");
     const first = recent();
     await store.put("a/1-y-2", NOTHING);
@@ -86,14 +86,14 @@ describe("a key listing", () => {
     expect(countsOf(listing)).toEqual({ count: 2, bytes: 3 });
   });
 
-  it("fails where the store does, and lists again at the next request", async () => {
+  it("fails if the store fails, and lists again at the next request", async () => {
     const { store, recent } = await listingOf("a/1-x-1");
     store.fail({ when: "before", operation: "keys", times: 1 });
     await expect(recent()).rejects.toMatchObject({ code: "store-failed" });
     expect(await recent()).toEqual({ count: 1, bytes: 1 });
   });
 
-  it("has the totals of a recount after any changes", async () => {
+  it("has the same totals as a new listing after any changes", async () => {
     const key = fc.tuple(fc.nat(3), fc.constantFrom("x", "y", "z"), fc.nat(9)).map((parts) => `a/${parts.join("-")}`);
     const changes = fc.array(fc.record({ key, isAdded: fc.boolean() }), { maxLength: 60 });
     await fc.assert(
@@ -130,14 +130,14 @@ describe("a reservation", () => {
     expect(await listing.reserve({ group: "x", size: 5 }, LIMITS)).toBeInstanceOf(Function);
   });
 
-  it("always has the room that its group has already", async () => {
+  it("always fits into the space that its group already has", async () => {
     const { listing, recent } = await listingOf("a/1-x-20", "a/1-y-1", "a/1-z-1");
     await recent();
     expect(await listing.reserve({ group: "x", size: 21 }, LIMITS)).toBe("bytes");
     expect(await listing.reserve({ group: "x", size: 20 }, LIMITS)).toBeInstanceOf(Function);
   });
 
-  it("gets the room that another process has freed", async () => {
+  it("uses space that another process has freed", async () => {
     const { store, listing, recent } = await listingOf("a/1-x-1", "a/1-y-2");
     await recent();
     await store.delete("a/1-x-1");
@@ -145,12 +145,12 @@ describe("a reservation", () => {
   });
 });
 
-it("keeps the 1,000 listings in memory that were used last", () => {
+it("the 1,000 most recently used listings stay in memory", () => {
   const listingOf = listingsOf((name) => ({ store: memoryStore(), now: () => 0, prefix: name, parse: () => null }));
   const [first, second] = [listingOf("first"), listingOf("second")];
   for (let n = 0; n < 998; n += 1) listingOf(`guest ${n}`);
   expect(listingOf("first")).toBe(first);
-  listingOf("one more");
+  listingOf("another");
   expect(listingOf("first")).toBe(first);
   expect(listingOf("second")).not.toBe(second);
 });

@@ -4,7 +4,7 @@ import { storeContract } from "../contract/store.js";
 
 storeContract("memory", async () => memoryStore());
 
-it("never gives an etag twice, not even to the same bytes", async () => {
+it("never uses an etag twice, not even for the same bytes", async () => {
   const store = memoryStore();
   const bytes = Buffer.from("same");
   const first = await store.put("a", bytes);

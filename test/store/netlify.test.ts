@@ -8,7 +8,7 @@ import { passLimitsAfter, passTimeLimits } from "../helpers/time-limits.js";
 const text = (value: string) => Buffer.from(value);
 const storeFailed = expect.objectContaining({ code: "store-failed" });
 
-/** The two stores of one test are of one site. */
+/** The two stores of a test belong to one site. */
 function stores(isProduction: boolean): (name: string) => Promise<StreamingStore> {
   const sites = new Map<string, BlobsSite>();
   return async (name) => {
@@ -25,18 +25,18 @@ const MANY_KEYS = 50;
 storeContract("netlify", stores(true), MANY_KEYS);
 storeContract("netlify dev", stores(false), MANY_KEYS);
 
-/** The text that is really stored. */
+/** The text in the store, read without the client. */
 async function stored(site: BlobsSite, key: string): Promise<string | null> {
   const found = await site.behind("s").get(key);
   return found && Buffer.from(found.bytes).toString();
 }
 
-/** Fails these requests in their order, and no more. */
+/** Applies these faults to the next requests, in order. */
 function failing(site: BlobsSite, method: string, faults: Fault[]): void {
-  site.faultOf = (asked) => (asked.startsWith(method) ? (faults.shift() ?? null) : null);
+  site.faultOf = (request) => (request.startsWith(method) ? (faults.shift() ?? null) : null);
 }
 
-/** Every kind of call, by the method that it is made with. */
+/** Every kind of call, with its HTTP method. */
 const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
   ["get", "GET", (store) => store.get("a")],
   ["keys", "GET", (store) => store.keys("")],
@@ -46,37 +46,37 @@ const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
 ];
 
 describe("a store that is down", () => {
-  it("store-failed: every call, where nobody listens", async () => {
+  it("store-failed: every call if no server listens", async () => {
     const nowhere = "http://127.0.0.1:1";
     const store = (await blobsSite()).store("s", { edgeURL: nowhere, uncachedEdgeURL: nowhere });
     const ends = await Promise.allSettled(calls.map(([, , call]) => call(store)));
     expect(ends).toEqual(calls.map(() => ({ status: "rejected", reason: storeFailed })));
   });
 
+  it.each(calls)("store-failed: %s, sent once, if the server never responds", async (_name, _method, call) => {
+    const site = await blobsSite();
+    site.faultOf = () => {
+      passTimeLimits();
+      return "silence";
+    };
+    await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
+    expect(site.asked).toHaveLength(1);
+  });
+
   it.each(calls)(
-    "store-failed: %s, where nobody answers: asked once, until the time is over",
-    async (_name, _method, call) => {
+    "store-failed: %s after at most three tries if every connection is cut",
+    async (name, method, call) => {
       const site = await blobsSite();
-      site.faultOf = () => {
-        passTimeLimits();
-        return "silence";
-      };
+      site.faultOf = () => "cut before";
       await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
-      expect(site.asked).toHaveLength(1);
+      expect(site.asked.map((request) => request.split(" ")[0])).toEqual(
+        Array.from({ length: name === "put of a new key" ? 1 : 3 }, () => method),
+      );
+      expect(await site.behind("s").keys("")).toEqual([]);
     },
   );
 
-  it.each(calls)("store-failed: %s, where every connection is cut: at most three tries", async (name, method, call) => {
-    const site = await blobsSite();
-    site.faultOf = () => "cut before";
-    await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
-    expect(site.asked.map((asked) => asked.split(" ")[0])).toEqual(
-      Array.from({ length: name === "put of a new key" ? 1 : 3 }, () => method),
-    );
-    expect(await site.behind("s").keys("")).toEqual([]);
-  });
-
-  it.each([400, 401, 403, 500, 503])("store-failed: a conditional write that is answered with %i", async (status) => {
+  it.each([400, 401, 403, 500, 503])("store-failed: a conditional write with the response %i", async (status) => {
     const site = await blobsSite();
     failing(site, "PUT", [status]);
     await expect(site.store("s").put("a", text("one"), { isNew: true })).rejects.toThrow(storeFailed);
@@ -84,7 +84,7 @@ describe("a store that is down", () => {
     expect(await stored(site, "a")).toBeNull();
   });
 
-  it("store-failed: a pause between two tries ends with the time of the call", async () => {
+  it("store-failed: the time limit of a call also ends the pause between two tries", async () => {
     const site = await blobsSite();
     site.faultOf = () => 503;
     const { fetch } = globalThis;
@@ -96,15 +96,15 @@ describe("a store that is down", () => {
     expect(site.asked).toHaveLength(1);
   });
 
-  it("store-failed: a store that nobody has said where to find", async () => {
+  it("store-failed: a store without a configured site, token or address", async () => {
     const site = await blobsSite();
     await expect(site.store("s", { siteID: "", token: "" }).get("a")).rejects.toThrow(storeFailed);
     await expect(site.store("s", { uncachedEdgeURL: "" }).get("a")).rejects.toThrow(storeFailed);
   });
 });
 
-describe("an answer that is lost", () => {
-  it("store-failed: a conditional write has happened, and is not repeated: its own success would look like a conflict", async () => {
+describe("a retry", () => {
+  it("store-failed: does not follow a conditional write whose response is lost: its own success would look like a conflict", async () => {
     const site = await blobsSite();
     failing(site, "PUT", ["cut after"]);
     await expect(site.store("s").put("a", text("one"), { isNew: true })).rejects.toThrow(storeFailed);
@@ -117,7 +117,7 @@ describe("an answer that is lost", () => {
     expect(await stored(site, "a")).toBe("two");
   });
 
-  it("a write without a condition is repeated, and done", async () => {
+  it("follows an unconditional write whose response is lost", async () => {
     const site = await blobsSite();
     failing(site, "PUT", ["cut after"]);
     const etag = await site.store("s").put("a", text("one"));
@@ -126,7 +126,7 @@ describe("an answer that is lost", () => {
     expect(await stored(site, "a")).toBe("one");
   });
 
-  it("what is read or deleted is asked for again", async () => {
+  it("follows a failed read or deletion", async () => {
     const site = await blobsSite();
     await site.store("s").put("a", text("one"));
     failing(site, "GET", ["cut after", 503]);
@@ -138,7 +138,7 @@ describe("an answer that is lost", () => {
     expect(await stored(site, "a")).toBeNull();
   });
 
-  it.each([409, 429])("%i says that nothing was written: even a conditional write is tried again", async (status) => {
+  it.each([409, 429])("follows %i even for a conditional write, because nothing was written", async (status) => {
     const site = await blobsSite();
     failing(site, "PUT", [status]);
     expect(await site.store("s").put("a", text("one"), { isNew: true })).not.toBeNull();
@@ -147,19 +147,19 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("half an answer", () => {
-  it("store-failed: a value that is cut off", async () => {
+describe("an incomplete response", () => {
+  it("store-failed: a truncated value", async () => {
     const site = await blobsSite();
     await site.store("s").put("a", text("one".repeat(1000)));
     site.faultOf = () => "cut in the middle";
     await expect(site.store("s").get("a")).rejects.toThrow(storeFailed);
   });
 
-  it("store-failed: a list without one of its later pages", async () => {
+  it("store-failed: a list with a failed page", async () => {
     const site = await blobsSite();
     const behind = site.behind("s");
     await Promise.all(Array.from({ length: MANY_KEYS }, (_, i) => behind.put(`k/${i}`, text("x"))));
-    site.faultOf = (asked) => (asked.includes("cursor") ? 403 : null);
+    site.faultOf = (request) => (request.includes("cursor") ? 403 : null);
     await expect(site.store("s").keys("k/")).rejects.toThrow(storeFailed);
     site.faultOf = () => null;
     expect(await site.store("s").keys("k/")).toHaveLength(MANY_KEYS);
@@ -167,8 +167,8 @@ describe("half an answer", () => {
 
   it.each([
     ["without a condition", undefined],
-    ["with one", { isNew: true } as const],
-  ])("store-failed: a write %s that is answered without an etag", async (_name, condition) => {
+    ["with a condition", { isNew: true } as const],
+  ])("store-failed: a write %s whose response has no etag", async (_name, condition) => {
     const site = await blobsSite();
     failing(site, "PUT", ["no etag"]);
     await expect(site.store("s").put("a", text("one"), condition)).rejects.toThrow(storeFailed);
@@ -177,7 +177,7 @@ describe("half an answer", () => {
 });
 
 describe("the requests of a call", () => {
-  it("are one each where etags come with values", async () => {
+  it("are one per call if responses with values have etags", async () => {
     const site = await blobsSite();
     const store = site.store("s");
     const etag = await store.put("a/b", text("one"));
@@ -187,18 +187,18 @@ describe("the requests of a call", () => {
     expect(site.asked).toEqual(["PUT s/a/b", "GET s/a/b", "GET s?prefix=a%2F", "DELETE s/a/b"]);
   });
 
-  it("ask for the etag before the value where only lists tell it, so that it is never too new", async () => {
+  it("read the etag before the value if only lists have it, so that it is never newer than the value", async () => {
     const site = await blobsSite(false);
     const store = site.store("s");
     const first = await store.put("a", text("one"));
-    // The local server makes etags of the time of a write, and two of one moment would have the same.
+    // The local server derives etags from the time of a write: two in the same millisecond would be equal.
     await setTimeout(50);
     site.asked.length = 0;
-    // Somebody writes after the list and before the value.
+    // Another client writes after the list and before the value is read.
     let reads = 0;
     const between: Promise<unknown>[] = [];
-    site.faultOf = (asked) => {
-      if (asked === "GET s/a" && ++reads === 2) between.push(site.behind("s").put("a", text("two")));
+    site.faultOf = (request) => {
+      if (request === "GET s/a" && ++reads === 2) between.push(site.behind("s").put("a", text("two")));
       return null;
     };
     const found = await store.get("a");
@@ -209,7 +209,7 @@ describe("the requests of a call", () => {
     expect(await stored(site, "a")).toBe("two");
   });
 
-  it("never show what others have put into the store and is no key", async () => {
+  it("ignore entries of other programs that are not keys", async () => {
     const site = await blobsSite();
     await site.store("s").put("a", text("one"));
     const foreign = await fetch(`${site.url}/site/site:s/Not-A-Key`, {

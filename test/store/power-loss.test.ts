@@ -131,7 +131,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
   });
 
-  it("an unreadable file is not removed: the store fails", async () => {
+  it("an unreadable file stays, and the store fails", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -182,7 +182,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("nothing acknowledged is lost, whichever files were not written, by two writers, twelve times", async () => {
+  it("no acknowledged write of two writers is lost, whichever files were not written, in twelve power losses", async () => {
     const folder = newFolder();
     const random = seeded(1);
     let boot = 0;
@@ -209,7 +209,7 @@ describe("after a power loss", () => {
     }
   });
 
-  it("several processes that start at once all see the repaired store", async () => {
+  it("several processes that start at the same time all see the repaired store", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     const keys = Array.from({ length: 40 }, (_, i) => `box/k${i}`);
@@ -221,7 +221,7 @@ describe("after a power loss", () => {
 });
 
 describe("a store that another machine is writing", () => {
-  it("is refused with a message, and keeps the values of the other one", async () => {
+  it("is refused with a message, and the values of the other machine stay", async () => {
     const folder = newFolder();
     const other = new FileStore(folder, BEFORE);
     await other.put("a", text("one"));

@@ -1,4 +1,4 @@
-// test/store/restarts.ts: stores whose machine is restarted, and a look at their files.
+// test/store/restarts.ts: helpers for stores on a restarted machine, and for their files.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A name of a start of the machine, as the system gives them. */
+/** Boot IDs before and after a restart. */
 export const [BEFORE, AFTER] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
 
 export function newFolder(): string {
@@ -45,7 +45,7 @@ export function keyFolders(folder: string): { path: string; files: string[] }[] 
   return folders.map((path) => ({ path: join(folder, path), files: readdirSync(join(folder, path)) }));
 }
 
-/** Does something between two steps of a store: in the midst of the next sync of a file. */
+/** Runs an action in place of the next sync of a file, so between two steps of a store. */
 export async function duringNextSync(name: "sync" | "datasync", action: () => Promise<void>): Promise<void> {
   vi.spyOn(await fileMethods(), name).mockImplementationOnce(action);
 }

@@ -19,7 +19,7 @@ describe("a page of a list", () => {
     expect(listPage(list(END + contents("100%zz") + contents("a")))).toEqual({ keys: ["a"], next: null });
   });
 
-  it("may be the last one, and empty", () => {
+  it("can be the last one, and empty", () => {
     expect(listPage(list(END))).toEqual({ keys: [], next: null });
   });
 
@@ -29,7 +29,7 @@ describe("a page of a list", () => {
     ["&#34;&#x26;&#xE4;&#x1F600;", '"&ä😀'],
     ["&amp;lt;", "&lt;"],
     ["&nothing;&#x110000;", "&nothing;&#x110000;"],
-  ])("names the next one: %s", (token, next) => {
+  ])("has the token of the next one: %s", (token, next) => {
     const xml = list(`${MORE}<NextContinuationToken>${token}</NextContinuationToken>${contents("a")}`);
     expect(listPage(xml)).toEqual({ keys: ["a"], next });
     expect(listQuery("a/", next)).toMatchObject({ prefix: "a/", "continuation-token": next });
@@ -37,10 +37,10 @@ describe("a page of a list", () => {
 
   it.each([
     ["nothing", ""],
-    ["something else", "<html>Welcome!</html>"],
-    ["one that is cut off", list(END + contents("a")).slice(0, -10)],
-    ["one that does not say whether there are more", list(contents("a"))],
-    ["one that says that there are more, and not where", list(MORE + contents("a"))],
+    ["an HTML page", "<html>Welcome!</html>"],
+    ["a truncated list", list(END + contents("a")).slice(0, -10)],
+    ["a list without IsTruncated", list(contents("a"))],
+    ["a list with more pages but no token", list(MORE + contents("a"))],
   ])("cannot be parsed from %s", (_name, xml) => {
     expect(() => listPage(xml)).toThrow(/list of keys is incomplete/);
   });

@@ -16,21 +16,21 @@ function storeAt(endpoint: string, options?: Partial<S3StoreOptions>) {
   return new S3Store({ endpoint, bucket: "bucket", ...access, ...options });
 }
 
-/** As many bytes as that, a MiB at a time, and how many of them have been taken. */
+/** Chunks of one MiB, and how many bytes of them were consumed. */
 function source(size: number) {
-  const seen = { taken: 0, isLeft: false };
+  const seen = { consumed: 0, isEnded: false };
   async function* chunks() {
     try {
-      for (; seen.taken < size; seen.taken += MIB) yield new Uint8Array(MIB);
+      for (; seen.consumed < size; seen.consumed += MIB) yield new Uint8Array(MIB);
     } finally {
-      seen.isLeft = true;
+      seen.isEnded = true;
     }
   }
   return { seen, chunks: chunks() };
 }
 
-describe("a value on its way to S3", () => {
-  it("is sent with its length, unsigned like what a proxy may change, and under the path of the endpoint", async () => {
+describe("an upload to S3", () => {
+  it("has a Content-Length, an unsigned payload and the path of the endpoint", async () => {
     const requests: { request: IncomingMessage; body: Buffer }[] = [];
     const server = await loopbackServer(async (request, response) => {
       requests.push({ request, body: await buffer(request) });
@@ -50,7 +50,7 @@ describe("a value on its way to S3", () => {
     expect(request?.headers).not.toHaveProperty("transfer-encoding");
   });
 
-  it("store-failed: is taken no faster than it goes, and given up where it stands still", async () => {
+  it("store-failed: reads its source no faster than it is sent, and gives up after the idle timeout", async () => {
     const server = await loopbackServer(() => {});
     const { seen, chunks } = source(1024 * MIB);
     await expect(storeAt(server.url, { totalMs: 1000 }).write("a", chunks, 1024 * MIB)).rejects.toThrow(
@@ -59,11 +59,11 @@ describe("a value on its way to S3", () => {
         message: expect.stringContaining("no data for 1000 ms"),
       }),
     );
-    expect(seen.taken).toBeLessThan(64 * MIB);
-    await expect.poll(() => seen.isLeft).toBe(true);
+    expect(seen.consumed).toBeLessThan(64 * MIB);
+    await expect.poll(() => seen.isEnded).toBe(true);
   });
 
-  it("store-failed: is given up where no connection is made, though nothing of it has been taken", async () => {
+  it("store-failed: gives up if no connection is made, before it has read its source", async () => {
     const { seen, chunks } = source(MIB);
     const fetch = (_url: unknown, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
@@ -74,24 +74,24 @@ describe("a value on its way to S3", () => {
     await expect(storeAt("https://s3.example", { fetch, totalMs: 100 }).write("a", chunks, MIB)).rejects.toThrow(
       storeFailed,
     );
-    expect(seen.taken).toBe(0);
+    expect(seen.consumed).toBe(0);
   });
 
-  it("store-failed: is not done where it is said to be before all of it is there", async () => {
+  it("store-failed: does not succeed if the server responds before it has the whole value", async () => {
     const server = await loopbackServer((request, response) => {
       request.once("data", () => response.writeHead(200, { etag: ETAG }).end());
     });
     const { seen, chunks } = source(1024 * MIB);
     await expect(storeAt(server.url).write("a", chunks, 1024 * MIB)).rejects.toThrow(storeFailed);
-    expect(seen.taken).toBeLessThan(1024 * MIB);
-    await expect.poll(() => seen.isLeft).toBe(true);
+    expect(seen.consumed).toBeLessThan(1024 * MIB);
+    await expect.poll(() => seen.isEnded).toBe(true);
   });
 
   it.each([
-    ["more", 3 * MIB - 1],
-    ["fewer", 3 * MIB + 1],
-    ["some where there were none", 0],
-  ])("store-failed: has %s bytes than were said; the server never has as many as it waits for", async (_name, size) => {
+    ["more bytes than its size", 3 * MIB - 1],
+    ["fewer bytes than its size", 3 * MIB + 1],
+    ["bytes although its size is 0", 0],
+  ])("store-failed: has %s; the server never receives a complete request", async (_name, size) => {
     const received: (Buffer | null)[] = [];
     const ended = new EventEmitter();
     const server = await loopbackServer(async (request, response) => {
@@ -106,24 +106,24 @@ describe("a value on its way to S3", () => {
     expect(received.every((body) => body === null)).toBe(true);
   });
 
-  it("throws what its source throws, whatever that is, and is not sent as a whole", async () => {
+  it("throws whatever its source throws, and is not completed", async () => {
     const received: (Buffer | null)[] = [];
     const server = await loopbackServer(async (request) => {
       received.push(await buffer(request).catch(() => null));
     });
-    for (const why of [new Error("not a hash of it"), undefined]) {
+    for (const error of [new Error("not a hash of it"), undefined]) {
       async function* chunks() {
         yield* source(3 * MIB).chunks;
-        throw why;
+        throw error;
       }
-      await expect(storeAt(server.url).write("a", chunks(), 3 * MIB)).rejects.toBe(why);
+      await expect(storeAt(server.url).write("a", chunks(), 3 * MIB)).rejects.toBe(error);
     }
     await expect.poll(() => received).toEqual([null, null]);
   });
 });
 
-describe("a value on its way from S3", () => {
-  it("is asked for no faster than it is read, and no more once nobody reads it", async () => {
+describe("a download from S3", () => {
+  it("is read no faster than its consumer reads it, and not after the consumer stops", async () => {
     const { seen, chunks } = source(1024 * MIB);
     const closed = new EventEmitter();
     const server = await loopbackServer((_request, response) => {
@@ -136,7 +136,7 @@ describe("a value on its way from S3", () => {
     const end = once(closed, "closed");
     await reader?.cancel();
     await end;
-    expect(seen.taken).toBeLessThan(64 * MIB);
+    expect(seen.consumed).toBeLessThan(64 * MIB);
   });
 });
 
@@ -148,7 +148,7 @@ describe("the options of a store in S3", () => {
     "https://user:password@s3.example",
     "https://s3.example?x=1",
     "https://s3.example#x",
-  ])("bad-option: the endpoint %j, which is not repeated: it may hold a password", (endpoint) => {
+  ])("bad-option: the endpoint %j, which the message does not repeat: it may contain a password", (endpoint) => {
     expect(() => storeAt(endpoint)).toThrow(badOption);
     expect(() => storeAt(endpoint)).not.toThrow(/password@|x=1/);
   });
@@ -161,13 +161,13 @@ describe("the options of a store in S3", () => {
     expect(() => storeAt("https://s3.example", { prefix })).toThrow(badOption);
   });
 
-  it("can have a fetch of their own, which is given every request", async () => {
-    const asked: string[] = [];
+  it("can have a custom fetch, which sends every request", async () => {
+    const requests: string[] = [];
     const fetch = async (url: Parameters<typeof globalThis.fetch>[0], init?: RequestInit) => {
-      asked.push(`${init?.method} ${url}`);
+      requests.push(`${init?.method} ${url}`);
       return new Response(null, { status: 204 });
     };
     await storeAt("https://s3.example", { fetch }).delete("a");
-    expect(asked).toEqual(["DELETE https://s3.example/bucket/a"]);
+    expect(requests).toEqual(["DELETE https://s3.example/bucket/a"]);
   });
 });

@@ -5,8 +5,8 @@ import { IdleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-str
 const IDLE_MS = 1000;
 const LONG_MS = 100 * IDLE_MS;
 
-/** Chunks that a test writes. */
-function chunksInHand() {
+/** A stream whose chunks the test writes. */
+function chunkPipe() {
   return new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 10 }, { highWaterMark: 10 });
 }
 
@@ -18,16 +18,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the idle limit of a bucket", () => {
+describe("the idle timeout of a bucket", () => {
   it("counts while an upload waits for the bucket, not for the source of the value", async () => {
     const idle = new IdleLimit(IDLE_MS);
-    const { readable, writable } = chunksInHand();
+    const { readable, writable } = chunkPipe();
     const writer = writable.getWriter();
     const upload = startUpload(readable, 4, idle);
-    const taker = upload.body.getReader();
+    const bucketReader = upload.body.getReader();
     idle.start();
 
-    const first = taker.read();
+    const first = bucketReader.read();
     await writer.write(Uint8Array.of(1, 2));
     vi.advanceTimersByTime(LONG_MS);
     await writer.write(Uint8Array.of(3, 4));
@@ -35,13 +35,13 @@ describe("the idle limit of a bucket", () => {
     vi.advanceTimersByTime(IDLE_MS - 1);
     expect(idle.signal.aborted).toBe(false);
 
-    const second = taker.read();
+    const second = bucketReader.read();
     await settled();
     vi.advanceTimersByTime(LONG_MS);
     await writer.close();
     expect((await second).value).toEqual(Uint8Array.of(3, 4));
     expect(upload.isTaken()).toBe(false);
-    expect((await taker.read()).done).toBe(true);
+    expect((await bucketReader.read()).done).toBe(true);
     expect(upload.isTaken()).toBe(true);
     expect(idle.signal.aborted).toBe(false);
     vi.advanceTimersByTime(IDLE_MS);
@@ -50,7 +50,7 @@ describe("the idle limit of a bucket", () => {
 
   it("counts while a download waits for the bucket, not for the reader of the value", async () => {
     const idle = new IdleLimit(IDLE_MS);
-    const { readable, writable } = chunksInHand();
+    const { readable, writable } = chunkPipe();
     const writer = writable.getWriter();
     const reader = withIdleLimit(readable, idle, (cause) => cause as Error).getReader();
     await writer.write(Uint8Array.of(1));

@@ -11,7 +11,7 @@ import { BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../help
 const lack = await versitygwLack();
 if (lack !== null) process.stderr.write(`SKIPPED: the store in S3 is not tested against versitygw: ${lack}.\n`);
 
-/** One more than a page of the list has. */
+/** One more than a page of the list. */
 const MANY_KEYS = 1001;
 const IDLE_MS = 10_000;
 const NOT_S3: Fault = { status: 200, body: "<html>Welcome!</html>" };
@@ -24,16 +24,16 @@ async function* parts(...values: string[]): AsyncGenerator<Uint8Array> {
   for (const value of values) yield text(value);
 }
 
-/** Every kind of call, and the method that it is made with. */
+/** Every kind of call, with its HTTP method. */
 const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
   ["get", "GET", (store) => store.get("a")],
   ["read", "GET", (store) => store.read("a")],
-  ["read of a part", "GET", (store) => store.read("a", { first: 1, last: 2 })],
+  ["read of a range", "GET", (store) => store.read("a", { first: 1, last: 2 })],
   ["keys", "GET", (store) => store.keys("")],
   ["put", "PUT", (store) => store.put("b", text("two"))],
   ["delete", "DELETE", (store) => store.delete("a")],
 ];
-/** Those that are not repeated where they may have happened. */
+/** Calls that are not retried if they may have succeeded. */
 const onceCalls: typeof calls = [
   ["put of a new key", "PUT", (store) => store.put("b", text("two"), { isNew: true })],
   ["put of a version", "PUT", (store) => store.put("a", text("two"), { etag: '"e"' })],
@@ -41,22 +41,22 @@ const onceCalls: typeof calls = [
 ];
 const allCalls = [...calls, ...onceCalls];
 
-/** The text that is really stored. */
+/** The text in the bucket, read without faults. */
 async function stored(service: S3Service, key: string): Promise<string | null> {
   const found = await service.behind().get(key);
   return found && Buffer.from(found.bytes).toString();
 }
 
-/** The idle limit passes when a test says so. @returns what lets it pass */
+/** Fakes timers. @returns a function that lets the idle timeout pass */
 function idleClock(): () => void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   return () => void vi.advanceTimersByTime(IDLE_MS);
 }
 
-/** Fails these requests in their order, and no more. */
+/** Applies these faults to the next requests, in order. */
 function failing(service: S3Service, method: string, faults: Fault[]): void {
-  service.faultOf = (asked) => (asked.startsWith(method) ? (faults.shift() ?? null) : null);
+  service.faultOf = (request) => (request.startsWith(method) ? (faults.shift() ?? null) : null);
 }
 
 describe.skipIf(lack !== null)("a store in S3", () => {
@@ -66,7 +66,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   }, BUILD_MS);
   afterAll(() => server.end());
 
-  /** A bucket in which `a` is `one`. */
+  /** A bucket with the value `one` under the key `a`. */
   const serviceWithA = async () => {
     const service = await s3Service(server);
     await service.behind().put("a", text("one"));
@@ -74,7 +74,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   };
 
   const services = new Map<string, S3Service>();
-  /** The two stores of one test are parts of one bucket. */
+  /** The two stores of a test share a bucket. */
   const open = async (name: string): Promise<StreamingStore> => {
     const test = expect.getState().currentTestName ?? "";
     const service = services.get(test) ?? (await s3Service(server));
@@ -82,7 +82,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     return service.store({ prefix: `${name}/` });
   };
 
-  /** A thousand requests would take longer than files. */
+  /** Writes keys as files of the server, which is faster than a thousand requests. */
   const fill = (name: string, keys: readonly string[]) => {
     const bucket = services.get(expect.getState().currentTestName ?? "")?.bucket ?? "";
     server.fill(
@@ -94,14 +94,14 @@ describe.skipIf(lack !== null)("a store in S3", () => {
   storeContract("s3", open, MANY_KEYS, fill);
 
   describe("that is down", () => {
-    it("store-failed: every call, where nobody listens", async () => {
+    it("store-failed: every call if no server listens", async () => {
       const service = await s3Service(server);
       const store = service.store({ endpoint: "http://127.0.0.1:1" });
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(store)));
       expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: storeFailed })));
     });
 
-    it("store-failed: every call, where nobody answers: asked once, until the time is over", async () => {
+    it("store-failed: every call, sent once, if the server never responds", async () => {
       const services = await Promise.all(allCalls.map(serviceWithA));
       for (const service of services) service.faultOf = () => "silence";
       const pass = idleClock();
@@ -117,24 +117,27 @@ describe.skipIf(lack !== null)("a store in S3", () => {
 
     it.each<[string, Fault]>([
       ["every connection is cut", "cut before"],
-      ["every answer is that it is overloaded", refusal(503, "SlowDown", "Please reduce your request rate.")],
-      ["every answer is an error of its own", { status: 500, body: "trouble" }],
-    ])("store-failed: where %s: at most three tries, and one of what may have happened", async (_name, fault) => {
-      const tries = await Promise.all(
-        allCalls.map(async ([name, method, call]) => {
-          const service = await serviceWithA();
-          service.faultOf = () => fault;
-          await expect(call(service.store())).rejects.toThrow(storeFailed);
-          expect(service.asked.every((asked) => asked.startsWith(method))).toBe(true);
-          expect(await stored(service, "a")).toBe("one");
-          expect(await stored(service, "b")).toBeNull();
-          return [name, service.asked.length];
-        }),
-      );
-      expect(tries).toEqual([...calls.map(([name]) => [name, 3]), ...onceCalls.map(([name]) => [name, 1])]);
-    });
+      ["the server is always overloaded", refusal(503, "SlowDown", "Please reduce your request rate.")],
+      ["the server always fails", { status: 500, body: "trouble" }],
+    ])(
+      "store-failed: if %s, after at most three tries, or one of a call that may have succeeded",
+      async (_name, fault) => {
+        const tries = await Promise.all(
+          allCalls.map(async ([name, method, call]) => {
+            const service = await serviceWithA();
+            service.faultOf = () => fault;
+            await expect(call(service.store())).rejects.toThrow(storeFailed);
+            expect(service.asked.every((request) => request.startsWith(method))).toBe(true);
+            expect(await stored(service, "a")).toBe("one");
+            expect(await stored(service, "b")).toBeNull();
+            return [name, service.asked.length];
+          }),
+        );
+        expect(tries).toEqual([...calls.map(([name]) => [name, 3]), ...onceCalls.map(([name]) => [name, 1])]);
+      },
+    );
 
-    it("store-failed: a pause between two tries ends with the time of the call, and the answer before it is told", async () => {
+    it("store-failed: the time limit of a call also ends the pause between two tries, and the message has the last response", async () => {
       const service = await serviceWithA();
       service.faultOf = () => refusal(503, "SlowDown", "Please reduce your request rate.");
       const fetch = async (...request: Parameters<typeof globalThis.fetch>) =>
@@ -146,12 +149,12 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
   });
 
-  describe("that has a short trouble", () => {
+  describe("that fails briefly", () => {
     it.each<[string, Fault]>([
       ["the connection is cut", "cut before"],
-      ["the answer is lost", "cut after"],
-      ["it is overloaded", refusal(503, "SlowDown")],
-    ])("is asked again where %s", async (_name, fault) => {
+      ["the response is lost", "cut after"],
+      ["the server is overloaded", refusal(503, "SlowDown")],
+    ])("gets a retry if %s", async (_name, fault) => {
       const service = await serviceWithA();
       const store = service.store();
       failing(service, "GET", [fault]);
@@ -171,7 +174,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     it.each([
       [409, "ConditionalRequestConflict"],
       [429, "TooManyRequests"],
-    ])("%i %s says that nothing was written: even a conditional write is tried again", async (status, code) => {
+    ])("%i %s means that nothing was written: even a conditional write is retried", async (status, code) => {
       const service = await serviceWithA();
       failing(service, "PUT", [refusal(status, code), refusal(status, code)]);
       expect(await service.store().put("b", text("two"), { isNew: true })).not.toBeNull();
@@ -188,17 +191,14 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(await stored(service, "b")).toBeNull();
     });
 
-    it.each(onceCalls)(
-      "store-failed: %s, of which the answer is lost, is not repeated",
-      async (_name, method, call) => {
-        const service = await serviceWithA();
-        failing(service, method, ["cut after"]);
-        await expect(call(service.store())).rejects.toThrow(storeFailed);
-        expect(service.asked).toHaveLength(1);
-      },
-    );
+    it.each(onceCalls)("store-failed: %s with a lost response is not retried", async (_name, method, call) => {
+      const service = await serviceWithA();
+      failing(service, method, ["cut after"]);
+      await expect(call(service.store())).rejects.toThrow(storeFailed);
+      expect(service.asked).toHaveLength(1);
+    });
 
-    it("store-failed: a value that is written in parts and refused cannot be sent again, and why is told", async () => {
+    it("store-failed: a refused write of a stream cannot be retried, and the message has the reason", async () => {
       const service = await serviceWithA();
       failing(service, "PUT", [refusal(409, "OperationAborted")]);
       await expect(service.store().write("b", parts("t", "wo"), 3)).rejects.toThrow(failsWith("409 (OperationAborted"));
@@ -206,7 +206,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(await stored(service, "b")).toBeNull();
     });
 
-    it("store-failed: a conditional write has happened, and its own success would look like a conflict", async () => {
+    it("store-failed: a conditional write with a lost response, which happened and is not retried", async () => {
       const service = await serviceWithA();
       failing(service, "PUT", ["cut after"]);
       const etag = (await service.store().get("a"))?.etag ?? "";
@@ -214,22 +214,22 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(await stored(service, "a")).toBe("two");
     });
 
-    it("store-failed: a value that is written in parts and cut on its way is not there", async () => {
+    it("store-failed: a write of a stream whose connection is cut stores nothing", async () => {
       const service = await serviceWithA();
       failing(service, "PUT", ["cut in the middle of the request"]);
-      let taken = 0;
+      let consumed = 0;
       async function* chunks() {
-        for (; taken < 2 ** 31; taken += 65_536) yield Buffer.alloc(65_536);
+        for (; consumed < 2 ** 31; consumed += 65_536) yield Buffer.alloc(65_536);
       }
       await expect(service.store().write("b", chunks(), 2 ** 31)).rejects.toThrow(storeFailed);
       expect(service.asked).toEqual(["PUT b"]);
       expect(await stored(service, "b")).toBeNull();
-      expect(taken).toBeLessThan(2 ** 27);
+      expect(consumed).toBeLessThan(2 ** 27);
     });
   });
 
-  describe("that refuses", () => {
-    it.each(allCalls)("store-failed: %s, with a wrong secret; the secret is not told", async (_name, _method, call) => {
+  describe("that refuses requests", () => {
+    it.each(allCalls)("store-failed: %s with a wrong secret, which no error contains", async (_name, _method, call) => {
       const service = await serviceWithA();
       const secretAccessKey = "some/other+secret=of=mine";
       const error = await call(service.store({ secretAccessKey })).catch((thrown: unknown) => thrown);
@@ -241,21 +241,21 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
 
     it.each<[string, Partial<S3StoreOptions>, string]>([
-      ["an access key that nobody has", { accessKeyId: "nobody" }, "404 (XAdminUserNotFound"],
+      ["an unknown access key", { accessKeyId: "nobody" }, "404 (XAdminUserNotFound"],
       ["another region", { region: "us-west-2" }, 'the region "us-west-2" is wrong'],
-      ["a bucket that is not there, which is not taken for an empty one", { bucket: "nowhere" }, "404 (NoSuchBucket"],
-    ])("store-failed: every call, for %s", async (_name, options, why) => {
+      ["a missing bucket, which is not an empty one", { bucket: "nowhere" }, "404 (NoSuchBucket"],
+    ])("store-failed: every call with %s", async (_name, options, why) => {
       const service = await serviceWithA();
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(service.store(options))));
       expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: failsWith(why) })));
     });
 
     it.each<[string, Fault]>([
-      ["404 of something else", { status: 404, body: "<html>Not found</html>" }],
-      ["404 without a word", { status: 404 }],
-      ["a redirect without a word", { status: 301, headers: { location: "/elsewhere" } }],
+      ["404 from another program", { status: 404, body: "<html>Not found</html>" }],
+      ["404 without a body", { status: 404 }],
+      ["a redirect without a body", { status: 301, headers: { location: "/elsewhere" } }],
       ["400", { status: 400, body: "x".repeat(1_000_000) }],
-    ])("store-failed: every call that is answered with %s", async (_name, fault) => {
+    ])("store-failed: every call with the response %s", async (_name, fault) => {
       const service = await serviceWithA();
       service.faultOf = () => fault;
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(service.store())));
@@ -263,14 +263,14 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(service.asked).toHaveLength(allCalls.length);
     });
 
-    it("store-failed: a condition that does not hold where none was made", async () => {
+    it("store-failed: 412 for a request without a condition", async () => {
       const service = await serviceWithA();
       service.faultOf = () => refusal(412, "PreconditionFailed");
       const ends = await Promise.allSettled(calls.map(([, , call]) => call(service.store())));
       expect(ends).toEqual(calls.map(() => ({ status: "rejected", reason: failsWith("412 (PreconditionFailed") })));
     });
 
-    it("store-failed: a redirect, which is not followed: signatures are for one server", async () => {
+    it("store-failed: a redirect is not followed, because signatures are for one server", async () => {
       const other = await loopbackServer((_request, response) => response.end("one"));
       const service = await serviceWithA();
       service.faultOf = () => ({ status: 307, headers: { location: other.url } });
@@ -279,7 +279,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(other.asked).toEqual([]);
     });
 
-    it("store-failed: what is said is short, and has no control characters", async () => {
+    it("store-failed: the quoted response is short, without control characters", async () => {
       const service = await serviceWithA();
       service.faultOf = () => refusal(400, "Bad", `first&#27;[31msecond${"x".repeat(5000)}`);
       await expect(service.store().get("a")).rejects.toThrow(
@@ -292,14 +292,14 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
   });
 
-  describe("that answers half", () => {
-    it.each(allCalls)("store-failed: %s, answered by something else with 200", async (_name, _method, call) => {
+  describe("with an incomplete or wrong response", () => {
+    it.each(allCalls)("store-failed: %s with 200 from another program", async (_name, _method, call) => {
       const service = await serviceWithA();
       service.faultOf = () => NOT_S3;
       await expect(call(service.store())).rejects.toThrow(storeFailed);
     });
 
-    it("store-failed: a value that is cut off", async () => {
+    it("store-failed: a truncated value", async () => {
       const service = await serviceWithA();
       service.faultOf = () => "cut in the middle of the answer";
       await expect(service.store().get("a")).rejects.toThrow(storeFailed);
@@ -307,7 +307,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       await expect(new Response(streamOf(reader)).text()).rejects.toThrow(storeFailed);
     });
 
-    it("store-failed: a value that stands still on its way, once somebody has waited for long enough", async () => {
+    it("store-failed: a download that stalls until the idle timeout", async () => {
       const service = await serviceWithA();
       service.faultOf = () => "silence in the middle of the answer";
       const fetch = async (...request: Parameters<typeof globalThis.fetch>) =>
@@ -322,13 +322,13 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       await expect(rest).rejects.toThrow(failsWith(`no data for ${IDLE_MS} ms`));
     });
 
-    it("store-failed: a list that is cut off, or without one of its later pages", async () => {
+    it("store-failed: a truncated list, or one with a failed page", async () => {
       const service = await s3Service(server);
       server.fill(
         service.bucket,
         Array.from({ length: MANY_KEYS }, (_, i) => `k/${i}`),
       );
-      service.faultOf = (asked) => (asked.includes("continuation-token") ? refusal(403, "AccessDenied") : null);
+      service.faultOf = (request) => (request.includes("continuation-token") ? refusal(403, "AccessDenied") : null);
       await expect(service.store().keys("k/")).rejects.toThrow(failsWith("AccessDenied"));
       service.faultOf = () => "cut in the middle of the answer";
       await expect(service.store().keys("k/")).rejects.toThrow(storeFailed);
@@ -340,8 +340,8 @@ describe.skipIf(lack !== null)("a store in S3", () => {
 
     it.each<[string, Fault]>([
       ["without an etag", "no etag"],
-      ["with a weak one, which holds for nothing", { status: 200, headers: { etag: 'W/"e"' } }],
-    ])("store-failed: what is answered %s", async (_name, fault) => {
+      ["with a weak etag, which no condition matches", { status: 200, headers: { etag: 'W/"e"' } }],
+    ])("store-failed: a response %s", async (_name, fault) => {
       const service = await serviceWithA();
       service.faultOf = () => fault;
       const store = service.store();
@@ -353,17 +353,17 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
 
     it.each<[string, Fault]>([
-      ["all of it", "no range"],
-      ["another part", { status: 206, headers: { etag: '"e"', "content-range": "bytes 1-9/10" }, body: "123456789" }],
-    ])("store-failed: %s in place of the part that was asked for", async (_name, fault) => {
+      ["the whole value", "no range"],
+      ["another range", { status: 206, headers: { etag: '"e"', "content-range": "bytes 1-9/10" }, body: "123456789" }],
+    ])("store-failed: %s instead of the requested range", async (_name, fault) => {
       const service = await serviceWithA();
       service.faultOf = () => fault;
       await expect(service.store().read("a", { first: 1, last: 2 })).rejects.toThrow(storeFailed);
     });
   });
 
-  describe("with others in the same bucket", () => {
-    it("keeps to its prefix, and signs it and keys of all characters that there are", async () => {
+  describe("in a bucket with other objects", () => {
+    it("has all its keys under its prefix, and signs every character of keys and prefixes", async () => {
       const service = await s3Service(server);
       const all = "abcdefghijklmnopqrstuvwxyz0123456789._-";
       const prefix = `${all}/0.-_/`;
@@ -382,7 +382,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(await service.behind().keys("")).toEqual([`${prefix}${all}/x`]);
     });
 
-    it("never shows what is no key or not below its prefix", async () => {
+    it("ignores objects that are not keys or not under its prefix", async () => {
       const service = await serviceWithA();
       const foreign = ["/Not-A-Key", "/with%20space", "/%C3%A4", "/amp%26lt%3Cgt%3E", "/percent%25zz", "/folder/"];
       for (const path of foreign) expect((await service.fetch(path, { method: "PUT" })).status).toBe(200);
@@ -393,7 +393,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
   });
 
-  it("asks once for each call", async () => {
+  it("sends one request for each call", async () => {
     const service = await s3Service(server);
     const store = service.store({ endpoint: `${service.url}/` });
     const etag = (await store.put("a/b", text("one"))) ?? "";
@@ -414,7 +414,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     ]);
   });
 
-  it("asks nothing where an etag is none: `*` would hold for whatever is there", async () => {
+  it("sends no request for an invalid etag: `*` would match any value", async () => {
     const service = await serviceWithA();
     for (const etag of ["*", "", "e", 'W/"e"', '"e", "f"', '"e\n"']) {
       expect(await service.store().put("a", text("two"), { etag })).toBeNull();

@@ -18,7 +18,7 @@ import {
 } from "./restarts.js";
 
 describe("a write log", () => {
-  it("has the values of all waiting writers, with fewer syncs than values", async () => {
+  it("stores the values of all waiting writers with fewer syncs than values", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     const methods = await fileMethods();
@@ -39,7 +39,7 @@ describe("a write log", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("that another process closes is replaced, and later values are in the new one before they are acknowledged", async () => {
+  it("that another process closes is replaced, and the new log has later values before they are acknowledged", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -76,7 +76,7 @@ describe("a write log", () => {
     await new FileStore(folder, BEFORE).put("a", text("one"));
     const place = join(folder, "a@");
     const head = join(place, `head.${versionOf(folder, "a")}`);
-    // One of them is synced before the head, and then the head is renamed.
+    // At least one of these files is synced before the head; then the head is renamed.
     for (let i = 0; i < 20; i += 1) writeFileSync(join(place, `0-${i}`), "");
     const { ino } = statSync(head);
     const synced: number[] = [];
