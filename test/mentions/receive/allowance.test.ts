@@ -9,7 +9,7 @@ const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 
 /** The allowance of a site, with a clock. */
-function allowed({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
+function siteAllowance({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
   const may = new Allowance({
@@ -22,13 +22,13 @@ function allowed({ store = memoryStore() as StreamingStore, isMetered = true, sl
   return { clock, store, may, log };
 }
 
-/** A verification of ten seconds with an answer. */
+/** A verification of ten seconds with a response. */
 const TEN_SECONDS = { milliseconds: 10_000, isTimeout: false };
 const TIMEOUT = { milliseconds: 10_000, isTimeout: true };
 
 describe("a slow source host", () => {
-  it("is not asked for an hour after a timeout, and other hosts are", async () => {
-    const { may, clock } = allowed();
+  it("is not requested for an hour after a timeout; other hosts are", async () => {
+    const { may, clock } = siteAllowance();
     await may.record("https://slow.example/a", EVE, TIMEOUT);
     expect(await may.permits("http://slow.example:8080/b", CAROL)).toBe(false);
     expect(await may.permits("https://quick.example/", CAROL)).toBe(true);
@@ -36,26 +36,26 @@ describe("a slow source host", () => {
     expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
-  it("is asked again after the clock was set back", async () => {
-    const { may, clock } = allowed();
+  it("is requested again after the clock was set back", async () => {
+    const { may, clock } = siteAllowance();
     await may.record("https://slow.example/a", EVE, TIMEOUT);
     clock.time -= 24 * HOUR;
     expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
-  it("is asked again if it answered, and always with a pause of 0", async () => {
-    const one = allowed();
+  it("is requested again if it responded, and always with a pause of 0", async () => {
+    const one = siteAllowance();
     await one.may.record("https://slow.example/a", EVE, TEN_SECONDS);
     expect(await one.may.permits("https://slow.example/a", EVE)).toBe(true);
-    const none = allowed({ slowHostPause: 0 });
+    const none = siteAllowance({ slowHostPause: 0 });
     await none.may.record("https://slow.example/a", EVE, TIMEOUT);
     expect(await none.may.permits("https://slow.example/a", EVE)).toBe(true);
   });
 });
 
 describe("the verification time of a day", () => {
-  it("is used by one sender's address up to a tenth: others still have theirs", async () => {
-    const { may } = allowed();
+  it("is available to one sender's address up to a tenth; others keep their share", async () => {
+    const { may } = siteAllowance();
     for (let n = 0; n < 177; n += 1) {
       if (await may.permits(`https://host${n}.example/`, EVE))
         await may.record(`https://host${n}.example/`, EVE, TEN_SECONDS);
@@ -65,22 +65,22 @@ describe("the verification time of a day", () => {
     expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(true);
   });
 
-  it("is used by one source host up to a tenth, for all senders together", async () => {
-    const { may } = allowed();
+  it("is available to one source host up to a tenth, for all senders together", async () => {
+    const { may } = siteAllowance();
     for (let n = 0; n < 10; n += 1) await may.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
     expect(await may.permits("https://slow.example/", CAROL)).toBe(false);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
-  it("is used by pending mentions up to a tenth: new mentions are still verified", async () => {
-    const { may } = allowed();
+  it("is available to pending mentions up to a tenth; new mentions are still verified", async () => {
+    const { may } = siteAllowance();
     for (let n = 0; n < 10; n += 1) await may.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
-  it("ends for all but the author after 1,000 seconds, and starts again the next day", async () => {
-    const { may, clock } = allowed();
+  it("is used up for everyone except the author after 1,000 seconds, and resets the next day", async () => {
+    const { may, clock } = siteAllowance();
     for (let n = 0; n < 100; n += 1) await may.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(false);
     expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
@@ -89,45 +89,46 @@ describe("the verification time of a day", () => {
     expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(true);
   });
 
-  it("does not include the author's requests", async () => {
-    const { may, store } = allowed();
+  it("excludes the author's requests", async () => {
+    const { may, store } = siteAllowance();
     for (let n = 0; n < 100; n += 1) await may.record("https://bob.example/", AUTHOR, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("has no limit and is not recorded on a host that is not metered", async () => {
-    const { may, store } = allowed({ isMetered: false });
+  it("is unlimited and not recorded on an unmetered host", async () => {
+    const { may, store } = siteAllowance({ isMetered: false });
     for (let n = 0; n < 200; n += 1) await may.record("https://bob.example/", EVE, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", EVE)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("counts every second of sixty concurrent processes, and of many verifications in one", async () => {
+  it("includes every second of sixty concurrent processes, and of many verifications in one", async () => {
     const store = memoryStore();
-    const processes = Array.from({ length: 60 }, () => allowed({ store }));
+    const processes = Array.from({ length: 60 }, () => siteAllowance({ store }));
     await Promise.all(processes.map(({ may }, n) => may.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)));
-    const { may, log } = allowed({ store });
+    const { may, log } = siteAllowance({ store });
     await Promise.all(
       Array.from({ length: 39 }, (_, n) => may.record(`https://b${n}.example/`, `198.51.100.${n}`, TEN_SECONDS)),
     );
-    expect(await allowed({ store }).may.permits("https://bob.example/", CAROL)).toBe(true);
+    expect(await siteAllowance({ store }).may.permits("https://bob.example/", CAROL)).toBe(true);
     await may.record("https://c.example/", "203.0.113.1", TEN_SECONDS);
-    expect(await allowed({ store }).may.permits("https://bob.example/", CAROL)).toBe(false);
+    expect(await siteAllowance({ store }).may.permits("https://bob.example/", CAROL)).toBe(false);
     expect([...processes.flatMap((one) => one.log), ...log]).toEqual([]);
   });
 
-  it("includes other processes within ten seconds", async () => {
-    const { may, store, clock } = allowed();
+  it("includes the time of other processes within ten seconds", async () => {
+    const { may, store, clock } = siteAllowance();
     expect(await may.permits("https://bob.example/", EVE)).toBe(true);
-    for (let n = 0; n < 10; n += 1) await allowed({ store }).may.record("https://slow.example/", EVE, TEN_SECONDS);
+    for (let n = 0; n < 10; n += 1)
+      await siteAllowance({ store }).may.record("https://slow.example/", EVE, TEN_SECONDS);
     clock.time += 10_000;
     expect(await may.permits("https://bob.example/", EVE)).toBe(false);
   });
 
-  it("fails no mention if it cannot be stored: it is counted in memory and stored with the next one", async () => {
+  it("is counted in memory if it cannot be stored, without failing a mention, and stored with the next one", async () => {
     const store = faultyStore(memoryStore());
-    const { may, log } = allowed({ store });
+    const { may, log } = siteAllowance({ store });
     store.fail({ when: "before", key: "mentions/" });
     for (let n = 0; n < 10; n += 1) await may.record("https://slow.example/", EVE, TIMEOUT);
     store.repair();
@@ -135,11 +136,11 @@ describe("the verification time of a day", () => {
     expect(log).toContainEqual(expect.stringContaining("A slow host could not be recorded"));
     expect(await may.permits("https://bob.example/", EVE)).toBe(false);
     await may.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
-    expect(await allowed({ store }).may.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await siteAllowance({ store }).may.permits("https://bob.example/", EVE)).toBe(false);
   });
 
-  it("continues with a damaged record, and logs it", async () => {
-    const { may, store, log } = allowed();
+  it("continues after a damaged record, which is logged", async () => {
+    const { may, store, log } = siteAllowance();
     for (let n = 0; n < 8; n += 1) await store.put(`mentions/spending/2026-11-20/${n}`, Buffer.from("{"));
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
     await may.record("https://bob.example/", CAROL, TEN_SECONDS);
@@ -147,7 +148,7 @@ describe("the verification time of a day", () => {
   });
 
   it("is stored without the addresses of senders, in small records", async () => {
-    const { may, store } = allowed();
+    const { may, store } = siteAllowance();
     const senders = Array.from({ length: 5000 }, (_, n) => `2001:db8:${n}:0`);
     const brief = { milliseconds: 1, isTimeout: false };
     await Promise.all(senders.map((sender) => may.record("https://bob.example/", sender, brief)));
@@ -158,7 +159,7 @@ describe("the verification time of a day", () => {
   });
 
   it("is deleted when the day is over", async () => {
-    const { may, clock, store } = allowed();
+    const { may, clock, store } = siteAllowance();
     await may.record("https://slow.example/", EVE, TIMEOUT);
     await may.sweep();
     expect(await store.keys("")).toHaveLength(2);

@@ -25,18 +25,18 @@ const kept = (n: number, text?: string): MentionEvent => ({
 });
 
 /** The journal of one process. */
-function processOfName(store: Store, now = () => START): Journal {
+function journalOf(store: Store, now = () => START): Journal {
   return new Journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
 }
 
 async function withEvents(count: number, store: Store = memoryStore(), now = () => START) {
-  const writer = processOfName(store, now);
+  const writer = journalOf(store, now);
   for (let n = 0; n < count; n += 1) await writer.add(kept(n));
   return { store, writer };
 }
 
 /** A store that records its requests. */
-function watched(store: Store): { store: Store; asked: string[] } {
+function recordingStore(store: Store): { store: Store; asked: string[] } {
   const asked: string[] = [];
   return {
     asked,
@@ -76,10 +76,10 @@ const textsOf = (mentions: ReadonlyMap<string, StoredMention>) =>
 describe("reading 2,000 new mentions", () => {
   const isOfEvent = (line: string) => line.startsWith("get mentions/events/");
 
-  it("asks the store for each event once, and later for two values", async () => {
+  it("requests each event from the store once, and afterwards two values", async () => {
     const { store, writer } = await withEvents(2000);
-    const { store: seen, asked } = watched(store);
-    const reader = processOfName(seen);
+    const { store: seen, asked } = recordingStore(store);
+    const reader = journalOf(seen);
     expect((await reader.read()).size).toBe(2000);
     expect(asked.filter(isOfEvent)).toHaveLength(2000);
 
@@ -94,12 +94,12 @@ describe("reading 2,000 new mentions", () => {
     expect(asked.filter(isOfEvent)).toHaveLength(1);
   });
 
-  it("happens once for 50 concurrent requests, and the list is sorted once", async () => {
+  it("is done once for 50 concurrent requests, and the list is sorted once", async () => {
     const { store } = await withEvents(2000);
-    const { store: seen, asked } = watched(store);
+    const { store: seen, asked } = recordingStore(store);
     const { list } = new ReceivedMentions({
       twts: [],
-      journal: processOfName(seen),
+      journal: journalOf(seen),
       now: () => START,
       onChange: async () => {},
     });
@@ -114,7 +114,7 @@ describe("reading 2,000 new mentions", () => {
     const { store, writer } = await withEvents(3);
     const pause: (() => void)[] = [];
     let isSlow = true;
-    const reader = processOfName({
+    const reader = journalOf({
       ...store,
       async get(key) {
         const found = await store.get(key);
@@ -135,7 +135,7 @@ describe("reading 2,000 new mentions", () => {
   it("includes an event that another process folds during the read", async () => {
     const { store, writer } = await withEvents(2);
     let isFirst = true;
-    const reader = processOfName({
+    const reader = journalOf({
       ...store,
       async get(key) {
         if (key.startsWith("mentions/events/") && isFirst) {
@@ -149,9 +149,9 @@ describe("reading 2,000 new mentions", () => {
     expect(isFirst).toBe(false);
   });
 
-  it("includes those from two processes, whichever of them folded them", async () => {
+  it("includes those of two processes, whichever process folded them", async () => {
     const store = memoryStore();
-    const [one, other] = [processOfName(store), processOfName(store)];
+    const [one, other] = [journalOf(store), journalOf(store)];
     await one.add(kept(1));
     await other.add(kept(2));
     expect(textsOf(await one.read())).toEqual(textsOf(await other.read()));
@@ -164,15 +164,15 @@ describe("reading 2,000 new mentions", () => {
 });
 
 describe("deleted events that are still listed", () => {
-  it("do not count once they were folded, even for a process that has them in memory", async () => {
+  it("are ignored once folded, even by a process that has them in memory", async () => {
     const store = lagging(memoryStore());
-    const [one, other] = [processOfName(store), processOfName(store)];
+    const [one, other] = [journalOf(store), journalOf(store)];
     await one.add(kept(1));
     expect(textsOf(await one.read())).toEqual(["nick1 shown: hello 1"]);
 
     await other.compact();
     await other.add({ kind: "forgotten", at: timeOf(2), id: idOf(mention(1)) });
-    await processOfName(store).compact();
+    await journalOf(store).compact();
     expect(await store.keys("mentions/events/")).toHaveLength(2);
     expect(textsOf(await one.read())).toEqual([]);
     expect(await one.holds(mention(1))).toBe(false);
@@ -180,7 +180,7 @@ describe("deleted events that are still listed", () => {
     expect(textsOf(await other.read())).toEqual([]);
   });
 
-  it("are applied once, whatever several processes do in any order", async () => {
+  it("are applied once, with any sequence of steps in several processes", async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
       what: fc.constantFrom("kept", "changed", "removed", "rejected", "approved", "forgotten", "compact", "compact"),
@@ -190,7 +190,7 @@ describe("deleted events that are still listed", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const store = lagging(memoryStore());
-        const processes = [processOfName(store), processOfName(store), processOfName(store)] as const;
+        const processes = [journalOf(store), journalOf(store), journalOf(store)] as const;
         const events: MentionEvent[] = [];
         for (const [i, { process, what, n, readers }] of steps.entries()) {
           const before = modelOf(events);
@@ -247,7 +247,7 @@ describe("a long journal", () => {
     await writer.add(kept(299));
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(0);
-    expect((await processOfName(store).read()).size).toBe(300);
+    expect((await journalOf(store).read()).size).toBe(300);
   });
 
   it("is folded by one process at a time, and later by any", async () => {
@@ -260,7 +260,7 @@ describe("a long journal", () => {
         return store.put(key, ...rest);
       },
     };
-    const processes = Array.from({ length: 8 }, () => processOfName(counting));
+    const processes = Array.from({ length: 8 }, () => journalOf(counting));
     await Promise.all(processes.map((each) => each.read()));
     await Promise.all(processes.map((each) => each.compactIfLong()));
     expect(written).toBe(1);
@@ -272,7 +272,7 @@ describe("a long journal", () => {
     expect((await processes[0]?.read())?.size).toBe(600);
   });
 
-  it("is not folded for a minute after a failure, however often it is read", async () => {
+  it("is not folded for a minute after a failure, even if it is read often", async () => {
     const store = faultyStore(memoryStore());
     let time = START;
     const { writer: reader } = await withEvents(300, store, () => time);
@@ -286,19 +286,19 @@ describe("a long journal", () => {
     expect(await eventsIn(store)).toBe(0);
   });
 
-  it("is folded a minute later if the process that had begun was killed", async () => {
+  it("is folded by another process a minute after the folding process was killed", async () => {
     const { store, writer } = await withEvents(300);
     await new Promise<void>((begun) => {
-      const dying = processOfName({
+      const killed = journalOf({
         ...store,
         put: (key, ...rest) =>
           key.startsWith("mentions/parts/") ? new Promise(() => begun()) : store.put(key, ...rest),
       });
-      void dying.read().then(() => dying.compactIfLong());
+      void killed.read().then(() => killed.compactIfLong());
     });
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(300);
-    const later = processOfName(store, () => START + 60_000);
+    const later = journalOf(store, () => START + 60_000);
     await later.read();
     await later.compactIfLong();
     expect(await eventsIn(store)).toBe(0);
@@ -319,7 +319,7 @@ describe("a damaged snapshot", () => {
     "a missing part": (store, part) => store.delete(part),
   };
 
-  it.each(Object.entries(damages))("503, and a log line with what to do: %s", async (_name, damage) => {
+  it.each(Object.entries(damages))("503, and a log line says what to do: %s", async (_name, damage) => {
     const { store, writer } = await withEvents(3);
     await writer.compact();
     const [part = ""] = await store.keys("mentions/parts/");
@@ -328,7 +328,7 @@ describe("a damaged snapshot", () => {
 
     const { list } = new ReceivedMentions({
       twts: [],
-      journal: processOfName(store),
+      journal: journalOf(store),
       now: () => START,
       onChange: async () => {},
     });
@@ -343,11 +343,11 @@ describe("a damaged snapshot", () => {
       expect.stringMatching(/^A request failed: .*mentions\/.* Restore the site's data from a backup/),
     ]);
 
-    await expect(processOfName(store).compact()).rejects.toMatchObject({ code: "store-failed" });
+    await expect(journalOf(store).compact()).rejects.toMatchObject({ code: "store-failed" });
     expect(files).toEqual(expect.arrayContaining(await store.keys("")));
   });
 
-  it("has no parts for a backup", () => {
+  it("without a list of parts names none for a backup", () => {
     expect(partsNamedIn(Buffer.from('{"version":1,"parts":5,"folded":[]}'))).toEqual([]);
     expect(partsNamedIn(Buffer.from('{"version":1,"parts":["a"],"folded":[]}'))).toEqual(["a"]);
   });

@@ -61,7 +61,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toHaveLength(2);
   });
 
-  it("403: the settings have no key", async () => {
+  it("403: no key is configured", async () => {
     const nobody = receiver();
     const headers = signRequest({ method: "GET", url: API }, ALICE, nobody.clock.time);
     expect((await nobody.answer(new Request(API, { headers }))).status).toBe(403);
@@ -121,7 +121,7 @@ describe("managing mentions", () => {
     },
   );
 
-  it("200: a held mention is approved, a shown one rejected, and both stay so when they are sent again", async () => {
+  it("200: an approved and a rejected mention keep their state when they are sent again", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 2);
     const [newer, older] = await alice.list("held");
     expect(await alice.decide(newer, "shown")).toMatchObject({
@@ -135,7 +135,7 @@ describe("managing mentions", () => {
     expect(alice.purged.length).toBeGreaterThanOrEqual(4);
   });
 
-  it("200: a decision is taken back, and the mention is held again", async () => {
+  it("200: a reversed decision holds the mention again", async () => {
     const { alice } = await withMentions({ mentions: { moderate: true } }, 1);
     const [held] = await alice.list("held");
     for (const state of ["shown", "rejected"]) {
@@ -146,7 +146,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("412: a decision about a mention that changed since it was listed", async () => {
+  it("412: the mention changed after it was listed", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 1);
     const [listed] = await alice.list("held");
     bob.twts = { [times[0] ?? ""]: `${HELLO}, and other words` };
@@ -160,7 +160,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toMatchObject([{ text: `${HELLO}, and other words` }]);
   });
 
-  it("428: a decision without a version if each mention needs approval", async () => {
+  it("428: a decision has no version where each mention needs approval", async () => {
     const { alice } = await withMentions({ mentions: { moderate: true } }, 1);
     const [held] = await alice.list("held");
     for (const conditions of [{}, { "if-match": "*" }]) {
@@ -187,7 +187,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toHaveLength(2);
   });
 
-  it("200: one mention is forgotten, or all of a source, pending ones too", async () => {
+  it("200: one mention is forgotten, or all from a source, including pending ones", async () => {
     const { alice, bob } = await withMentions({}, 3);
     const [{ id = "" } = {}] = await alice.list("shown");
     expect(await alice.ask("DELETE", `/${id}`)).toMatchObject({ status: 200, json: { forgotten: 1 } });
@@ -203,7 +203,7 @@ describe("managing mentions", () => {
     expect([await alice.mentions(), await alice.list("pending")]).toEqual([[], []]);
   });
 
-  it("200: forgetting a host does not forget what it redirected to", async () => {
+  it("200: forgetting a host does not forget the mentions it redirected to", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const eve = await loopbackServer((_, response) => response.writeHead(302, { location: bob.feedUrl }).end());
     const site = managed({ neighbours: [bob, eve] });
@@ -239,7 +239,7 @@ describe("managing mentions", () => {
     expect(await alice.list("pending")).toEqual([]);
   });
 
-  it("200: pending mentions stay, however often the author asks, and only the scheduled run drops them", async () => {
+  it("200: verification by the author never drops pending mentions; the scheduled run does", async () => {
     const { alice, bob, times } = await withMentions({}, 1);
     bob.status = 500;
     const source = bob.twt("2026-11-19T18:41:00Z");
@@ -252,7 +252,7 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 0, waiting: 0 });
   });
 
-  it("200: mentions that another service verified are imported, once", async () => {
+  it("200: mentions verified by another service are imported once", async () => {
     const alice = managed();
     const mention = {
       source: `https://gone.example/tw.txt#:~:text=${AT}`,
@@ -276,7 +276,7 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
   });
 
-  it("200: many imported mentions are folded together", async () => {
+  it("200: many imported mentions are folded at once", async () => {
     const alice = managed();
     const mentions = Array.from({ length: 450 }, (_, n) => ({
       source: `https://gone.example/${n}`,
@@ -293,7 +293,7 @@ describe("managing mentions", () => {
     expect(await alice.list("shown")).toHaveLength(100);
   });
 
-  it("400: nothing is imported from a file with times in the future", async () => {
+  it("400: a file with times in the future is not imported at all", async () => {
     const alice = managed();
     const mention = (n: number, received: string) => ({
       source: `https://gone.example/${n}`,

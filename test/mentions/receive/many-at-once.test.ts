@@ -33,7 +33,7 @@ function timesOf(count: number): string[] {
   );
 }
 
-/** Sends Bob's twts concurrently, in turn to each of these services of one site. */
+/** Sends Bob's twts concurrently, distributed over these services of one site. */
 function sendAll(bob: FeedServer, times: readonly string[], services: readonly Receiver[]) {
   return Promise.all(
     times.map((time, n) => services[n % services.length]?.mentioned({ source: bob.twt(time), target: FEED })),
@@ -42,23 +42,23 @@ function sendAll(bob: FeedServer, times: readonly string[], services: readonly R
 
 describe("many concurrent mentions", () => {
   it.each([1, 2])(
-    "200, 202 or 429, none 503 and none lost: a burst of 150, %i services on one store",
+    "200, 202 or 429, never 503, and none lost: a burst of 150, %i services on one store",
     async (count) => {
       const times = timesOf(150);
       const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
       const store = folderStore();
       const services = Array.from({ length: count }, () => receiver({ store, neighbours: [bob] }));
       const statuses = (await sendAll(bob, times, services)).map((answer) => answer?.status);
-      const answeredWith = (status: number) => statuses.filter((one) => one === status).length;
+      const countOf = (status: number) => statuses.filter((one) => one === status).length;
 
       expect(statuses.filter((status) => ![200, 202, 429].includes(Number(status)))).toEqual([]);
-      expect(await store.keys("mentions/events/")).toHaveLength(answeredWith(200));
-      expect(await store.keys("mentions/pending/")).toHaveLength(answeredWith(202));
+      expect(await store.keys("mentions/events/")).toHaveLength(countOf(200));
+      expect(await store.keys("mentions/pending/")).toHaveLength(countOf(202));
       expect(services.flatMap(({ log }) => log).filter((line) => !line.startsWith("New mention"))).toEqual([]);
     },
   );
 
-  it("202, pending: a mention that waited for a slot for five seconds; its source is not asked", async () => {
+  it("202, pending: a mention that waited five seconds for a slot; its source is not requested", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
     const alice = receiver({ neighbours: [bob] });
@@ -83,7 +83,7 @@ describe("many concurrent mentions", () => {
     await Promise.all(answers);
   });
 
-  it("asks at most three sources at the same time", async () => {
+  it("request at most three sources at the same time", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
     const alice = receiver({ neighbours: [bob] });
@@ -102,7 +102,7 @@ describe("many concurrent mentions", () => {
   });
 });
 
-describe("many mentions that another process stored", () => {
+describe("many mentions from another process", () => {
   it("are folded into the snapshot by a process that only reads the list", async () => {
     const alice = receiver();
     const other = new Journal({
@@ -141,7 +141,7 @@ describe("slow sources of one sender", () => {
     return { server, bob, carol, send };
   }
 
-  it("202 for this sender and this host after a tenth of the daily limit, 200 for all others", async () => {
+  it("202 for their sender and host after a tenth of the daily limit, 200 for others", async () => {
     const { server, bob, carol, send } = await slowSources({ isMetered: true });
     for (let n = 0; n < 10; n += 1) expect(await send(bob, n, EVE)).toBe(200);
     expect([await send(bob, 10, EVE), await send(carol, 11, EVE), await send(bob, 12, CAROL)]).toEqual([202, 202, 202]);
@@ -149,7 +149,7 @@ describe("slow sources of one sender", () => {
     expect(await send(carol, 13, CAROL)).toBe(200);
   });
 
-  it("200 for all on a host that is not metered, which has no daily limit", async () => {
+  it("200 for all on an unmetered host, which has no daily limit", async () => {
     const { bob, send } = await slowSources({ isMetered: false });
     for (const n of times.keys()) expect(await send(bob, n, EVE)).toBe(200);
   });

@@ -3,7 +3,7 @@ import { Moderation } from "../../../plugin/mentions/receive/moderation.js";
 
 const none = { allow: [], block: [], moderate: false };
 
-describe("the lists of the author", () => {
+describe("the options allow and block", () => {
   it.each([
     ["spam.example", "https://spam.example/feed.txt", true],
     ["spam.example", "http://SPAM.example:8080/", true],

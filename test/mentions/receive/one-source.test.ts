@@ -7,7 +7,7 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 const QUERY = "?1";
 
-/** A host that answers with these files for any spelling, query or path parameter of their URLs. */
+/** A host that serves these files for any spelling, query or path parameter of their URLs. */
 async function hostOf(files: Record<string, string | (() => string)>) {
   const state = { files, status: 200 };
   const server = await loopbackServer((request, response) => {
@@ -56,7 +56,7 @@ const SPELLINGS = [
   ["a path parameter", "/bob.txt;1"],
 ] as const;
 
-describe("a source, however its URL is spelled", () => {
+describe("a source whose URL has several spellings", () => {
   it.each([
     ["first", ["/bob.txt", ...SPELLINGS.map(([, path]) => path)]],
     ["last", [...SPELLINGS.slice(0, -1).map(([, path]) => path), "/bob.txt"]],
@@ -84,7 +84,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: stays rejected after an edit, sent with another spelling of the feed's declared URL", async () => {
+  it("200: stays rejected after an edit, when sent with another spelling of the feed's declared URL", async () => {
     const { alice, bob, send } = await aliceAndBob(HELLO, {}, "# url = BOB/bob.txt\n");
     await send("/bob.txt;1");
     expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
@@ -114,7 +114,7 @@ describe("a source, however its URL is spelled", () => {
     },
   );
 
-  it("400 blocked: a feed whose own URL is blocked", async () => {
+  it("400 blocked: a feed whose declared URL is blocked", async () => {
     const bob = await hostOf({});
     bob.files = { "/bob.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) };
     const alice = receiver({ neighbours: [bob], mentions: { block: [`${bob.url}/bob.txt`] } });
@@ -123,7 +123,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: is removed if its own URL confirms that, and not by another spelling that answers 404", async () => {
+  it("200: is removed if its own URL confirms it, not by another spelling with 404", async () => {
     const { alice, bob, send } = await aliceAndBob();
     await send(`/bob.txt${QUERY}`);
     bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.includes("?") ? feedOf("hello") : feedOf(HELLO)) };
@@ -139,7 +139,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("400: one request causes a check of one other URL, however many the given one has led to", async () => {
+  it("400: one request verifies at most one other URL, even if the given URL has led to many", async () => {
     const eve = await loopbackServer((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://x");
       if (pathname === "/gone") response.writeHead(404).end();
@@ -160,7 +160,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toHaveLength(5);
   });
 
-  it("200: two feeds of one script stay separate", async () => {
+  it("200: two feeds from one script remain separate", async () => {
     const twts: Record<string, string> = { bob: `${HELLO} from bob`, carol: `${HELLO} from carol` };
     const pod = await loopbackServer((request, response) => {
       const user = new URL(request.url ?? "/", "http://x").searchParams.get("user") ?? "";
@@ -173,7 +173,7 @@ describe("a source, however its URL is spelled", () => {
     expect((await alice.mentions()).map(({ text }) => text).sort()).toEqual([twts.bob, twts.carol]);
   });
 
-  it("200: a declared URL on another host does not count", async () => {
+  it("200: a declared URL on another host is ignored", async () => {
     const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
     const mallory = await hostOf({ "/m.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) });
     const alice = receiver({ neighbours: [bob, mallory] });
@@ -185,7 +185,7 @@ describe("a source, however its URL is spelled", () => {
   it.each([
     ["its canonical URL", '<link rel="canonical" href="/p"><i>NONCE</i>'],
     ["its bytes", ""],
-  ])("200: a page is one mention by %s", async (_, head) => {
+  ])("200: a page is one mention, recognized by %s", async (_, head) => {
     const html = () => `<!doctype html>${head.replace("NONCE", randomUUID())}<a href="${PAGE}">x</a>`;
     const bob = await hostOf({ "/p": html, "/other": `<title>other</title><a href="${PAGE}">x</a>` });
     const alice = receiver({ neighbours: [bob] });
@@ -211,24 +211,27 @@ describe("a source, however its URL is spelled", () => {
     ["the twt first", [`/bob.txt#:~:text=${AT}`, "/", "/tags/", "/p/"], [FEED, PAGE]],
     ["pages first", ["/", "/tags/", "/p/", `/bob.txt#:~:text=${AT}`], [FEED, PAGE]],
     ["the post before the feed", ["/p/", "/", `/bob.txt#:~:text=${AT}`], [PAGE, FEED]],
-  ])("200: a twt stands once under a post, told by twt and pages, for feed and post, %s", async (_, paths, targets) => {
-    const bob = await hostOf(blogOf(ABOUT_BOTH));
-    const alice = receiver({ neighbours: [bob] });
-    const sendAll = async () => {
-      for (const path of paths) {
-        for (const target of targets) {
-          expect(await alice.mentioned({ source: `${bob.url}${path}`, target })).toMatchObject({ status: 200 });
+  ])(
+    "200: a twt is listed once under a post when twt and pages are sent for feed and post, %s",
+    async (_, paths, targets) => {
+      const bob = await hostOf(blogOf(ABOUT_BOTH));
+      const alice = receiver({ neighbours: [bob] });
+      const sendAll = async () => {
+        for (const path of paths) {
+          for (const target of targets) {
+            expect(await alice.mentioned({ source: `${bob.url}${path}`, target })).toMatchObject({ status: 200 });
+          }
         }
-      }
-    };
-    await sendAll();
-    expect(await alice.mentions(PAGE)).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
-    bob.files = blogOf(`${ABOUT_BOTH} again`);
-    await sendAll();
-    expect(await alice.mentions()).toMatchObject([{ target: FEED, under: PAGE, text: `${ABOUT_BOTH} again` }]);
-  });
+      };
+      await sendAll();
+      expect(await alice.mentions(PAGE)).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
+      bob.files = blogOf(`${ABOUT_BOTH} again`);
+      await sendAll();
+      expect(await alice.mentions()).toMatchObject([{ target: FEED, under: PAGE, text: `${ABOUT_BOTH} again` }]);
+    },
+  );
 
-  it("200: a rejected twt is not shown for another target, or by a page", async () => {
+  it("200: a rejected twt is not shown for another target or through a page", async () => {
     const bob = await hostOf(blogOf(ABOUT_BOTH));
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${AT}`, target: FEED });
@@ -239,7 +242,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: another author of the same host cannot replace a twt with the same text", async () => {
+  it("200: another author on the same host cannot replace a twt with the same text", async () => {
     const pod = await hostOf({});
     pod.files = {
       "/bob.txt": feedOf(ABOUT_BOTH),
@@ -260,7 +263,7 @@ describe("a source, however its URL is spelled", () => {
     ]);
   });
 
-  it("200: pages that differ only in their query stay separate", async () => {
+  it("200: pages that differ only in their query remain separate", async () => {
     const bob = await loopbackServer((request, response) => {
       const post = new URL(request.url ?? "/", "http://x").searchParams.get("p") ?? "home";
       response.setHeader("content-type", "text/html");
@@ -272,14 +275,14 @@ describe("a source, however its URL is spelled", () => {
   });
 });
 
-/** A page with one entry in Bob's name; anyone may have written it. */
+/** A page with one entry in Bob's name, which may be forged. */
 const entryOf = (feedUrl: string, links: string) =>
   `<!doctype html><title>x</title><div class="h-entry"><a class="p-author h-card" href="${feedUrl}">bob</a>
   <time class="dt-published" datetime="${AT}">x</time>
   <p class="e-content">${HELLO.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</p>${links}</div>`;
 
-describe("a host of several users", () => {
-  const MORE_PLACES = `<a href="${FEED}#:~:text=${TWT.timestamp}">x</a>`;
+describe("a host with several users", () => {
+  const TWT_LINK = `<a href="${FEED}#:~:text=${TWT.timestamp}">x</a>`;
 
   /** Bob's feed, which declares its own URL, and Eve's files on the same host. */
   async function podWith(files: (pod: string) => Record<string, string>) {
@@ -294,12 +297,12 @@ describe("a host of several users", () => {
   }
 
   it.each([
-    ["a page in Bob's name", (pod: string) => entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES)],
+    ["a page in Bob's name", (pod: string) => entryOf(`${pod}/~bob/twtxt.txt`, TWT_LINK)],
     [
       "a page that names Bob's feed",
-      () => `<link rel="alternate" type="text/plain" href="/~bob/twtxt.txt">${MORE_PLACES}`,
+      () => `<link rel="alternate" type="text/plain" href="/~bob/twtxt.txt">${TWT_LINK}`,
     ],
-  ])("200: Bob's twt is shown before and after %s", async (_, page) => {
+  ])("200: Bob's twt is shown whether it is sent before or after %s", async (_, page) => {
     const { send, sources, ofBob, bob } = await podWith((pod) => ({ "/~eve/p": page(pod) }));
     await send("/~eve/p");
     await send(bob);
@@ -308,7 +311,7 @@ describe("a host of several users", () => {
     expect(await sources()).toContain(ofBob);
   });
 
-  it("200: Bob's twt does not replace the page of another author of the same name", async () => {
+  it("200: Bob's twt does not replace the page of another author with the same name", async () => {
     const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
       "/~eve/p": entryOf(`${pod}/~eve/`, `<a href="${FEED}">x</a>`),
     }));
@@ -319,7 +322,7 @@ describe("a host of several users", () => {
 
   it("200: Bob's twt stays when a page in his name is sent later and then removed", async () => {
     const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
-      "/~eve/p": entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES),
+      "/~eve/p": entryOf(`${pod}/~bob/twtxt.txt`, TWT_LINK),
     }));
     await send(bob);
     await send("/~eve/p");
@@ -329,7 +332,7 @@ describe("a host of several users", () => {
   });
 
   it.each(["shown", "rejected"])(
-    "200: a feed that names its own URL is shown though a copy of its twt is %s",
+    "200: a feed that declares its URL is shown although a copy of its twt is %s",
     async (state) => {
       const { alice, send, sources, ofBob, bob } = await podWith(() => ({ "/~eve/twtxt.txt": feedOf(HELLO) }));
       await send(`/~eve/twtxt.txt#:~:text=${AT}`);
@@ -340,8 +343,8 @@ describe("a host of several users", () => {
   );
 });
 
-describe("a mention that was left out as a copy", () => {
-  it("200: is shown when it is sent again after the other one is gone", async () => {
+describe("a mention that was dropped as a duplicate", () => {
+  it("200: is shown when it is sent again after the other mention was removed", async () => {
     const entry = entryOf("https://bob.example/", `<a href="${PAGE}">x</a>`);
     const bob = await hostOf({ "/": entry, "/p/": `${entry}<hr>` });
     const alice = receiver({ neighbours: [bob] });
@@ -384,7 +387,7 @@ describe("the post of a mention", () => {
     expect(await under(alice)).toEqual([null]);
   });
 
-  it("is the one that the first request named, until the source names one", async () => {
+  it("is the one named by the first request, until the source names one", async () => {
     const { alice, bob, send } = await aliceAndBob();
     await send("/bob.txt", `${FEED}#:~:text=${TWT.timestamp}`);
     await send("/bob.txt");
@@ -407,7 +410,7 @@ describe("a page that names its twtxt feed", () => {
   const LINK = '<link rel="alternate" type="text/plain" title="bob\'s twtxt feed" href="/bob.txt">';
   const page = (body: string) => `<!doctype html><title>Bob's blog</title>${LINK}<p>${body}</p>`;
 
-  it("200: nick, text and time come from the twt of the page", async () => {
+  it("200: nick, text and time are those of the page's twt", async () => {
     const bob = await hostOf({});
     bob.files = {
       "/bob.txt": `# nick = bob\n# avatar = ${bob.url}/b.png\n\n${AT}\tQuinces: ${bob.url}/p/ about ${PAGE}\n${AT.replace("02Z", "09Z")}\tmore of ${PAGE}\n`,
@@ -426,9 +429,9 @@ describe("a page that names its twtxt feed", () => {
   });
 
   it.each([
-    ["no twt of it mentions us", "hello"],
-    ["several might be meant", `${PAGE}\n${AT.replace("02Z", "03Z")}\t${PAGE}`],
-  ])("200: its own words count where %s", async (_, text) => {
+    ["none of its twts mentions the site", "hello"],
+    ["several of its twts do", `${PAGE}\n${AT.replace("02Z", "03Z")}\t${PAGE}`],
+  ])("200: its own text is used if %s", async (_, text) => {
     const bob = await hostOf({ "/bob.txt": feedOf(text), "/p/": page(`<a href="${PAGE}">quinces</a>`) });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });

@@ -19,7 +19,7 @@ function claim(source: string, timestamp = "2026-01-02T03:04:05Z"): PostedClaim 
   };
 }
 
-function waiting(limits = { pending: 5, pendingPerHost: 2 }, store: Store = memoryStore()) {
+function pendingMentions(limits = { pending: 5, pendingPerHost: 2 }, store: Store = memoryStore()) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const logged: string[] = [];
   const log = (line: string) => void logged.push(line);
@@ -27,14 +27,14 @@ function waiting(limits = { pending: 5, pendingPerHost: 2 }, store: Store = memo
 }
 
 describe("a pending mention", () => {
-  it("is stored once, however often it is sent", async () => {
-    const { pending } = waiting();
+  it("is stored once when sent repeatedly", async () => {
+    const { pending } = pendingMentions();
     await Promise.all([1, 2, 3].map(() => pending.add(claim("https://bob.example/tw.txt"))));
     expect(await pending.all()).toMatchObject([{ source: "https://bob.example/tw.txt", attempts: 0 }]);
   });
 
   it("too-many-pending: too many are pending from one host", async () => {
-    const { pending } = waiting();
+    const { pending } = pendingMentions();
     await pending.add(claim("https://bob.example/1"));
     await pending.add(claim("https://bob.example/2"));
     await expect(pending.add(claim("https://bob.example/3"))).rejects.toMatchObject({ code: "too-many-pending" });
@@ -44,7 +44,7 @@ describe("a pending mention", () => {
   });
 
   it("too-many-pending: too many are pending in total", async () => {
-    const { pending } = waiting();
+    const { pending } = pendingMentions();
     for (let n = 0; n < 5; n += 1) await pending.add(claim(`https://host${n}.example/`));
     await expect(pending.add(claim("https://host9.example/"))).rejects.toMatchObject({ code: "too-many-pending" });
   });
@@ -59,7 +59,7 @@ describe("a pending mention", () => {
   ])(
     "is skipped with one log line if its record is damaged (%s), and replaced when it is sent again",
     async (_, text) => {
-      const { pending, store, logged } = waiting();
+      const { pending, store, logged } = pendingMentions();
       await pending.add(claim("https://bob.example/tw.txt"));
       const [key = ""] = await store.keys("");
       await pending.add(claim("https://bob.example/other.txt"));
@@ -76,7 +76,7 @@ describe("a pending mention", () => {
 
   it("is skipped if the store finds its file damaged, and replaced when it is sent again", async () => {
     const folder = mkdtempSync(join(tmpdir(), "twtxt-pending-"));
-    const { pending } = waiting(undefined, new FileStore(folder));
+    const { pending } = pendingMentions(undefined, new FileStore(folder));
     await pending.add(claim("https://bob.example/tw.txt"));
     for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (file.isFile() && file.parentPath.includes("pending")) writeFileSync(join(file.parentPath, file.name), "{");
@@ -89,7 +89,7 @@ describe("a pending mention", () => {
   });
 
   it("is tried at most five times over a day, then dropped", async () => {
-    const { pending, clock } = waiting();
+    const { pending, clock } = pendingMentions();
     const start = clock.time;
     await pending.add(claim("https://bob.example/tw.txt"));
     const attempts: number[] = [];
@@ -107,8 +107,8 @@ describe("a pending mention", () => {
     expect(await pending.all()).toEqual([]);
   });
 
-  it("is due if the clock was ahead when it was stored", async () => {
-    const { pending, clock } = waiting();
+  it("is due if the clock was ahead when the mention was stored", async () => {
+    const { pending, clock } = pendingMentions();
     const { time } = clock;
     clock.time += 24 * HOUR;
     await pending.add(claim("https://bob.example/tw.txt"));
@@ -117,7 +117,7 @@ describe("a pending mention", () => {
   });
 
   it("is listed oldest first", async () => {
-    const { pending, clock } = waiting();
+    const { pending, clock } = pendingMentions();
     for (const name of ["c", "a", "b"]) {
       await pending.add(claim(`https://${name}.example/`));
       clock.time += 1000;

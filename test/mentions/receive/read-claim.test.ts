@@ -37,19 +37,19 @@ describe("the form of a mention", () => {
     });
   });
 
-  it("may have white space and line ends around its values, and more fields", async () => {
+  it("may have whitespace and line ends around its values, and additional fields", async () => {
     const body = new URLSearchParams({ source: ` ${BOB}#:~:text=${AT}\r\n`, target: `\t${FEED} `, vouch: "x" });
     expect(await posted(body.toString())).toMatchObject({ source: BOB, timestamps: [AT] });
   });
 
-  it("comes unencoded from timeline, whose plus signs arrive as spaces", async () => {
+  it("is unencoded from timeline, so that plus signs arrive as spaces", async () => {
     expect(await posted(`source=${BOB}#:~:text=2026-01-02T03:04:05+01:00&target=${FEED}`)).toMatchObject({
       source: BOB,
       timestamps: ["2026-01-02T03:04:05+01:00"],
     });
   });
 
-  it("may have parameters and capitals in its content type", async () => {
+  it("may have parameters and uppercase letters in its content type", async () => {
     const body = `source=${encodeURIComponent(BOB)}&target=${encodeURIComponent(FEED)}`;
     const type = { "content-type": "Application/X-WWW-Form-Urlencoded; charset=UTF-8" };
     expect(await posted(body, type)).toMatchObject({ source: BOB, timestamps: [] });
@@ -67,7 +67,7 @@ describe("the form of a mention", () => {
     ["bad-request", "an empty source", `source=+&target=${encodeURIComponent(FEED)}`, {}],
     ["bad-request", "two sources", `${good}&source=${encodeURIComponent(BOB)}`, {}],
     ["bad-request", "two targets", `${good}&target=${encodeURIComponent(FEED)}`, {}],
-    ["bad-request", "nothing", "", {}],
+    ["bad-request", "an empty body", "", {}],
   ])("%s: %s", async (code, _, body, headers) => {
     await expect(posted(body, headers)).rejects.toMatchObject({ code });
   });
@@ -82,21 +82,21 @@ describe("the fragment of a source", () => {
   it.each([
     ["raw", `:~:text=${AT}`, AT],
     ["percent-encoded", ":~:text=2026-01-02T03%3A04%3A05Z", AT],
-    ["percent-encoded whole", encodeURIComponent(`:~:text=${AT}`), AT],
+    ["percent-encoded as a whole", encodeURIComponent(`:~:text=${AT}`), AT],
     ["percent-encoded twice", encodeURIComponent(encodeURIComponent(`:~:text=${AT}`)), AT],
     ["with dashes encoded", ":~:text=2026%2D01%2D02T03:04:05Z", AT],
     ["with an offset", ":~:text=2026-01-02T03:04:05%2B01:00", "2026-01-02T03:04:05+01:00"],
-    ["with a plus lost", ":~:text=2026-01-02T03:04:05 01:00", "2026-01-02T03:04:05+01:00"],
+    ["with a plus decoded as a space", ":~:text=2026-01-02T03:04:05 01:00", "2026-01-02T03:04:05+01:00"],
     ["with an end parameter", `:~:text=${AT},%0A`, AT],
     ["with an end parameter encoded once more", `:~:text=${AT}%2C%250A`, AT],
-    ["behind an element's id", `top:~:text=${AT}`, AT],
+    ["after an element's id", `top:~:text=${AT}`, AT],
     ["with a second text", `:~:text=${AT}&text=more`, AT],
   ])("%s", (_, fragment, timestamp) => {
     expect(timestampsOf(fragment)).toContain(timestamp);
     expect(new Set(timestampsOf(fragment)).size).toBe(timestampsOf(fragment).length);
   });
 
-  it("bad-source: names two times, which could find one twt and remove another", () => {
+  it("bad-source: names two times, which could verify one twt and remove another", () => {
     const fragment = "%3A~%3Atext=2026-01-02T03:04:05Z&:~:text=2025-01-02T03:04:05Z";
     expect(() => timestampsOf(fragment)).toThrow(expect.objectContaining({ code: "bad-source" }));
   });
@@ -113,21 +113,21 @@ describe("the fragment of a source", () => {
 });
 
 describe("source and target", () => {
-  it("may be encoded once more than the form", () => {
+  it("may be encoded twice", () => {
     const twice = encodeURIComponent(`${BOB}#:~:text=${AT}`);
     expect(checkClaim(twice, encodeURIComponent(FEED), siteIndex)).toMatchObject({ source: BOB, timestamps: [AT] });
   });
 
   it.each([
     ["http", "http://alice.example/twtxt.txt", FEED],
-    ["a host in capitals and a default port", "https://ALICE.example:443/twtxt.txt", FEED],
+    ["an uppercase host and a default port", "https://ALICE.example:443/twtxt.txt", FEED],
     ["a fragment", `${PAGE}#comments`, PAGE],
     ["an alias", "https://old.example/alice.txt", FEED],
-  ])("a target is ours with %s", (_, target, url) => {
+  ])("a target on this site is recognized with %s", (_, target, url) => {
     expect(checkClaim(BOB, target, siteIndex).target.url).toBe(url);
   });
 
-  it("a target that names a twt of this site belongs to its post", () => {
+  it("a target that names a twt of this site is assigned to its post", () => {
     expect(checkClaim(BOB, `${FEED}#:~:text=${AT}`, siteIndex)).toMatchObject({ target: { url: FEED }, under: PAGE });
     expect(checkClaim(BOB, `${FEED}#:~:text=2026-01-02T03:04:06Z`, siteIndex).under).toBeNull();
   });
@@ -140,8 +140,8 @@ describe("source and target", () => {
     ["with needless encoding", "https://alice.example/posts/%71uinces/", PAGE],
     ["with a doubled slash", "https://alice.example//posts/quinces/", PAGE],
     ["at the root, with a query", "https://alice.example?x", "https://alice.example/"],
-    ["in an archive of a year", "https://alice.example/twtxt-2024.txt", FEED],
-    ["in an archive of a month", "http://alice.example/twtxt-2024-03.txt", FEED],
+    ["in a yearly archive", "https://alice.example/twtxt-2024.txt", FEED],
+    ["in a monthly archive", "http://alice.example/twtxt-2024-03.txt", FEED],
     ["in an archive of an alias", "https://old.example/alice-2024.txt", FEED],
   ])("a target is known %s", (_, target, expected) => {
     expect(checkClaim(BOB, target, siteIndex).target.url).toBe(expected);
@@ -152,7 +152,7 @@ describe("source and target", () => {
     ["https://alice.example/a/?utm_source=x", "https://alice.example/a/"],
     ["https://alice.example/a/index.html", "https://alice.example/a"],
     ["https://alice.example/search", undefined],
-  ])("mean the page that is written most alike: %s is %s", (url, page) => {
+  ])("match the page with the most similar URL: %s is %s", (url, page) => {
     const paths = ["a", "a/", "search?page=1"];
     const site = new SiteIndex({
       feeds: [FEED],
@@ -162,7 +162,7 @@ describe("source and target", () => {
     expect(site.target(url)?.url).toBe(page);
   });
 
-  it("a page with a query is not taken for another one", () => {
+  it("a page with a query is not confused with another page", () => {
     const searched = `${PAGE}?lang=de`;
     const site = new SiteIndex({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
     expect(site.target(searched)?.url).toBe(searched);

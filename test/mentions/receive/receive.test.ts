@@ -11,7 +11,7 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 
 describe("receiving a mention", () => {
-  it("200: the twt mentions the feed, and is stored", async () => {
+  it("200: a twt that mentions the feed is stored", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
@@ -35,7 +35,7 @@ describe("receiving a mention", () => {
     expect(alice.log).toEqual([`New mention of ${FEED} in ${bob.twt(AT)}`]);
   });
 
-  it("200: a page links to a page, and names its author", async () => {
+  it("200: a page that links to a page is stored with its author", async () => {
     const bob = await loopbackServer((_, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end(
         `<div class="h-entry"><a class="p-author h-card" href="/">Bob</a>
@@ -49,7 +49,7 @@ describe("receiving a mention", () => {
     ]);
   });
 
-  it("200: repeats change nothing, six in a row and at the same time", async () => {
+  it("200: repeated requests change nothing, in sequence or concurrently", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     const form = { source: bob.twt(AT), target: FEED };
@@ -59,7 +59,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("200: as timeline sends it, without any encoding", async () => {
+  it("200: the unencoded form that timeline sends", async () => {
     const bob = await feedServer({ "2026-11-19T18:40:02+01:00": HELLO });
     const alice = receiver({ neighbours: [bob] });
     const form = `source=${bob.twt("2026-11-19T18:40:02+01:00")}&target=${FEED}`;
@@ -68,20 +68,20 @@ describe("receiving a mention", () => {
   });
 
   it.each([
-    ["once", (reference: string) => reference.replace(/[^#]*$/, encodeURIComponent)],
+    ["its fragment", (reference: string) => reference.replace(/[^#]*$/, encodeURIComponent)],
     [
-      "twice",
+      "its fragment twice",
       (reference: string) => reference.replace(/[^#]*$/, (text) => encodeURIComponent(encodeURIComponent(text))),
     ],
-    ["whole", encodeURIComponent],
-  ])("200: a reference that is encoded %s more than the form", async (_, encode) => {
+    ["all of it", encodeURIComponent],
+  ])("200: a reference with extra encoding: %s", async (_, encode) => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: encode(bob.twt(AT)), target: FEED })).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
   });
 
-  it("200: as yarnd sends it, an HTML page with links through itself", async () => {
+  it("200: the HTML page of yarnd, whose links lead through yarnd", async () => {
     const pod = await loopbackServer((request, response) => {
       const link = `http://${request.headers.host}/external?uri=${encodeURIComponent(FEED)}`;
       response.writeHead(200, { "content-type": "text/html" }).end(`<p><a href="${link}">@alice</a> hello</p>`);
@@ -92,7 +92,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("200: a mention of one of the site's twts is also listed under its post", async () => {
+  it("200: a mention of a twt of the site is also listed under its post", async () => {
     const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `(#${TWT.hashes[1]}) ${HELLO}` });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: `${FEED}#:~:text=${TWT.timestamp}` });
@@ -112,7 +112,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toMatchObject([{ target: FEED }]);
   });
 
-  it("200 and held: the eleventh of a host on a day, and all but allowed ones with moderation", async () => {
+  it("200 and held: a host's eleventh mention in a day, and with moderation all except from allowed hosts", async () => {
     const times = Array.from({ length: 11 }, (_, n) => `2026-11-19T18:40:${String(n + 10)}Z`);
     const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
     const alice = receiver({ neighbours: [bob] });
@@ -154,7 +154,7 @@ describe("a browser that posts the form", () => {
     return { status: response.status, page: await response.text() };
   };
 
-  it("gets a page that says that its page is listed", async () => {
+  it("gets a page that confirms the listing", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     const { status, page } = await post(alice, { source: bob.twt(AT), target: FEED });
@@ -163,14 +163,14 @@ describe("a browser that posts the form", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("gets a page that says that its page did not answer", async () => {
+  it("gets a page that says that the source did not respond", async () => {
     const down = await loopbackServer((_, response) => response.writeHead(503).end());
     const alice = receiver({ neighbours: [down] });
     const { status, page } = await post(alice, { source: `${down.url}/page`, target: PAGE });
     expect([status, page.includes("did not answer")]).toEqual([202, true]);
   });
 
-  it("gets the form again, with its values escaped and what to do", async () => {
+  it("gets the form again, with escaped values and instructions", async () => {
     const bob = await loopbackServer((_, response) => response.setHeader("content-type", "text/html").end("<p>Hello"));
     const alice = receiver({ neighbours: [bob] });
     const source = `${bob.url}/"><script>alert(1)</script>`;
@@ -183,7 +183,7 @@ describe("a browser that posts the form", () => {
 });
 
 describe("the recipe for Bridgy", () => {
-  it("shows all replies of a day, with their authors, since their one host is allowed", async () => {
+  it("shows all replies of a day with their authors, since Bridgy's host is allowed", async () => {
     const bridgy = await loopbackServer(({ url }, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<article class="h-entry"><a class="u-in-reply-to" href="${PAGE}"></a>
@@ -191,7 +191,7 @@ describe("the recipe for Bridgy", () => {
     });
     const [, option = ""] =
       /<!-- bridgy -->\s+```js\s+mentions: (\{.*\}),\n/.exec(readFileSync("docs/mentions.md", "utf8")) ?? [];
-    // The host of the recipe is at another address of this test.
+    // In this test, the recipe's host is at another address.
     const mentions = JSON.parse(option.replace("allow", '"allow"').replace("brid.gy", bridgy.host));
     const alice = receiver({ neighbours: [bridgy], mentions });
     for (let n = 1; n <= 12; n += 1) {
@@ -215,7 +215,7 @@ describe("a mention that is sent again", () => {
   });
 
   it.each(["before", "after"])(
-    "200: nothing is stored and nothing purged where nothing has changed, %s compaction",
+    "200: is neither stored nor purged if nothing has changed, %s compaction",
     async (when) => {
       const bob = await feedServer({ [AT]: `(#${TWT.hashes[1]}) ${HELLO}` });
       const alice = receiver({ neighbours: [bob] });
@@ -236,7 +236,7 @@ describe("a mention that is sent again", () => {
     },
   );
 
-  it("200: a damaged one is left out of the list and logged", async () => {
+  it("200: a damaged event is skipped in the list and logged", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.store.put("mentions/events/20261120085900000-0-0", Buffer.from("{"));
@@ -247,7 +247,7 @@ describe("a mention that is sent again", () => {
     );
   });
 
-  it("200: is stored again if it was removed in between", async () => {
+  it("200: is stored again if it had been removed", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     const form = { source: bob.twt(AT), target: FEED };
@@ -260,14 +260,11 @@ describe("a mention that is sent again", () => {
   });
 
   it.each([
-    [
-      "the twt mentions somebody else",
-      (bob: { twts: unknown }) => void Object.assign(bob, { twts: { [AT]: "hello" } }),
-    ],
+    ["the twt mentions another feed", (bob: { twts: unknown }) => void Object.assign(bob, { twts: { [AT]: "hello" } })],
     ["the twt is gone", (bob: { twts: unknown }) => void Object.assign(bob, { twts: { "2026-01-01T00:00:00Z": "x" } })],
     ["the feed answers 404", (bob: { status: number }) => void Object.assign(bob, { status: 404 })],
     ["the feed answers 410", (bob: { status: number }) => void Object.assign(bob, { status: 410 })],
-  ])("200: is removed where %s", async (_, change) => {
+  ])("200: is removed if %s", async (_, change) => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
@@ -293,7 +290,7 @@ describe("a mention that is sent again", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("202: stays if the source gives no verdict", async () => {
+  it("202: stays if the source is unavailable", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
@@ -303,8 +300,8 @@ describe("a mention that is sent again", () => {
   });
 });
 
-describe("a mention whose source gives no verdict", () => {
-  it("202: is pending, and shown once the source answers", async () => {
+describe("a mention whose source is unavailable", () => {
+  it("202: is pending, and shown once the source responds", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -332,7 +329,7 @@ describe("a mention whose source gives no verdict", () => {
   it.each([
     ["200", HELLO, 200],
     ["400", "hello", 400],
-  ])("202, then %s: waits no longer once another request has brought the verdict", async (_, text, status) => {
+  ])("202, then %s: is no longer pending after another request was verified or refused", async (_, text, status) => {
     const bob = await feedServer({ [AT]: text });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -343,7 +340,7 @@ describe("a mention whose source gives no verdict", () => {
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
   });
 
-  it("202: is dropped and logged after the last attempt of a day", async () => {
+  it("202: is dropped and logged after a day of attempts", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -356,7 +353,7 @@ describe("a mention whose source gives no verdict", () => {
     expect(alice.log.filter((line) => line.includes("could not be verified in time"))).toHaveLength(1);
   });
 
-  it("202: a host that timed out is not asked again for an hour", async () => {
+  it("202: a host that timed out is not requested again for an hour", async () => {
     const silent = await loopbackServer(() => {});
     const alice = receiver({ neighbours: [silent] });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -397,7 +394,7 @@ describe("a mention that is refused", () => {
     expect(await alice.store.keys("mentions/events/")).toEqual([]);
   });
 
-  it("400 say-which-twt: the source is a feed", async () => {
+  it("400 say-which-twt: the source is a feed without a timestamp", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     for (const source of [bob.feedUrl, `${bob.feedUrl}#:~:text=hello`]) {
@@ -406,7 +403,7 @@ describe("a mention that is refused", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("400 address-refused: the source is on a private network, and is not asked", async () => {
+  it("400 address-refused: a source on a private network is not requested", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver();
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
@@ -426,14 +423,14 @@ describe("a mention that is refused", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("400 blocked: with a dot after the host", async () => {
+  it("400 blocked: a trailing dot after the host", async () => {
     const alice = receiver({ mentions: { block: ["spam.example"] } });
     expect(await alice.mentioned({ source: "https://spam.example./x", target: FEED })).toMatchObject({
       code: "blocked",
     });
   });
 
-  it("400 bad-source: redirects to the target", async () => {
+  it("400 bad-source: the source redirects to the target", async () => {
     const bob = await loopbackServer((request, response) => {
       response.writeHead(request.url === "/self" ? 200 : 302, { location: "/self", "content-type": "text/html" });
       response.end(`<a href="${PAGE}">x</a>`);
@@ -445,14 +442,14 @@ describe("a mention that is refused", () => {
 
   it.each([
     [
-      "microformats in microformats",
+      "nested microformats",
       `<div class=h-entry><a href="${PAGE}">x</a>${"<div class='u-author h-card p-name e-content h-entry'>x".repeat(100)}`,
     ],
     [
       "a long base",
       `<base href="http://h/${"a".repeat(500_000)}">${"<a href=x>".repeat(50_000)}<a href="${PAGE}">x</a>`,
     ],
-  ])("200 or 400, and soon: %s", async (_, page) => {
+  ])("200 or 400 within the time limit: %s", async (_, page) => {
     const bob = await loopbackServer((__, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end(page);
     });
@@ -460,7 +457,7 @@ describe("a mention that is refused", () => {
     expect([200, 400]).toContain((await alice.mentioned({ source: `${bob.url}/p`, target: PAGE })).status);
   });
 
-  it("200, and soon: a line of eight megabytes of backticks", async () => {
+  it("200 within the time limit: a line of eight megabytes of backticks", async () => {
     const bob = await feedServer({ [AT]: `${HELLO} ${"` ".repeat(3_000_000)}` });
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
@@ -479,7 +476,7 @@ describe("a mention that is refused", () => {
 describe("the endpoint", () => {
   const ask = (method: string) => receiver().answer(new Request("https://alice.example/webmention", { method }));
 
-  it("GET and HEAD explain it, with a form to send one by hand", async () => {
+  it("explains itself to GET and HEAD, with a form to send a mention by hand", async () => {
     const page = await ask("GET");
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -488,7 +485,7 @@ describe("the endpoint", () => {
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
 
-  it("OPTIONS 204, other methods 405, both with Allow", async () => {
+  it("OPTIONS 204 and other methods 405, both with Allow", async () => {
     const options = await ask("OPTIONS");
     expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
     for (const method of ["PUT", "DELETE", "PATCH"]) {
@@ -498,7 +495,7 @@ describe("the endpoint", () => {
     }
   });
 
-  it("415 and 413 as problems in JSON", async () => {
+  it("415 and 413 as problem+json", async () => {
     const post = (headers: Record<string, string>, body: string) =>
       receiver().answer(new Request("https://alice.example/webmention", { method: "POST", headers, body }));
     expect((await post({ "content-type": "application/json" }, "{}")).status).toBe(415);
@@ -509,7 +506,7 @@ describe("the endpoint", () => {
 
 describe("a store that fails", () => {
   it.each(["before", "after"] as const)(
-    "503 with Retry-After, and the sender's next try is kept once: it fails %s the write",
+    "503 with Retry-After for a failure %s the write; the sender's retry is stored once",
     async (when) => {
       const bob = await feedServer({ [AT]: HELLO });
       const store = faultyStore(memoryStore());
@@ -527,7 +524,7 @@ describe("a store that fails", () => {
     },
   );
 
-  it.each(["get", "keys"] as const)("503: it cannot %s either", async (operation) => {
+  it.each(["get", "keys"] as const)("503: %s fails", async (operation) => {
     const bob = await feedServer({});
     bob.status = 500;
     const store = faultyStore(memoryStore());

@@ -18,8 +18,8 @@ const FEED = "https://alice.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
 const PAGE = "https://alice.example/posts/quinces/";
 
-/** Removes the stored mentions of a source. @returns whether there were any */
-async function takeBack(
+/** Removes the stored mentions from a source. @returns whether there were any */
+async function removeSource(
   received: ReceivedMentions,
   source: Parameters<ReceivedMentions["ofSource"]>[0],
 ): Promise<boolean> {
@@ -64,7 +64,7 @@ describe("the list of a page", () => {
   const page = "https://alice.example/posts/quinces/";
   const answer = { timestamp: "2026-11-20T08:00:00Z", hashes: ["ownhash"], page: null, replyTo: "hashof1" };
 
-  it("has its whole conversation: replies to replies, and to the author's own replies without a page", async () => {
+  it("has the whole conversation: replies to replies, and to the author's replies without a page", async () => {
     const { received } = blog(memoryStore(), "2026-11-20T09:00:00.000Z", [answer]);
     const reply = (n: number, change: Partial<NewMention>) => received.keep(mention(n, { type: "reply", ...change }));
     await reply(1, { under: page, hash: "hashof1long1", hashV1: "hashof1" });
@@ -77,7 +77,7 @@ describe("the list of a page", () => {
     expect(mentions.map(({ author }) => author.name)).toEqual(["nick3", "nick2", "nick1"]);
   });
 
-  it("has a reply in the conversation of another page as a mention", async () => {
+  it("has a reply from another page's conversation as a mention", async () => {
     const { received } = blog();
     const other = "https://alice.example/posts/beans/";
     await received.keep(mention(1, { type: "reply", under: other, hash: "hashof1long1", hashV1: "hashof1" }));
@@ -91,7 +91,7 @@ describe("the list of a page", () => {
     expect(await typesOn(other)).toEqual(["nick2 reply", "nick1 reply"]);
   });
 
-  it("has the replies to an own reply that is deleted", async () => {
+  it("has the replies to a deleted reply of the author", async () => {
     const gone = deletedTwt({ page: "https://alice.example/posts/answer/", replyTo: "hashof1" });
     const { received } = blog(memoryStore(), "2026-11-20T09:00:00.000Z", [gone]);
     await received.keep(mention(1, { type: "reply", under: page, hash: "hashof1long1", hashV1: "hashof1" }));
@@ -100,7 +100,7 @@ describe("the list of a page", () => {
     expect(mentions.map(({ author }) => author.name)).toEqual(["nick2", "nick1"]);
   });
 
-  it("has no replies to one that is no longer shown", async () => {
+  it("has no replies to a reply that is no longer shown", async () => {
     const { received } = blog();
     await received.keep(mention(1, { type: "reply", under: page, hash: "hashof1", hashV1: "hashof1" }));
     await received.keep(mention(2, { type: "reply", subject: "hashof1" }));
@@ -142,7 +142,7 @@ describe("a received mention", () => {
     expect((await received.list({ limit: 9, after: next })).mentions).toHaveLength(2);
   });
 
-  it("is listed once if another process received one in the same millisecond", async () => {
+  it("is listed once if another process received a mention in the same millisecond", async () => {
     const { received, store } = blog();
     await received.keep(mention(1));
     await blog(store).received.keep(mention(2));
@@ -155,7 +155,7 @@ describe("a received mention", () => {
     expect(second.next).toBeNull();
   });
 
-  it("is stored once, however often it is sent, with its newest text and its first time", async () => {
+  it("is stored once when sent repeatedly, with its newest text and its first time", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     const [first] = (await received.list({ limit: 1 })).mentions;
@@ -165,7 +165,7 @@ describe("a received mention", () => {
     expect((await received.list({ limit: 1 })).mentions[0]?.received).toBe(first?.received);
   });
 
-  it("is listed under its target and under the post that it is about", async () => {
+  it("is listed under its target and under its post", async () => {
     const { received } = blog();
     await received.keep(mention(1, { under: PAGE }));
     await received.keep(mention(2, { target: PAGE }));
@@ -176,7 +176,7 @@ describe("a received mention", () => {
     expect(await of(FEED)).toEqual(["nick3", "nick1"]);
   });
 
-  it("is held if it is the fourth of a host on a day, unless the host is allowed", async () => {
+  it("is held if it is the fourth from a host in a day, unless the host is allowed", async () => {
     const { received, wait, shown } = blog();
     const ofOneHost = (n: number, change: Partial<NewMention> = {}) =>
       received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n), ...change }));
@@ -190,7 +190,7 @@ describe("a received mention", () => {
     expect((await shown())[0]).toBe("nick1: 7");
   });
 
-  it("is held if the author approves each, and shown once approved", async () => {
+  it("is held if each mention needs approval, and shown once approved", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1, { hold: "always" }));
     expect(await shown()).toEqual([]);
@@ -210,7 +210,7 @@ describe("a received mention", () => {
       { author: { name: "nick1", url: "https://host1.example/twtxt.txt", photo: "https://host1.example/x.png" } },
     ],
     ["URL of its author", { author: { name: "nick1", url: "https://changed.example/", photo: null } }],
-  ])("is held again with another %s where each is approved, and stays shown where none is", async (_, change) => {
+  ])("with a changed %s is held again if mentions need approval, and otherwise stays shown", async (_, change) => {
     const { received, shown } = blog();
     for (const [n, hold] of [
       [1, "always"],
@@ -234,11 +234,11 @@ describe("a received mention", () => {
     expect(await shown()).toEqual(["nick3: changed", "nick2: changed"]);
   });
 
-  it("is not shown by an approval of its earlier version, even if both happen at the same time", async () => {
+  it("is not shown by an approval of an earlier version, even if the two happen at the same time", async () => {
     const { received, shown, store } = blog();
     await received.keep(mention(1, { hold: "always" }));
     const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
-    if (!held) throw new Error("nothing is held");
+    if (!held) throw new Error("No mention is held.");
     const seen = versionOf(held);
     await received.keep(mention(1, { hold: "always", text: "changed" }));
     await expect(received.moderate(held.id, "shown", seen)).rejects.toMatchObject({ code: "precondition-failed" });
@@ -252,12 +252,12 @@ describe("a received mention", () => {
     expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
   });
 
-  it("stays rejected when it is sent again, also after its source removed it for a while", async () => {
+  it("stays rejected when it is sent again, even after its source removed it for a while", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
     await received.moderate(id, "rejected", null);
-    await takeBack(received, {
+    await removeSource(received, {
       url: mention(1).identity,
       identity: null,
       timestamps: [AT],
@@ -270,30 +270,36 @@ describe("a received mention", () => {
     expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
   });
 
-  it("is removed by the URL that was posted, and by the one that it redirects to", async () => {
+  it("is removed by the posted URL, and by the URL that it redirects to", async () => {
     const { received, shown } = blog();
     const where = { instant: mention(1).instant, timestamps: [AT], target: FEED };
     await received.keep(mention(1, { given: "https://host1.example/short" }));
-    expect(await takeBack(received, { url: "https://host1.example/short", identity: null, ...where })).toBe(true);
+    expect(await removeSource(received, { url: "https://host1.example/short", identity: null, ...where })).toBe(true);
     expect(await shown()).toEqual([]);
 
-    // Anyone can redirect to another author's feed, and remove the redirect later.
+    // Anyone can redirect to another author's feed and later remove the redirect.
     await received.keep(mention(1, { given: "https://mallory.example/r" }));
-    expect(await takeBack(received, { url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
-    // Another spelling of the same second may be another twt.
+    expect(await removeSource(received, { url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
+    // A different spelling of the same second may be a different twt.
     const spelled = { ...where, timestamps: ["2026-01-02T03:04:05.500Z"] };
-    expect(await takeBack(received, { url: mention(1).identity, identity: null, ...spelled })).toBe(false);
-    expect(await takeBack(received, { url: mention(1).identity, identity: null, ...where })).toBe(true);
+    expect(await removeSource(received, { url: mention(1).identity, identity: null, ...spelled })).toBe(false);
+    expect(await removeSource(received, { url: mention(1).identity, identity: null, ...where })).toBe(true);
 
     await received.keep(mention(1));
-    expect(await takeBack(received, { url: mention(2).identity, identity: null, ...where })).toBe(false);
+    expect(await removeSource(received, { url: mention(2).identity, identity: null, ...where })).toBe(false);
     expect(
-      await takeBack(received, { url: mention(1).identity, identity: null, ...where, instant: null, timestamps: [] }),
+      await removeSource(received, {
+        url: mention(1).identity,
+        identity: null,
+        ...where,
+        instant: null,
+        timestamps: [],
+      }),
     ).toBe(false);
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
 
-  it("is forgotten completely, so that the same mention is new again", async () => {
+  it("is forgotten completely: the same mention is new again", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     await received.keep(mention(2));
@@ -342,7 +348,7 @@ describe("a received mention", () => {
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
 
-  it("is known if it is stored unchanged, in any state, and not known if anything is new", async () => {
+  it("is known if it is stored unchanged, in any state, and not known if a field differs", async () => {
     const { received } = blog();
     expect(await received.journal.holds(mention(1))).toBe(false);
     await received.keep(mention(1, { hold: "always" }));
@@ -364,7 +370,7 @@ describe("a received mention", () => {
     expect(await received.journal.holds(mention(1))).toBe(false);
   });
 
-  it("is looked up by reading each event once", async () => {
+  it("is found by reading each event once", async () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 50; n += 1) await received.keep(mention(n));
@@ -386,7 +392,7 @@ describe("a received mention", () => {
     await received.keep(mention(1));
     expect(changes()).toBe(1);
     await received.forget(() => false);
-    await takeBack(received, {
+    await removeSource(received, {
       url: "https://nobody.example/",
       identity: null,
       timestamps: [],
@@ -397,20 +403,20 @@ describe("a received mention", () => {
   });
 });
 
-describe("an event that cannot be read", () => {
+describe("a damaged event", () => {
   const KEY = "mentions/events/20261120085900000-0-0";
   const kept = { kind: "kept", at: "2026-11-20T08:59:00.000Z", mention: mention(9) };
   const broken: [string, string][] = [
     ["cut off", JSON.stringify(kept).slice(0, 100)],
     ["empty", ""],
-    ["no object", "null"],
-    ["of another kind", JSON.stringify({ kind: "painted", at: kept.at })],
+    ["not an object", "null"],
+    ["of an unknown kind", JSON.stringify({ kind: "painted", at: kept.at })],
     ["without a mention", JSON.stringify({ kind: "kept", at: kept.at })],
-    ["with a source that is no URL", JSON.stringify({ ...kept, mention: { ...kept.mention, identity: "x" } })],
-    ["at no time", JSON.stringify({ ...kept, at: "soon" })],
+    ["with a source that is not a URL", JSON.stringify({ ...kept, mention: { ...kept.mention, identity: "x" } })],
+    ["with an invalid time", JSON.stringify({ ...kept, at: "soon" })],
   ];
 
-  it.each(broken)("is left out and logged once, and the others are listed: %s", async (_, text) => {
+  it.each(broken)("is skipped and logged once, and other mentions are listed: %s", async (_, text) => {
     const { received, store, shown, log } = blog();
     await store.put(KEY, Buffer.from(text));
     await received.keep(mention(1));
@@ -424,7 +430,7 @@ describe("an event that cannot be read", () => {
     expect(log).toHaveLength(1);
   });
 
-  it("is not an event that a failing store did not return: then nothing is listed", async () => {
+  it("is distinguished from a failed read, after which nothing is listed", async () => {
     const store = faultyStore(memoryStore());
     const { received, shown, log } = blog(store);
     await received.keep(mention(1));
@@ -452,7 +458,7 @@ describe("compaction", () => {
     expect(await store.keys("mentions/")).toHaveLength(2);
   });
 
-  it("does nothing without events", async () => {
+  it("does nothing if there are no events", async () => {
     const { received, store } = await withMany(3);
     await received.journal.compact();
     await received.journal.compact();
@@ -468,7 +474,7 @@ describe("compaction", () => {
     await received.journal.compact();
     await received.keep(mention(1, { text: "changed" }));
     await received.keep(mention(9));
-    await takeBack(received, {
+    await removeSource(received, {
       url: mention(0).identity,
       identity: null,
       timestamps: [AT],
@@ -481,7 +487,7 @@ describe("compaction", () => {
     expect(await shown()).toEqual(expected);
   });
 
-  it("keeps the number of mentions of a host that were shown that day", async () => {
+  it("preserves how many mentions a host had shown that day", async () => {
     const { received, shown, wait } = blog();
     const ofOneHost = (n: number) => received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n) }));
     for (let n = 1; n <= 3; n += 1) await ofOneHost(n);
@@ -507,7 +513,7 @@ describe("compaction", () => {
     expect((await shown()).length).toBe(32);
   });
 
-  /** The storage fails after this many writes and deletes, and recovers. */
+  /** A store that fails after this many writes and deletes, as if the process were killed. */
   function failingAfter(store: Store, operations: number): Store {
     let left = operations;
     const spend = () => {
@@ -527,10 +533,10 @@ describe("compaction", () => {
     };
   }
 
-  it("loses and repeats nothing, wherever it is killed", async () => {
+  it("loses and repeats nothing, at whichever step it is killed", async () => {
     const { received, store, shown } = await withMany(10);
     await received.journal.compact();
-    await takeBack(received, {
+    await removeSource(received, {
       url: mention(3).identity,
       identity: null,
       timestamps: [AT],
@@ -565,7 +571,7 @@ describe("compaction", () => {
     expect(await store.keys("mentions/parts/")).toHaveLength(1);
   });
 
-  it("reads a hundred thousand mentions with a handful of requests", async () => {
+  it("reads 100,000 mentions with a few requests", async () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 2000; n += 1) await received.keep(mention(n));
@@ -589,7 +595,7 @@ describe("compaction", () => {
 });
 
 describe("events", () => {
-  it("about unknown mentions change nothing", () => {
+  it("for unknown mentions change nothing", () => {
     const mentions: Mentions = new Map();
     const at = "2026-11-20T09:00:00.000Z";
     const events: MentionEvent[] = [

@@ -4,8 +4,8 @@ import { VerificationQueue } from "../../../plugin/mentions/receive/verification
 const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 
-/** Work that ends when a test ends it, and the names of started work. */
-function works(queue: VerificationQueue) {
+/** Work that a test ends, and the names of started work. */
+function controlledWork(queue: VerificationQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   const run = (requester: string, name: string) =>
@@ -21,8 +21,8 @@ function works(queue: VerificationQueue) {
 }
 
 describe("verifications", () => {
-  it("run three at the same time, and the next one when one has ended", async () => {
-    const { started, run, end } = works(new VerificationQueue());
+  it("run three at a time: the next one starts when one ends", async () => {
+    const { started, run, end } = controlledWork(new VerificationQueue());
     const all = ["a", "b", "c", "d"].map((name) => run(`of ${name}`, name));
     await new Promise(setImmediate);
     expect(started).toEqual(["a", "b", "c"]);
@@ -32,8 +32,8 @@ describe("verifications", () => {
     expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("of one sender never take all slots: another sender's starts immediately", async () => {
-    const { started, run, end } = works(new VerificationQueue());
+  it("from one sender never take all slots: another sender's starts immediately", async () => {
+    const { started, run, end } = controlledWork(new VerificationQueue());
     const all = [run(EVE, "eve 1"), run(EVE, "eve 2"), run(EVE, "eve 3"), run(CAROL, "carol 1")];
     await new Promise(setImmediate);
     expect(started).toEqual(["eve 1", "eve 2", "carol 1"]);
@@ -43,8 +43,8 @@ describe("verifications", () => {
     expect(await Promise.all(all)).toEqual(["eve 1", "eve 2", "eve 3", "carol 1"]);
   });
 
-  it("start with the sender that has the fewest running, however many of another one wait", async () => {
-    const { started, run, end } = works(new VerificationQueue());
+  it("start with the sender that has the fewest running, even if another sender has more waiting", async () => {
+    const { started, run, end } = controlledWork(new VerificationQueue());
     const busy = [run("of dan", "dan"), ...["1", "2", "3", "4"].map((n) => run(EVE, n)), run(CAROL, "carol")];
     await new Promise(setImmediate);
     expect(started).toEqual(["dan", "1", "2"]);
@@ -54,8 +54,8 @@ describe("verifications", () => {
     await Promise.all(busy);
   });
 
-  it("stop waiting in time, and are not started later", async () => {
-    const { started, run, end } = works(new VerificationQueue(20));
+  it("stop waiting at their time limit, and are not started later", async () => {
+    const { started, run, end } = controlledWork(new VerificationQueue(20));
     const busy = ["a", "b", "c"].map((name) => run(`of ${name}`, name));
     expect(await run(CAROL, "late")).toBeNull();
     for (const name of ["a", "b", "c"]) await end(name);

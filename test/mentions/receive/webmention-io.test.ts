@@ -64,7 +64,7 @@ describe("an export from webmention.io", () => {
     expect(mentionsOfWebmentionIo({ children: [{ ...ENTRY, "wm-property": property }] })[0]?.type).toBe(type);
   });
 
-  it("is left out if it is private or its source is not a web page", () => {
+  it("omits entries that are private or whose source is not a web page", () => {
     const children = [
       { ...ENTRY, "wm-private": true },
       { ...ENTRY, url: "javascript:alert(1)", "wm-source": "mailto:bob@bob.example" },
@@ -72,7 +72,7 @@ describe("an export from webmention.io", () => {
     expect(mentionsOfWebmentionIo({ children })).toEqual([]);
   });
 
-  it("has limited texts, without control characters and invalid URLs", () => {
+  it("is read with limited texts, without control characters or invalid URLs", () => {
     const hostile = {
       ...ENTRY,
       author: { name: `\u0007${"x".repeat(5000)}`, url: "javascript:alert(1)", photo: "data:image/svg+xml,x" },

@@ -26,14 +26,14 @@ describe("the outline of a page", () => {
     expect(html.split("\n").filter((line) => line.trim() !== "")).toEqual(["one two three", "four", "five", "six"]);
   });
 
-  it("has at most 500 elements, in document order, and the text of the others", async () => {
+  it("has at most 500 elements in document order, and the text of the rest", async () => {
     const html = await outlineOf(`<a href="/first"></a>${"<time>x</time>".repeat(1000)}`);
     expect(html).toContain("/first");
     expect(count(html, "time")).toBe(499);
     expect(html.replace(/<[^>]*>/g, "")).toBe("x".repeat(1000));
   });
 
-  it("has each class at most 50 times, and properties within at most four others", async () => {
+  it("has each class at most 50 times, and properties nested at most four deep", async () => {
     const flat = await outlineOf('<i class="p-name u-url">x</i>'.repeat(200));
     expect(count(flat, 'div class="p-name u-url"')).toBe(50);
     const nested = await outlineOf('<i class="e-content">x'.repeat(100));
@@ -47,7 +47,7 @@ describe("the outline of a page", () => {
     expect(html).not.toContain("last");
   });
 
-  it("contains the name of an author within the contents", async () => {
+  it("contains an author's name within the content", async () => {
     const entry = `<div class="h-entry"><div class="e-content p-name">
       <a class="p-author h-card" href="/bob"><i class="p-name">Bob</i></a></div></div>`;
     expect(await outlineOf(entry)).toContain(
@@ -55,7 +55,7 @@ describe("the outline of a page", () => {
     );
   });
 
-  it("has at most 16 KiB of text, and no very long attribute", async () => {
+  it("has at most 16 KiB of text and no very long attribute", async () => {
     const html = await outlineOf(`<img src="data:,${"x".repeat(3000)}" alt="a">${"<p>xxxxxxxxx".repeat(3000)}`);
     expect(html).toContain('<img alt="a">');
     expect(html.replace(/<[^>]*>|\n/g, "")).toHaveLength(16 * 1024);

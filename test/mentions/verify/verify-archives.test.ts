@@ -10,7 +10,7 @@ describe("an archive", () => {
   const mention = `@<alice ${FEED}>`;
   const LAST_YEAR = "2025-06-01T00:00:00Z";
 
-  it("is searched if the feed has no older twt; identity and author are those of the feed", async () => {
+  it("is searched if the feed has no older twt; identity and author come from the feed", async () => {
     const bob = await siteWith(() => ({
       "/u/tw.txt": feed(feedOf([EARLIER], "# nick = bob\n# prev = abcdefg tw-2025.txt\n")),
       "/u/tw-2025.txt": feed(feedOf(["2025-07-01T00:00:00Z x"], "# nick = archive\n# prev = bcdefgh tw/2024.txt\n")),
@@ -25,7 +25,7 @@ describe("an archive", () => {
   it.each([
     ["newest last", [EARLIER, LATER]],
     ["newest first", [LATER, EARLIER]],
-  ])("is not asked where the feed holds an older twt, %s", async (_, twts) => {
+  ])("is not requested if the feed has an older twt, %s", async (_, twts) => {
     const bob = await siteWith(() => ({ "/tw.txt": feed(feedOf(twts, "# prev = abcdefg tw-2025.txt\n")) }));
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toEqual(gone("no-such-twt"));
     expect(bob.asked).toEqual(["/tw.txt"]);
@@ -37,7 +37,7 @@ describe("an archive", () => {
     expect(bob.asked).toEqual(["/tw.txt"]);
   });
 
-  it("is the end of the search if it is the last one", async () => {
+  it("ends the search if it has no earlier archive", async () => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], "# prev = abcdefg tw-2025.txt\n")),
       "/tw-2025.txt": feed(feedOf(["2025-07-01T00:00:00Z x"])),
@@ -45,7 +45,7 @@ describe("an archive", () => {
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${LAST_YEAR}`)).toEqual(gone("no-such-twt"));
   });
 
-  it("is read as one of at most ten parts", async () => {
+  it("is read if it is among the first ten parts of the feed", async () => {
     const part = (n: number) => feedOf([`2025-12-${30 - n}T00:00:00Z x`], `# prev = abcdefg ${n + 1}.txt\n`);
     const bob = await siteWith(() =>
       Object.fromEntries([...Array(20).keys()].map((n) => [`/${n}.txt`, feed(part(n))])),
@@ -58,11 +58,11 @@ describe("an archive", () => {
     ["leads back to the feed", "tw.txt", 1],
     ["leads back to a part of the feed", "tw.txt#x", 1],
     ["leads to itself", "a.txt", 2],
-    ["is not there", "gone.txt", 2],
+    ["is missing", "gone.txt", 2],
     ["is a page", "page.html", 2],
-    ["is no URL", "http://[", 1],
+    ["has an invalid URL", "http://[", 1],
     ["is on another origin", "http://127.0.0.1:1/a.txt", 1],
-  ])("that %s leaves the question open", async (_, name, asked) => {
+  ])("that %s does not prove that the twt is gone", async (_, name, asked) => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], `# prev = abcdefg ${name}\n`)),
       "/a.txt": feed(feedOf([EARLIER], "# prev = abcdefg a.txt\n")),
@@ -72,7 +72,7 @@ describe("an archive", () => {
     expect(bob.asked).toHaveLength(asked);
   });
 
-  it("unreachable: an archive that does not answer", async () => {
+  it("unreachable: an archive that responds with 503", async () => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], "# prev = abcdefg a.txt\n")),
       "/a.txt": { status: 503 },

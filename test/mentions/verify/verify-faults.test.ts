@@ -22,8 +22,8 @@ const refused = (code: string) => ({ outcome: "disproven", code, isGone: false }
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** The time limit passes in the middle of the next long computation. */
-function passLimitsInComputation(): void {
+/** Lets the time limits pass during the next long computation. */
+function passLimitsDuringComputation(): void {
   const { next } = TimeSlices.prototype;
   vi.spyOn(TimeSlices.prototype, "next").mockImplementationOnce(function (this: TimeSlices) {
     passTimeLimits();
@@ -33,7 +33,7 @@ function passLimitsInComputation(): void {
 }
 
 /** A server whose response a test writes. */
-async function bobWho(write: (response: ServerResponse) => void, headers: Record<string, string> = {}) {
+async function bobServer(write: (response: ServerResponse) => void, headers: Record<string, string> = {}) {
   const server = await loopbackServer((_, response) => {
     response.writeHead(200, { "content-type": "text/plain", ...headers });
     write(response);
@@ -51,7 +51,7 @@ describe("a source that redirects", () => {
   });
 });
 
-describe("a source that gives no verdict", () => {
+describe("a source that cannot be verified", () => {
   it.each([
     ["silent", () => passTimeLimits()],
     [
@@ -61,23 +61,26 @@ describe("a source that gives no verdict", () => {
         setTimeout(passTimeLimits, 50);
       },
     ],
-    ["silent after its start", (response: ServerResponse) => void response.write("# nick = bob\n", passTimeLimits)],
-  ])("unreachable, by timeout: %s", async (_, write) => {
-    const bob = await bobWho(write);
+    [
+      "silent after its first line",
+      (response: ServerResponse) => void response.write("# nick = bob\n", passTimeLimits),
+    ],
+  ])("unreachable by timeout: %s", async (_, write) => {
+    const bob = await bobServer(write);
     expect(await verifier([bob])(bob.twt)).toMatchObject(unreachable(true));
     expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
     expect(bob.asked).toEqual(["/tw.txt", "/p"]);
   });
 
-  it("unreachable, and a timeout: no first byte", async () => {
+  it("unreachable by timeout: no first byte", async () => {
     const bob = await loopbackServer(() => {});
     const verify = verifier([bob], { firstByteMs: 100 });
     expect(await verify(`${bob.url}/#:~:text=${AT}`)).toMatchObject(unreachable(true));
   });
 
-  it("unreachable, and a timeout: archives that take too long together", async () => {
+  it("unreachable by timeout: archives that take too long in total", async () => {
     let part = 0;
-    const bob = await bobWho((response) => {
+    const bob = await bobServer((response) => {
       part += 1;
       if (part === 3) passTimeLimits();
       response.end(feedOf([`2026-02-0${part}T00:00:00Z x`], `# nick = bob\n# prev = abcdefg ${part}.txt\n`));
@@ -89,7 +92,7 @@ describe("a source that gives no verdict", () => {
   it.each([
     ["own URL", "?1", ""],
     ["feed", "", '<link rel="alternate" type="text/plain" href="/slow">'],
-  ])("unreachable, by timeout: a page whose %s did not answer before the time was over", async (_, query, head) => {
+  ])("unreachable by timeout: a page whose %s did not respond in time", async (_, query, head) => {
     const bob = await loopbackServer((request, response) => {
       if (request.url === (query ? "/p" : "/slow")) return passTimeLimits();
       response.writeHead(200, { "content-type": "text/html" });
@@ -103,29 +106,29 @@ describe("a source that gives no verdict", () => {
   const gzip = { "content-encoding": "gzip" };
   const MEGABYTE = 1 << 20;
 
-  it("unreachable, and a timeout: a complete feed that takes too long to search", async () => {
+  it("unreachable by timeout: a complete feed that takes too long to search", async () => {
     const lines = Buffer.alloc(8 * MEGABYTE, `${AT}\t@<bob http://bob.example/>${"@<http://a>".repeat(50)}\n`);
     const body = gzipSync(lines);
-    const bob = await bobWho((response) => response.end(body), gzip);
-    passLimitsInComputation();
+    const bob = await bobServer((response) => response.end(body), gzip);
+    passLimitsDuringComputation();
     expect(await verifier([bob])(bob.twt)).toMatchObject(unreachable(true));
   });
 
   it.each([
     ["a page", "text/html", '<a href="http://bob.example/">'],
     ["a text", "text/plain", "http://a "],
-  ])("unreachable, by timeout: %s that has arrived, but takes too long to be searched", async (_, type, unit) => {
+  ])("unreachable by timeout: %s that arrives in time but takes too long to search", async (_, type, unit) => {
     const body = gzipSync(Buffer.alloc(MEGABYTE, unit));
-    const bob = await bobWho((response) => response.end(body), { ...gzip, "content-type": type });
-    passLimitsInComputation();
+    const bob = await bobServer((response) => response.end(body), { ...gzip, "content-type": type });
+    passLimitsDuringComputation();
     expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
   });
 
   it("unreachable: pages that wait for each other until the deadline", async () => {
     const body = gzipSync(Buffer.alloc(MEGABYTE, '<a href="http://bob.example/">'));
-    const bob = await bobWho((response) => response.end(body), { ...gzip, "content-type": "text/html" });
+    const bob = await bobServer((response) => response.end(body), { ...gzip, "content-type": "text/html" });
     const verify = verifier([bob]);
-    passLimitsInComputation();
+    passLimitsDuringComputation();
     const proofs = await Promise.all([1, 2, 3].map((n) => verify(`${bob.url}/${n}`, PAGE)));
     expect(proofs).toMatchObject([1, 2, 3].map(() => ({ outcome: "unreachable" })));
   });
@@ -143,23 +146,23 @@ describe("a source that gives no verdict", () => {
   });
 });
 
-describe("a feed that breaks off", () => {
-  const breakOff = (text: string) => (response: ServerResponse) => {
+describe("a feed that is cut off", () => {
+  const cutOff = (text: string) => (response: ServerResponse) => {
     response.write(text);
     setTimeout(() => response.destroy(), 20);
   };
 
   it("proven: after the twt", async () => {
-    const bob = await bobWho(breakOff(`${BEFORE}${TWT}2026-01-03T00`));
+    const bob = await bobServer(cutOff(`${BEFORE}${TWT}2026-01-03T00`));
     expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
   });
 
   it.each([
     ["before the twt", BEFORE],
-    ["in the middle of the twt, which may go on otherwise", `${BEFORE}${AT}\t${PAGE}`],
-    ["after a twt of the same second, before one of the very time", `${BEFORE}${TWT.replace("Z", ".5Z")}`],
+    ["in the middle of the twt, which may continue differently", `${BEFORE}${AT}\t${PAGE}`],
+    ["after a twt of the same second, before one with the exact time", `${BEFORE}${TWT.replace("Z", ".5Z")}`],
   ])("unreachable: %s", async (_, text) => {
-    const bob = await bobWho(breakOff(text));
+    const bob = await bobServer(cutOff(text));
     expect(await verifier([bob])(bob.twt, text.includes(PAGE) ? PAGE : FEED)).toMatchObject(unreachable(false));
   });
 
@@ -175,7 +178,7 @@ describe("a feed that breaks off", () => {
   });
 });
 
-describe("a page that breaks off", () => {
+describe("a page that is cut off", () => {
   const type = { "content-type": "text/html" };
   const half = (text: string) => (response: ServerResponse) => {
     response.write(text);
@@ -183,15 +186,15 @@ describe("a page that breaks off", () => {
   };
 
   it("proven: after the link", async () => {
-    const bob = await bobWho(half(`<p><a href="${PAGE}">x</a><p>and`), type);
+    const bob = await bobServer(half(`<p><a href="${PAGE}">x</a><p>and`), type);
     expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(proven);
   });
 
   it.each([
     ["in the middle of the link", `<p>hello <a href="${PAGE}`, type],
-    ["at the end of a URL in plain text, which may go on", `hello ${PAGE}`, { "content-type": "text/plain" }],
+    ["at the end of a URL in plain text, which may continue", `hello ${PAGE}`, { "content-type": "text/plain" }],
   ])("unreachable: %s", async (_, text, headers) => {
-    const bob = await bobWho(half(text), headers);
+    const bob = await bobServer(half(text), headers);
     expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(false));
   });
 });
@@ -205,24 +208,24 @@ describe("a source that is too large", () => {
     if (left > 0 && !response.destroyed) response.write(chunk, () => pour(response, chunk, left - 1));
   };
 
-  it("too-large: a hundred gigabytes of zeros in gzip, read only at the start", async () => {
-    const bob = await bobWho((response) => pour(response, zeros), { "content-encoding": "gzip" });
+  it("too-large: a hundred gigabytes of zeros in gzip, of which only the start is read", async () => {
+    const bob = await bobServer((response) => pour(response, zeros), { "content-encoding": "gzip" });
     const verify = verifier([bob]);
     expect(await verify(bob.twt)).toMatchObject(refused("too-large"));
     expect(await verify(`${bob.url}/p`, PAGE)).toMatchObject(refused("too-large"));
     expect(poured).toBeLessThan(10_000);
   });
 
-  it("proven: the twt is before the limit, after decompression", async () => {
+  it("proven: a twt before the limit, after decompression", async () => {
     const start = gzipSync(`${BEFORE}${TWT}`);
-    const bob = await bobWho((response) => pour(response, Buffer.concat([start, zeros])), {
+    const bob = await bobServer((response) => pour(response, Buffer.concat([start, zeros])), {
       "content-encoding": "gzip",
     });
     expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
   });
 
-  it("too-large: without an end, and without a line end", async () => {
-    const bob = await bobWho((response) => pour(response, Buffer.alloc(1 << 16, "x")));
+  it("too-large: an endless feed without a line end", async () => {
+    const bob = await bobServer((response) => pour(response, Buffer.alloc(1 << 16, "x")));
     expect(await verifier([bob])(bob.twt)).toMatchObject(refused("too-large"));
   });
 
@@ -230,24 +233,24 @@ describe("a source that is too large", () => {
     ["line ends", "\n"],
     ["comments", "#\n"],
     ["fields", "# a = b\n"],
-    ["what is no twt", "2\n"],
+    ["lines that are not twts", "2\n"],
   ])(
     "too-large: eight megabytes of %s in a few kilobytes of gzip: reading ends after 200,000 lines",
     async (_, line) => {
       const body = gzipSync(Buffer.alloc(8 << 20, line));
       expect(body.length).toBeLessThan(100_000);
-      const bob = await bobWho((response) => response.end(body), { "content-encoding": "gzip" });
+      const bob = await bobServer((response) => response.end(body), { "content-encoding": "gzip" });
       expect(await verifier([bob])(bob.twt)).toMatchObject(refused("too-large"));
     },
   );
 
-  it("proven: the twt is before the limit of lines", async () => {
-    const bob = await bobWho((response) => response.end(`${BEFORE}${TWT}${"\n".repeat(300_000)}`));
+  it("proven: a twt before the line limit", async () => {
+    const bob = await bobServer((response) => response.end(`${BEFORE}${TWT}${"\n".repeat(300_000)}`));
     expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
   });
 
-  it("proven: a twt of the same second is before the limit, and no exact match", async () => {
-    const bob = await bobWho((response) => {
+  it("proven: a twt of the same second before the limit, without an exact match", async () => {
+    const bob = await bobServer((response) => {
       response.write(`${BEFORE}${TWT.replace("Z", ".5Z")}`);
       pour(response, Buffer.from("2027-01-01T00:00:00Z\tx\n".repeat(3000)));
     });
@@ -255,8 +258,8 @@ describe("a source that is too large", () => {
   });
 });
 
-describe("a mistake of the sender", () => {
-  it("bad-compression: broken, or unknown", async () => {
+describe("an error of the sender", () => {
+  it("bad-compression: damaged, or an unknown encoding", async () => {
     const answer = feed(`${BEFORE}${TWT}`);
     for (const encoding of ["gzip", "br", "zstd"]) {
       const bob = await siteWith(() => ({
@@ -292,7 +295,7 @@ describe("a mistake of the sender", () => {
     expect(eve.asked).toHaveLength(30);
   });
 
-  it("address-refused: a private address, direct or after a redirect, also within IPv6", async () => {
+  it("address-refused: a private address, direct, after a redirect or mapped to IPv6", async () => {
     const secret = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`) }));
     const bob = await siteWith(() => ({ "/tw.txt": { status: 302, headers: { location: `${secret.url}/tw.txt` } } }));
     for (const url of [
@@ -306,7 +309,7 @@ describe("a mistake of the sender", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("address-refused: a name with a private address, or one among several", async () => {
+  it("address-refused: a name with a private address, alone or among several", async () => {
     const lookup = names({ "bob.example": ["127.0.0.1"], "carol.example": ["93.184.215.14", "::ffff:10.0.0.1"] });
     for (const name of ["bob.example", "carol.example"]) {
       const url = `http://${name}:8080/#:~:text=${AT}`;
@@ -316,7 +319,7 @@ describe("a mistake of the sender", () => {
 });
 
 describe("a blocked source", () => {
-  it("blocked: not requested, neither directly, nor after a redirect, nor as an archive", async () => {
+  it("blocked: not requested directly, after a redirect or as an archive", async () => {
     const mallory = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`), "/p": page(`<a href="${PAGE}">`) }));
     const bob = await siteWith(() => ({
       "/tw.txt": { status: 302, headers: { location: `${mallory.url}/tw.txt` } },
@@ -334,7 +337,7 @@ describe("a blocked source", () => {
     expect(bob.asked).toEqual(["/tw.txt", "/feed.txt", "/p"]);
   });
 
-  it("blocked: a feed in the middle of redirects", async () => {
+  it("blocked: a feed behind a redirect from a blocked URL", async () => {
     const bob = await siteWith(() => ({
       "/a": { status: 302, headers: { location: "/b" } },
       "/b": { status: 302, headers: { location: "/tw.txt" } },
@@ -347,7 +350,7 @@ describe("a blocked source", () => {
   });
 });
 
-/** Answers every request with these bytes. */
+/** A server that responds to every request with these bytes. */
 async function rawServer(answer: string) {
   const server = createServer((socket) => socket.once("data", () => socket.end(answer)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -356,7 +359,7 @@ async function rawServer(answer: string) {
   return { host, url: `http://${host}` };
 }
 
-/** Resolves the host names of this test; all others are unknown. */
+/** Resolves these host names; all others are unknown. */
 function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
   const resolve = (name: string, _: unknown, callback: (error: Error | null, found: LookupAddress[]) => void) => {
     const found = (addresses[name] ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));

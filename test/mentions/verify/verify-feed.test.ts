@@ -35,7 +35,7 @@ function hashesOf(url: string, twt: Twt) {
 
 describe("a twt", () => {
   it.each(["constructor", "__proto__"])(
-    "is proven in a feed with a field that has the name of a property of JavaScript objects: %s",
+    "is proven in a feed with a field named like a property of JavaScript objects: %s",
     async (name) => {
       const header = `# nick = bob\n# ${name} = 1\n# ${name} = 2\n`;
       const proof = await proofIn(feedOf([EARLIER, `${AT} @<alice ${FEED}> hello`], header));
@@ -59,7 +59,7 @@ describe("a twt", () => {
         author: { name: "bob", url: `${bob.url}/tw.txt`, photo: "https://bob.example/a.png" },
         text: `(#abcdefg) @<alice ${FEED}> hello`,
         html: `<p><a href="${FEED}" rel="nofollow ugc noopener">@alice</a> hello</p>`,
-        // Of the feed's own `url`, although another host's is no proof of its identity.
+        // The hashes use the feed's `url` field, although a URL on another host does not prove its identity.
         ...hashesOf("https://mallory.example/", { timestamp: AT, text: `(#abcdefg) @<alice ${FEED}> hello` }),
         published: AT,
         subject: "abcdefg",
@@ -72,10 +72,10 @@ describe("a twt", () => {
     ["by nick and URL", `hello @<alice ${FEED}>`],
     ["by URL alone", `@<${FEED}> hello`],
     ["over http", "@<a http://alice.example/twtxt.txt>"],
-    ["with another case of the host, its port and a fragment", "@<a https://Alice.EXAMPLE:443/twtxt.txt#x>"],
-    ["under an old name of the feed", `@<a ${OLD_FEED}>`],
-    ["beside others", `@<carol https://carol.example/tw.txt> @<alice ${FEED}>`],
-  ])("mentions our feed: %s", async (_, text) => {
+    ["with an uppercase host, its port and a fragment", "@<a https://Alice.EXAMPLE:443/twtxt.txt#x>"],
+    ["by an old URL of the feed", `@<a ${OLD_FEED}>`],
+    ["next to others", `@<carol https://carol.example/tw.txt> @<alice ${FEED}>`],
+  ])("mentions the feed of this site: %s", async (_, text) => {
     expect(await proofBy(text)).toMatchObject(proven({ type: "mention", text }));
   });
 
@@ -85,15 +85,15 @@ describe("a twt", () => {
     ["another feed below it", `@<a ${FEED}/b>`],
     ["another case of the path", "@<a https://alice.example/Twtxt.txt>"],
     ["another query", `@<a ${FEED}?a>`],
-    ["another feed whose URL holds ours", `@<a https://bob.example/?u=${FEED}>`],
+    ["another feed whose URL contains this one", `@<a https://bob.example/?u=${FEED}>`],
     ["code", `\`@<alice ${FEED}>\``],
     ["a nick alone", "@alice"],
     ["something in brackets", `<alice ${FEED}>`],
-  ])("no-such-mention of our feed: %s", async (_, text) => {
+  ])("no-such-mention of the feed: %s", async (_, text) => {
     expect(await proofBy(text)).toEqual(gone("no-such-mention"));
   });
 
-  it("no-such-mention: only the header and another twt name our feed", async () => {
+  it("no-such-mention: only the header and another twt name the feed", async () => {
     const header = `# nick = bob\n# follow = alice ${FEED}\n`;
     expect(await proofIn(feedOf([EARLIER, `${AT} hello`, `2026-01-03T00:00:00Z @<alice ${FEED}>`], header))).toEqual(
       gone("no-such-mention"),
@@ -110,7 +110,7 @@ describe("a twt", () => {
     ["an image", `![quinces](${PAGE})`],
     ["a mention", `@<alice ${PAGE}>`],
     ["http, and a part of the page", "http://alice.example/quinces#comments"],
-  ])("mentions our page: %s", async (_, text) => {
+  ])("mentions a page of this site: %s", async (_, text) => {
     expect(await proofBy(text, PAGE)).toMatchObject(proven({ text: text.replaceAll("\u2028", "\n") }));
   });
 
@@ -118,7 +118,7 @@ describe("a twt", () => {
     ["a bare URL", `See ${PAGE_IN_BRACKETS}.`],
     ["a bare URL in brackets", `(See ${PAGE_IN_BRACKETS}.)`],
     ["a Markdown link", `[quince](${PAGE_IN_BRACKETS})s`],
-  ])("mentions our page whose URL ends in a bracket: %s", async (_, text) => {
+  ])("mentions a page whose URL ends in a bracket: %s", async (_, text) => {
     expect(await proofBy(text, PAGE_IN_BRACKETS)).toMatchObject(proven());
   });
 
@@ -128,12 +128,12 @@ describe("a twt", () => {
     ["a query of another URL", `https://bob.example/?u=${PAGE}`],
     ["the end of a word", `x${PAGE}`],
     ["the text of a link that leads elsewhere", `[${PAGE}](https://bob.example/)`],
-    ["no URL", "alice.example/quinces"],
-  ])("no-such-mention of our page: %s", async (_, text) => {
+    ["a URL without a scheme", "alice.example/quinces"],
+  ])("no-such-mention of the page: %s", async (_, text) => {
     expect(await proofBy(text, PAGE)).toEqual(gone("no-such-mention"));
   });
 
-  it("mentions the target of the claim, not another page of the site", async () => {
+  it("must mention the target of the claim, not another page of the site", async () => {
     expect(await proofBy(PAGE, "https://alice.example/")).toEqual(gone("no-such-mention"));
     expect(await proofBy(`@<alice ${FEED}>`, PAGE)).toEqual(gone("no-such-mention"));
   });
@@ -149,13 +149,13 @@ describe("a twt", () => {
 
   it.each([
     ["no nick: the host", "# url = https://x.example/\n", /^127\.0\.0\.1:\d+$/, null],
-    ["a nick of controls: the host", "# nick = \u0007\u0085\n", /^127\.0\.0\.1:\d+$/, null],
-    ["a nick of marks of direction: the host", "# nick = \u200e\u061c\n", /^127\.0\.0\.1:\d+$/, null],
-    ["a nick with marks of direction: without them", "# nick = b\u200fo\u200eb\n", /^bob$/, null],
+    ["a nick of control characters: the host", "# nick = \u0007\u0085\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a nick of direction marks: the host", "# nick = \u200e\u061c\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a nick with direction marks: without them", "# nick = b\u200fo\u200eb\n", /^bob$/, null],
     ["a long nick: its start", `# nick = ${"x".repeat(5000)}\n`, /^x{99}…$/, null],
     ["an avatar that is a script: none", "# nick = b\n# avatar = javascript:alert(1)\n", /^b$/, null],
     ["an avatar with a password: none", "# nick = b\n# avatar = https://a@bob.example/\n", /^b$/, null],
-    ["an avatar that is a relative one: none", "# nick = b\n# avatar = a.png\n", /^b$/, null],
+    ["an avatar with a relative URL: none", "# nick = b\n# avatar = a.png\n", /^b$/, null],
   ])("has an author with %s", async (_, header, name, photo) => {
     const text = feedOf([EARLIER, `${AT} @<alice ${FEED}>`], header);
     expect(await proofIn(text)).toMatchObject(proven({ author: { name: expect.stringMatching(name), photo } }));
@@ -168,12 +168,12 @@ describe("a twt is found", () => {
   it.each([
     ["an offset", "2026-01-02T03:04:05+01:00"],
     ["a fraction", "2026-01-02T03:04:05.678Z"],
-    ["no zone", "2026-01-02T03:04"],
-  ])("by its very timestamp: %s", async (_, at) => {
+    ["no time zone", "2026-01-02T03:04"],
+  ])("by its exact timestamp: %s", async (_, at) => {
     expect(await proofIn(feedOf([`${at} ${mention}`]), { at })).toMatchObject(proven({ timestamp: at }));
   });
 
-  it("by a timestamp that was encoded twice, or lost its plus sign", async () => {
+  it("by a timestamp that was encoded twice or lost its plus sign", async () => {
     const text = feedOf([`2026-01-02T03:04:05+01:00 ${mention}`]);
     for (const at of ["2026-01-02T03%253A04%253A05%252B01%253A00", "2026-01-02T03:04:05 01:00"]) {
       expect(await proofIn(text, { at })).toMatchObject(proven({ timestamp: "2026-01-02T03:04:05+01:00" }));
@@ -185,7 +185,7 @@ describe("a twt is found", () => {
     expect(await proofIn(text)).toMatchObject(proven({ timestamp: "2026-01-02T04:04:05.9+01:00", instant: AT }));
   });
 
-  it("no-such-mention: a twt of the same second does not count if a later one has the exact timestamp", async () => {
+  it("no-such-mention: a twt of the same second is ignored if a later one has the exact timestamp", async () => {
     const text = feedOf([`2026-01-02T04:04:05+01:00 ${mention}`, ...Array(5000).fill(LATER), `${AT} hello`]);
     expect(await proofIn(text)).toEqual(gone("no-such-mention"));
   });
@@ -196,7 +196,7 @@ describe("a twt is found", () => {
     expect(await proofIn(text)).toMatchObject(proven({ text: mention }));
   });
 
-  it("no-such-twt: no twt of that second", async () => {
+  it("no-such-twt: no twt in that second", async () => {
     expect(await proofIn(feedOf([EARLIER, `2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
     expect(await proofIn(feedOf([`2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
   });
@@ -205,8 +205,8 @@ describe("a twt is found", () => {
     ["newest first", feedOf([LATER, `${AT} ${mention}`, EARLIER])],
     ["CR LF", feedOf([EARLIER, `${AT} ${mention}`]).replaceAll("\n", "\r\n")],
     ["a byte order mark and blank lines", `\ufeff\n\n${feedOf([`${AT} ${mention}`])}\n\n`],
-    ["no line end at its end", feedOf([`${AT} ${mention}`]).trimEnd()],
-    ["lines that are none", `hello\n${feedOf([`${AT} ${mention}`])}2026-13-01T00:00:00Z\tx\n`],
+    ["no final line end", feedOf([`${AT} ${mention}`]).trimEnd()],
+    ["invalid lines", `hello\n${feedOf([`${AT} ${mention}`])}2026-13-01T00:00:00Z\tx\n`],
     ["no header", `${AT}\t${mention}\n`],
   ])("in a feed with %s", async (_, text) => {
     expect(await proofIn(text)).toMatchObject(proven({ text: mention }));
@@ -219,7 +219,7 @@ describe("a twt is found", () => {
     "application/json",
     "nonsense",
     "",
-  ])("whatever the feed is served as, and read as UTF-8: %j", async (type) => {
+  ])("as UTF-8 for any content type: %j", async (type) => {
     const text = feedOf([`${AT} ${mention} Äpfel \u{1f34f}`]);
     expect(await proofIn(text, { headers: { "content-type": type } })).toMatchObject(
       proven({ text: `${mention} Äpfel \u{1f34f}` }),
@@ -232,7 +232,7 @@ describe("a twt is found", () => {
     );
   });
 
-  it("although some bytes are not UTF-8", async () => {
+  it("even if some bytes are not UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from(`${AT}\t`), Buffer.from([0xff]), Buffer.from(` ${mention}\n`)]);
     expect(await proofIn(bytes)).toMatchObject(proven({ text: `\ufffd ${mention}` }));
   });
@@ -290,7 +290,7 @@ describe("a twt that was proven before", () => {
   const before = feedOf([EARLIER, `${AT} @<alice ${FEED}>`, LATER]);
   const removed = feedOf([EARLIER, LATER]);
 
-  /** The second proof, after the feed changed. */
+  /** The second proof, from the changed feed. */
   async function secondLook(second: { status?: number; headers?: Record<string, string>; body?: string | Buffer }) {
     let answer: Parameters<typeof secondLook>[0] = { body: before };
     const bob = await siteWith(() => ({ "/tw.txt": answer }));
@@ -309,9 +309,9 @@ describe("a twt that was proven before", () => {
   it.each([
     ["the feed is gone", { status: 410 }, "source-refused"],
     ["the feed is not found", { status: 404 }, "source-refused"],
-    ["the twt is there no more", { body: removed }, "no-such-twt"],
-    ["its feed is there without twts", { body: "# nick = bob\n# url = https://bob.example/tw.txt\n" }, "no-such-twt"],
-    ["the twt mentions us no more", { body: before.replace(/@<.*>/, "hello") }, "no-such-mention"],
+    ["the twt was deleted", { body: removed }, "no-such-twt"],
+    ["the feed has no twts", { body: "# nick = bob\n# url = https://bob.example/tw.txt\n" }, "no-such-twt"],
+    ["the twt no longer mentions the site", { body: before.replace(/@<.*>/, "hello") }, "no-such-mention"],
   ])("is gone: %s", async (_, answer, code) => {
     expect(await secondLook(answer)).toMatchObject({
       outcome: "disproven",
@@ -323,17 +323,17 @@ describe("a twt that was proven before", () => {
 
   it.each([
     ["the feed is forbidden", { status: 403 }, "source-refused"],
-    ["a page stands there", { body: "\n<!doctype html><p>Be right back." }, "no-such-twt"],
-    ["a page holds the twts", { body: `<!doctype html><pre>\n${before}` }, "no-such-twt"],
-    ["nothing stands there", { body: "" }, "no-such-twt"],
-    ["a text stands there", { body: "Be right back." }, "no-such-twt"],
-    ["it is too large", { body: Buffer.concat([Buffer.from(removed), Buffer.alloc(9 << 20, "x")]) }, "too-large"],
-    ["it cannot be decompressed", { headers: { "content-encoding": "gzip" }, body: removed }, "bad-compression"],
+    ["the feed was replaced by a page", { body: "\n<!doctype html><p>Be right back." }, "no-such-twt"],
+    ["the feed was replaced by a page with its twts", { body: `<!doctype html><pre>\n${before}` }, "no-such-twt"],
+    ["the feed is empty", { body: "" }, "no-such-twt"],
+    ["the feed was replaced by a text", { body: "Be right back." }, "no-such-twt"],
+    ["the feed is too large", { body: Buffer.concat([Buffer.from(removed), Buffer.alloc(9 << 20, "x")]) }, "too-large"],
+    ["the feed cannot be decompressed", { headers: { "content-encoding": "gzip" }, body: removed }, "bad-compression"],
   ])("is kept: %s", async (_, answer, code) => {
     expect(await secondLook(answer)).toEqual(kept(code));
   });
 
-  it.each([429, 500, 502, 503])("is kept: %i is no verdict", async (status) => {
+  it.each([429, 500, 502, 503])("is kept: %i is temporary", async (status) => {
     expect(await secondLook({ status, body: removed })).toEqual({
       outcome: "unreachable",
       why: expect.stringContaining(String(status)),

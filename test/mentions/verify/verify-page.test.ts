@@ -14,7 +14,7 @@ async function proofOn(answer: Answer | ((url: string) => Answer), target = PAGE
 const proofIn = (html: string, target = PAGE) => proofOn(page(html), target);
 
 describe("concurrent pages", () => {
-  it("are read one after the other, so that only one tree is in memory", async () => {
+  it("are read one after another, so that only one tree is in memory", async () => {
     const read: string[] = [];
     class WatchedIndex extends SiteIndex {
       override target(url: string) {
@@ -43,20 +43,20 @@ describe("a page", () => {
     ["audio", `<audio src="${PAGE}"></audio>`],
     ["source", `<video><source src="${PAGE}"></video>`],
     ["iframe", `<iframe src="${PAGE}"></iframe>`],
-    ["a link over http, to a part, of another case", '<A HREF="HTTP://ALICE.example:80/quinces#comments">x</A>'],
-    ["a link with white space and references to characters", '<a href=" https://alice.example/&#113;uinces\n">x</a>'],
+    ["a link over http, with a fragment and in uppercase", '<A HREF="HTTP://ALICE.example:80/quinces#comments">x</A>'],
+    ["a link with whitespace and character references", '<a href=" https://alice.example/&#113;uinces\n">x</a>'],
     ["a link relative to a base", '<base href="https://alice.example/x/"><a href="../quinces">x</a>'],
     ["a link deep inside", `${"<div>".repeat(1000)}${LINK}`],
-    ["a link that the page's own scripts would show", `<noscript>${LINK}</noscript>`],
-  ])("links to us: %s", async (_, html) => {
+    ["a link in a noscript element", `<noscript>${LINK}</noscript>`],
+  ])("links to this site: %s", async (_, html) => {
     expect(await proofIn(html)).toMatchObject(proven({ type: "mention", timestamp: null, instant: null }));
   });
 
-  it("links to the site's feed", async () => {
+  it("links to this site's feed", async () => {
     expect(await proofIn(`<a href="${FEED}">alice</a>`, FEED)).toMatchObject(proven());
   });
 
-  it("links to the site through its own yarnd, not through another one", async () => {
+  it("links to this site through the page's own yarnd, not through another one", async () => {
     const by = (origin: string) => page(`<a href="${origin}/external?uri=${encodeURIComponent(PAGE)}&nick=x">x</a>`);
     expect(await proofOn(by(""))).toMatchObject(proven());
     expect(await proofOn((url) => by(url))).toMatchObject(proven());
@@ -74,23 +74,23 @@ describe("a page", () => {
     ["escaped HTML", LINK.replaceAll("<", "&lt;")],
     ["another attribute", `<a data-href="${PAGE}" title="${PAGE}">x</a><div href="${PAGE}"></div>`],
     ["a longer URL", `<a href="${PAGE}es">x</a><a href="${PAGE}/a">y</a>`],
-    ["another page of ours", '<a href="https://alice.example/">x</a>'],
-    ["a path without our base", '<a href="/quinces">x</a>'],
+    ["another page of this site", '<a href="https://alice.example/">x</a>'],
+    ["a path on another host", '<a href="/quinces">x</a>'],
     ["a script in a link", `<a href="javascript:open('${PAGE}')">x</a>`],
   ])("no-such-mention: %s", async (_, html) => {
     expect(await proofIn(html)).toEqual(gone("no-such-mention"));
   });
 
-  it("no-such-mention: JSON proves nothing and removes nothing", async () => {
+  it("no-such-mention: JSON neither proves nor removes a mention", async () => {
     const body = JSON.stringify({ in_reply_to: PAGE, html: LINK });
     expect(await proofOn({ body, headers: { "content-type": "application/json" } })).toEqual(kept("no-such-mention"));
   });
 
   it.each([
-    ["the URL as a whole", `Hello.\n\nSee ${PAGE}, and\nthe rest.`],
+    ["the complete URL", `Hello.\n\nSee ${PAGE}, and\nthe rest.`],
     ["a Markdown link", `[quinces](${PAGE})`],
     ["the URL alone", PAGE],
-  ])("of plain text has the URL: %s", async (_, body) => {
+  ])("of plain text mentions this site: %s", async (_, body) => {
     expect(await proofOn(feed(body))).toMatchObject(proven({ text: body, author: { photo: null }, published: null }));
   });
 
@@ -102,7 +102,7 @@ describe("a page", () => {
   });
 
   it.each(["text/plain", "text/html", "application/octet-stream"])(
-    "say-which-twt: a feed served as %s, though it mentions us",
+    "say-which-twt: a feed served as %s, although it mentions this site",
     async (type) => {
       const body = feedOf([`2026-01-02T03:04:05Z @<alice ${FEED}> ${LINK}`]);
       const proof = await proofOn({ body, headers: { "content-type": type } }, FEED);
@@ -111,7 +111,7 @@ describe("a page", () => {
     },
   );
 
-  it("is a page, whatever lines it contains", async () => {
+  it("is a page even if it contains lines of a feed", async () => {
     expect(await proofIn(`<pre>\n2026-01-02T03:04:05Z\thello\n</pre>${LINK}`)).toMatchObject(proven());
   });
 
@@ -119,7 +119,7 @@ describe("a page", () => {
     expect(await proofOn({ body: LINK, headers: { "content-type": "image/svg+xml" } })).toEqual(kept("bad-source"));
   });
 
-  it("counts with its first megabyte", async () => {
+  it("is searched in its first megabyte", async () => {
     const filler = "<p>hello</p>\n".repeat(100_000);
     expect(await proofIn(`${LINK}${filler}`)).toMatchObject(proven());
     expect(await proofIn(`${filler}${LINK}`)).toEqual(kept("too-large"));
@@ -154,13 +154,13 @@ describe("a page that was proven before", () => {
   });
 
   it.each([
-    ["more elements than are read stand before the link", `${"<b></b>".repeat(50_001)}${LINK}`],
-    ["it is empty", ""],
-  ])("stays as it is where %s", async (_, html) => {
+    ["the link is after the limit of elements", `${"<b></b>".repeat(50_001)}${LINK}`],
+    ["the page is empty", ""],
+  ])("is kept: %s", async (_, html) => {
     expect(await proofIn(html)).toEqual(kept("no-such-mention"));
   });
 
-  it("is gone: the link is there no more", async () => {
+  it("is gone: the link was removed", async () => {
     expect(await secondLook(page("<p>hello"))).toEqual(gone("no-such-mention"));
   });
 
@@ -172,7 +172,7 @@ describe("a page that was proven before", () => {
     expect(await secondLook({ status, ...page(LINK) })).toEqual(kept("source-refused"));
   });
 
-  it.each([429, 500, 503])("is kept: %i is no verdict", async (status) => {
+  it.each([429, 500, 503])("is kept: %i is temporary", async (status) => {
     expect(await secondLook({ status, ...page("gone") })).toMatchObject({ outcome: "unreachable", isTimeout: false });
   });
 });
@@ -220,7 +220,7 @@ describe("microformats", () => {
       "https://carol.example/1",
     ],
     ["nothing for a like", `<a class="u-like-of" href="${PAGE}">x</a>`, null],
-  ])("name what a page replies to: %s", async (_, html, subject) => {
+  ])("name the subject of a page: %s", async (_, html, subject) => {
     expect(await entry(html)).toMatchObject(proven({ subject }));
   });
 
@@ -236,7 +236,7 @@ describe("microformats", () => {
     ).toMatchObject(proven({ type }));
   });
 
-  it("make a page a reply rather than a like, and neither for links to another site", async () => {
+  it("make a page a reply rather than a like; links to another site make it neither", async () => {
     const other = '<a class="u-in-reply-to" href="https://carol.example/">x</a>';
     expect(await entry(`${other}${LINK}`)).toMatchObject(proven({ type: "mention" }));
     expect(await entry(`${other}<a class="u-like-of" href="${PAGE}">x</a>`)).toMatchObject(proven({ type: "like" }));
@@ -248,7 +248,7 @@ describe("microformats", () => {
     ).toMatchObject(proven({ type: "reply" }));
   });
 
-  it("count if they belong to the entry with the link, not to another entry or link", async () => {
+  it("are read from the entry with the link, not from another entry or link", async () => {
     const carol =
       '<div class="h-entry"><a class="p-author h-card" href="/c">Carol</a><p class="e-content">no</p></div>';
     const bob = `<div class="h-entry"><a class="p-author h-card" href="/b">Bob</a><p class="e-content">${LINK}</p></div>`;
@@ -272,15 +272,25 @@ describe("microformats", () => {
     ["a URL alone", `<a class="u-author" href="https://bob.example/me"></a>`, "", { name: "bob.example" }],
     ["the page's only card", "", `<a class="h-card" href="/me">Bob</a>`, { name: "Bob" }],
     ["rel=author", "", `<link rel="Author" href="https://bob.example/me">`, { url: "https://bob.example/me" }],
-    ["nobody who is named in the entry", `<a class="h-card u-mention" href="/x">X</a>`, "", { name: BY_HOST }],
-    ["nobody by a broken URL", `<a class="p-author h-card" href="//[">X</a>`, "", { name: BY_HOST }],
+    [
+      "no person who is only mentioned in the entry",
+      `<a class="h-card u-mention" href="/x">X</a>`,
+      "",
+      { name: BY_HOST },
+    ],
+    ["no person with an invalid URL", `<a class="p-author h-card" href="//[">X</a>`, "", { name: BY_HOST }],
     [
       "none of several cards",
       `<a class="h-card u-mention" href="/x">X</a>`,
       `<i class="h-card">Y</i><i class="h-card">Z</i>`,
       { name: BY_HOST },
     ],
-    ["no web page", `<a class="p-author h-card" href="javascript:x"><img src="data:,">B</a>`, "", { photo: null }],
+    [
+      "no URL outside the web",
+      `<a class="p-author h-card" href="javascript:x"><img src="data:,">B</a>`,
+      "",
+      { photo: null },
+    ],
   ])("name as author: %s", async (_, inside, outside, author) => {
     const proof = await entry(`${inside}${LINK}`, outside);
     expect(proof).toMatchObject(proven({ author }));
@@ -306,7 +316,7 @@ describe("microformats", () => {
     );
   });
 
-  it("are cut if they are long, and lose control characters", async () => {
+  it("are truncated if they are long, and lose control characters", async () => {
     const proof = await entry(
       `<a class="p-author h-card" href="/">${"Bob ".repeat(500)}</a><p class="e-content">a\u0007\u009b${"b".repeat(50_000)}${LINK}`,
     );
@@ -319,10 +329,10 @@ describe("a page in another character set", () => {
   const html = (charset: string) => `<meta charset="${charset}"><title>Äpfel</title>${LINK}`;
 
   it.each([
-    ["its header says so", "text/html; charset=ISO-8859-1", "utf-8", "latin1"],
-    ["it says so itself", "text/html", "iso-8859-1", "latin1"],
-    ["it says nothing that is known, and is UTF-8", "text/html; charset=klingon", "utf-8", "utf8"],
-    ["nothing says anything", "text/html", "", "utf8"],
+    ["declared in Content-Type", "text/html; charset=ISO-8859-1", "utf-8", "latin1"],
+    ["declared in a meta element", "text/html", "iso-8859-1", "latin1"],
+    ["declared with an unknown name, in fact UTF-8", "text/html; charset=klingon", "utf-8", "utf8"],
+    ["not declared, in fact UTF-8", "text/html", "", "utf8"],
   ] as const)("is read: %s", async (_, type, charset, encoding) => {
     const body = Buffer.from(html(charset), encoding);
     expect(await proofOn({ body, headers: { "content-type": type } })).toMatchObject(proven({ text: "Äpfel" }));
@@ -333,15 +343,15 @@ describe("a malicious page", () => {
   const megabyte = (unit: string) => unit.repeat((1 << 20) / unit.length - 1000);
 
   it.each([
-    ["entries in entries", `<div class="h-entry">`],
+    ["nested entries", `<div class="h-entry">`],
     ["cards of one entry", `<a class="p-author h-card" href="/x">n</a>`],
-    ["properties in properties", `<p class="e-content p-name p-summary u-url p-author"><i>`],
+    ["nested properties", `<p class="e-content p-name p-summary u-url p-author"><i>`],
     ["links", `<a class="u-in-reply-to" href="https://alice.example/x">`],
-  ])("is read in time: a megabyte of %s", async (_, unit) => {
+  ])("is read within the time limit: a megabyte of %s", async (_, unit) => {
     expect(await proofIn(`<div class="h-entry">${LINK}${megabyte(unit)}`)).toMatchObject(proven());
   });
 
-  it("is read in limited memory, although its tree would take gigabytes", async () => {
+  it("is read in limited memory, even if its tree would take gigabytes", async () => {
     const open = [...Array(10_000).keys()].map((n) => `<b id=${n}>`).join("");
     expect(await proofIn(`${LINK}<p>${open}</p>${"<p>x</p>".repeat(90_000)}`)).toMatchObject(proven());
   });
