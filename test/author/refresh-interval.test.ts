@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RefreshInterval } from "../../plugin/author/refresh-interval.js";
 
-it("an interval lets one of its callers read, also after a read in between, and after the clock was set back", () => {
+it("one caller may refresh in each interval, also after a manual refresh, and after the clock is set back", () => {
   const clock = { time: 1000 };
   const interval = new RefreshInterval(100, () => clock.time);
   const claimsAt = (time: number) => {

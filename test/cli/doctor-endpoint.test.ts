@@ -46,7 +46,7 @@ describe("the endpoint that the feed names", () => {
       'which is "# webmention = /webmention".',
     ],
     [
-      "something else looks like it",
+      "another field contains its text",
       { feed: (text) => text.replace("\n", "\n# description = my webmention = x\n") },
       'which is "# description = my webmention = x".',
     ],
@@ -55,7 +55,7 @@ describe("the endpoint that the feed names", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("a field after the first twt does not count", async () => {
+  it("a field after the first twt is ignored", async () => {
     const { exitCode, notes } = await examined({ ...link("<x>; rel=next", "") });
     expect([exitCode, notes]).toEqual([0, expect.arrayContaining(says("names no endpoint for mentions"))]);
     const later = await examined({
@@ -80,7 +80,7 @@ describe("the endpoint that the feed names", () => {
   });
 });
 
-describe("what the endpoint answers", () => {
+describe("the responses of the endpoint", () => {
   const posted = (status: number, headers: Record<string, string> = {}, body = "", get = answer(200)): SiteOptions => ({
     answers: () => ({
       "/webmention": (request, response) =>
@@ -102,7 +102,7 @@ describe("what the endpoint answers", () => {
       ["URL/webmention answers 500.", "fails on an invalid mention (500)"],
     ],
     ["it accepts everything", posted(202), ["accepts an invalid mention (202)"]],
-    ["it refuses all posts", posted(403), ["refuses all POST requests (403)"]],
+    ["it refuses all POST requests", posted(403), ["refuses all POST requests (403)"]],
     ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects POST requests (302)"]],
     [
       "it redirects",
@@ -119,7 +119,7 @@ describe("what the endpoint answers", () => {
     expect([exitCode, found]).toEqual([1, says(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
   });
 
-  it("note: it has no page for visitors, or the rate limit is reached", async () => {
+  it("note: it has no page for browsers, or its rate limit is exceeded", async () => {
     const silent = await examined(posted(400, {}, "", answer(405)));
     expect([silent.exitCode, silent.notes[0]]).toEqual([
       0,
@@ -144,12 +144,12 @@ describe("the lists of mentions", () => {
       'URL/mentions.json is not a list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
     ],
     [
-      "it is another document",
+      "the public list is another document",
       { answers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
       "URL/mentions.json is not a list of mentions: it answers 200.",
     ],
     [
-      "pages of other sites cannot read it",
+      "pages of other sites cannot read the public list",
       { answers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
       "Pages of other sites cannot read URL/mentions.json",
     ],
@@ -168,7 +168,7 @@ describe("the lists of mentions", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("note: a proxy changes the caching", async () => {
+  it("note: a proxy changes the Cache-Control", async () => {
     const { exitCode, notes } = await examined({
       answers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
     });
@@ -208,7 +208,7 @@ describe("the documents of an address", () => {
 
   it.each<[string, SiteOptions, number, string]>([
     [
-      "one is missing",
+      "one does not exist",
       { answers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
       1,
       ".json has no such document (404). Some clients only look there.",
@@ -224,7 +224,7 @@ describe("the documents of an address", () => {
       "The documents with the key",
     ],
     [
-      "they are text",
+      "they are plain text",
       each({ "content-type": "text/plain" }, good),
       4,
       'is served as "text/plain". Have your host serve it as application/json.',
@@ -236,7 +236,7 @@ describe("the documents of an address", () => {
       "Clients in a browser cannot read URL/.well-known/",
     ],
     [
-      "they have a header Accept-Encoding",
+      "they have an Accept-Encoding header",
       each({ "accept-encoding": "gzip" }, good),
       4,
       "has a header Accept-Encoding",
@@ -293,7 +293,7 @@ describe("the documents of an address", () => {
     ]);
   });
 
-  it("note for a stranger, fix for the author: there are none", async () => {
+  it("there are none: a note for others, a fix for the author", async () => {
     const site = await checkedSite({
       answers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])),
     });

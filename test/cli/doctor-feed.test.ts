@@ -14,7 +14,7 @@ describe("finding the feed", () => {
     expect(notes[0]).toContain(`<link rel="alternate" type="text/plain" href="${site.feedUrl}">`);
   });
 
-  it("at the second link, if the first leads to another text", async () => {
+  it("at the second link, if the first leads to another text file", async () => {
     const link = (href: string) =>
       `<link rel="help" type="text/plain" href="/other.txt"><LINK REL="Alternate" TYPE="Text/Plain" href="${href}">`;
     const site = await checkedSite({
@@ -30,27 +30,32 @@ describe("finding the feed", () => {
   });
 
   it.each<[string, string, SiteOptions, string]>([
-    ["nothing is there", "/tw.txt", {}, "There is nothing at URL/tw.txt (404). Build and deploy"],
+    ["there is no file", "/tw.txt", {}, "There is nothing at URL/tw.txt (404). Build and deploy"],
     [
-      "a page that names none",
+      "a page without a link to a feed",
       "/about/",
       { files: { "/about/index.html": "<p>me" } },
       'URL/about/ is not a feed, but "text/html; charset=utf-8"',
     ],
     ["a text that is not a feed", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is not a feed"],
     [
-      "neither link nor /twtxt.txt",
+      "no link and no /twtxt.txt",
       "/",
       { files: { "/index.html": "home", "/twtxt.txt": null } },
       "There is nothing at URL/twtxt.txt",
     ],
     [
-      "programs are refused",
+      "the host refuses programs",
       "/twtxt.txt",
       { answers: () => ({ "/twtxt.txt": answer(403) }) },
       "URL/twtxt.txt is refused (403). Turn off the protection",
     ],
-    ["the host fails", "/twtxt.txt", { answers: () => ({ "/twtxt.txt": answer(502) }) }, "URL/twtxt.txt answers 502."],
+    [
+      "the host responds with an error",
+      "/twtxt.txt",
+      { answers: () => ({ "/twtxt.txt": answer(502) }) },
+      "URL/twtxt.txt answers 502.",
+    ],
     [
       "it is larger than 8 MiB",
       "/twtxt.txt",
@@ -70,7 +75,7 @@ describe("finding the feed", () => {
   });
 });
 
-/** Serves the feed with other headers, whatever is asked. */
+/** Serves the feed with these headers for every method. */
 const servedWith = (headers: Record<string, string>, status = 200): SiteOptions => ({
   answers: (url) => ({
     "/twtxt.txt": answer(
@@ -104,7 +109,7 @@ describe("how the feed is served", () => {
       ["may cache the feed for 365 days"],
     ],
     [
-      "with one time for all files",
+      "with the same Last-Modified for all files",
       servedWith({ "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" }),
       ["Last-Modified header is 1980-01-01T00:00:00.000Z, but that twt is from 2025-05-01T10:00:00Z"],
     ],
@@ -117,7 +122,7 @@ describe("how the feed is served", () => {
   >([
     ["HEAD is refused", (method) => (method === "HEAD" ? [405, {}] : null), ["answers HEAD with 405"]],
     [
-      "HEAD has another type",
+      "HEAD has another Content-Type",
       (method) => (method === "HEAD" ? [200, { "content-type": "text/html" }] : null),
       ["HEAD and GET send a different content-type."],
     ],
@@ -180,7 +185,7 @@ describe("how the feed is served", () => {
     expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining("is a feed without twts")]);
   });
 
-  it("note: browsers cannot read it, and each download is complete", async () => {
+  it("note: browsers cannot read it, and conditional requests do not work", async () => {
     const { exitCode, notes } = await examined(servedWith({ "access-control-allow-origin": "https://alice.example" }));
     expect([exitCode, notes]).toEqual([
       0,
@@ -216,7 +221,7 @@ describe("http", () => {
   });
 });
 
-describe("the URL that the feed names", () => {
+describe("the feed's url field", () => {
   it.each<[string, SiteOptions, string]>([
     ["none", { feed: (text) => text.replace(/# url = .*\n/, "") }, "The feed does not give"],
     [
@@ -305,7 +310,7 @@ describe("the lines of the feed", () => {
     expect(found.oks).not.toContain("Every line of the feed is readable");
   });
 
-  it("note: other forms of fields and times, more than 1 MiB, no twts", async () => {
+  it("note: unusual fields and times, more than 1 MiB, no twts", async () => {
     const header = { feed: (text: string) => text.replace("# nick =", "#nick     =") };
     const big = `2025-05-03T10:00:00+01:00\t${"x".repeat(60_000)}\n`;
     const many = Array.from({ length: 20 }, (_, i) => big.replace("10:00", `10:${i + 10}`)).join("");
@@ -332,12 +337,12 @@ describe("the archives", () => {
     ],
     ["one is a page", { files: { [ARCHIVE]: "<p>" } }, "URL/twtxt-2023.txt is not a feed"],
     [
-      "one lacks its last twt",
+      "one does not contain its last twt",
       { files: { [ARCHIVE]: "# nick = alice\n\n2023-05-01T10:00:00Z\tthe first one\n" } },
       'The last twt of URL/twtxt-2023.txt is not "',
     ],
     [
-      "prev names no file",
+      "prev has no file name",
       { feed: (text) => text.replace(/# prev = .*/, "# prev = abcdefg") },
       'cannot be found: "abcdefg"',
     ],
@@ -374,7 +379,7 @@ describe("the archives", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("note: a twt is in two parts", async () => {
+  it("note: a twt is in both the feed and an archive", async () => {
     const { exitCode, notes } = await examined({
       feed: (text) => text.replace(/\n\n/, "\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n"),
     });

@@ -7,7 +7,7 @@ import { answer, checkedSite, doctor, examined, PLAIN, posts, report, says, sour
 import { blog } from "./helpers.js";
 
 describe("a healthy site", () => {
-  it("exit 0: its front page names the feed, there is nothing to fix, and the rate limit is tested", async () => {
+  it("exit 0: the front page links to the feed, there is nothing to fix, and the rate limit is tested", async () => {
     const site = await checkedSite();
     const { folder } = sourcesOf(site);
     const { exitCode, stdout, stderr } = await doctor([site.url], { hosts: [site], folder });
@@ -27,7 +27,7 @@ describe("a healthy site", () => {
     expect(posts(site)).toHaveLength(60);
   });
 
-  it("lists the variables that cannot be checked from outside, and says that there is no token", async () => {
+  it("lists the variables that cannot be checked from outside, and notes that there is no token", async () => {
     const { exitCode, notes } = await examined({});
     expect([exitCode, notes]).toEqual([
       0,
@@ -58,7 +58,7 @@ describe("a healthy site", () => {
 });
 
 describe("the rate limit", () => {
-  it("sends three invalid mentions to the site of a stranger", async () => {
+  it("is not tested on another author's site, which gets three invalid mentions", async () => {
     const { site } = await examined({});
     expect(posts(site)).toHaveLength(3);
   });
@@ -79,7 +79,7 @@ describe("the rate limit", () => {
     expect(posts(site)).toHaveLength(73);
   });
 
-  it("is recognized by the next check, which says when to check again", async () => {
+  it("is recognized in the next check, which says when to check again", async () => {
     const site = await checkedSite();
     const { folder } = sourcesOf(site);
     const first = await report([], { hosts: [site], folder });
@@ -95,7 +95,7 @@ describe("the rate limit", () => {
     ]);
   });
 
-  it("is never tested on a host that is not the feed's", async () => {
+  it("is never tested on a host other than the feed's", async () => {
     const service = await loopbackServer(answer(400));
     const site = await checkedSite({ options: () => ({ webmention: `${service.url}/alice` }) });
     const { exitCode, notes } = await report([site.feedUrl, "--flood"], {
@@ -149,8 +149,8 @@ describe("a malicious server", () => {
     more();
   };
   it.each<[string, RequestListener, string]>([
-    ["never answers", () => {}, "is too slow"],
-    ["never ends", trickle, "is too slow"],
+    ["never responds", () => {}, "is too slow"],
+    ["sends an endless response slowly", trickle, "is too slow"],
     ["sends an endless body", flood, "is larger than 8 MiB, or endless"],
     [
       "redirects endlessly",
@@ -183,7 +183,7 @@ describe("a malicious server", () => {
     });
   });
 
-  it("is on a private network: one finding, and no connection", async () => {
+  it("is in a private network: one finding, and no connection", async () => {
     const server = await loopbackServer(answer(200));
     expect(await report([server.url], {})).toMatchObject({
       exitCode: 1,

@@ -4,7 +4,7 @@ import { type GitSite, gitSite } from "../author/notes/git-site.js";
 import { command, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
-/** Types a note on a terminal where the author answers the question. */
+/** Runs `post --publish` on a terminal where the author gives these answers. */
 async function post({ folder, machine }: GitSite, ...answers: (string | null)[]) {
   const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z", null, true);
   const questions: string[] = [];
@@ -26,7 +26,7 @@ const COMMANDS = `To publish:
   git push`;
 
 describe("eleventy-twtxt post --publish", () => {
-  it("shows the commands, runs them after a yes, and shows their output", async () => {
+  it("shows the commands, runs them after a confirmation, and shows their output", async () => {
     const alice = await gitSite();
     const { exitCode, questions, said, printed } = await post(alice, "y");
     expect([exitCode, printed, questions]).toEqual([0, ["notes/20261120-093000.md"], ["Run these commands? [y/N] "]]);
@@ -41,7 +41,7 @@ describe("eleventy-twtxt post --publish", () => {
     ["Enter", ""],
     ["no", "n"],
     ["Ctrl-C", null],
-  ])("publishes nothing after %s, and names what it would have published", async (_, answer) => {
+  ])("publishes nothing after %s, and lists what it would have published", async (_, answer) => {
     const alice = await gitSite();
     alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
     const { exitCode, said } = await post(alice, answer);
@@ -56,7 +56,7 @@ describe("eleventy-twtxt post --publish", () => {
   it.each([
     ["Enter", "", "notes/20261120-093000.md _data/follow.json"],
     ["no", "n", "notes/20261120-093000.md"],
-  ])("asks whether a changed list of followed feeds goes with the note: %s", async (_, answer, files) => {
+  ])("asks whether to publish a changed list of followed feeds too: %s", async (_, answer, files) => {
     const alice = await gitSite();
     alice.write("_data/follow.json", "[]");
     const { questions, said } = await post(alice, answer, "y");
@@ -68,7 +68,7 @@ describe("eleventy-twtxt post --publish", () => {
     );
   });
 
-  it("publishes nothing after Ctrl-C at the question about the list of followed feeds", async () => {
+  it("publishes nothing after Ctrl-C at this question", async () => {
     const alice = await gitSite();
     alice.write("_data/follow.json", "[]");
     const { exitCode, said } = await post(alice, null);
@@ -77,7 +77,7 @@ describe("eleventy-twtxt post --publish", () => {
     expect(alice.published()).toEqual(["first"]);
   });
 
-  it("2 bad-usage: without a terminal to ask on, nothing is written", async () => {
+  it("2 bad-usage: writes nothing without a terminal", async () => {
     const alice = await gitSite();
     const { exitCode, stderr } = await command(alice.folder, ["post", "--publish", "Hello"]);
     expect(exitCode).toBe(2);

@@ -35,7 +35,7 @@ describe("eleventy-twtxt post", () => {
     expect(outcome.stderr).toContain("git push");
   });
 
-  it("names a folder of its own for the preview where serve would show visitors its drafts", async () => {
+  it("suggests a separate folder for the preview, so that serve does not publish its drafts", async () => {
     const { folder } = blog({ host: "node" });
     expect((await command(folder, ["post", "Hello"])).stderr).toBe(
       "Look at it with npx @11ty/eleventy --serve --output=_preview, then publish it with npx @11ty/eleventy.\n",
@@ -62,7 +62,7 @@ describe("eleventy-twtxt post", () => {
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });
 
-  it("a text of dashes stays text", async () => {
+  it("a text that looks like front matter stays text", async () => {
     const { folder, read } = blog({});
     const { stdout } = await command(folder, ["post", "--", "---\ntitle: no title\n---\nbody"]);
     expect(matter(read(stdout.trim()), {})).toMatchObject({
@@ -72,7 +72,7 @@ describe("eleventy-twtxt post", () => {
     expect(matter(read(stdout.trim()), {}).data).not.toHaveProperty("title");
   });
 
-  it("is tagged and laid out like the last note", async () => {
+  it("takes tags and layout from the last note", async () => {
     const notes = { ...NOTES, like: "./notes/old.md", tags: ["notes", "posts"] };
     const old = "---\ntags: [notes, topic, posts]\nlayout: note.njk\ntitle: Old\npermalink: /x/\n---\nold\n";
     const { folder, read } = blog({ notes }, { "notes/old.md": old });
@@ -84,14 +84,14 @@ describe("eleventy-twtxt post", () => {
     });
   });
 
-  it("gets no tags where the last note has them from its folder", async () => {
+  it("writes no tags if the last note gets them from its folder", async () => {
     const notes = { ...NOTES, like: "./notes/old.md" };
     const { folder, read } = blog({ notes }, { "notes/old.md": "old\n" });
     const { stdout } = await command(folder, ["post", "new"]);
     expect(read(stdout.trim())).toMatch(/^---\ndate: \S+Z\n---\nnew\n$/);
   });
 
-  it("runs no JavaScript of the last note, and says what it did instead", async () => {
+  it("runs no JavaScript of the last note, and says which tags it uses instead", async () => {
     const notes = { ...NOTES, like: "./notes/old.md" };
     const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
     const outcome = await command(folder, ["post", "new"]);
@@ -102,7 +102,7 @@ describe("eleventy-twtxt post", () => {
     expect(matter(read(outcome.stdout.trim()), {}).data.tags).toEqual(["posts"]);
   });
 
-  it("--dry-run prints the note and writes none", async () => {
+  it("--dry-run prints the note and writes no file", async () => {
     const { folder, list } = blog({});
     const terminal = standingTerminal(folder, NOON);
     expect(await runCommandLine(["post", "--dry-run", "hello"], terminal)).toBe(0);
@@ -111,7 +111,7 @@ describe("eleventy-twtxt post", () => {
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });
 
-  it("never has the second of another post, nor midnight", async () => {
+  it("never writes the time of another post, nor midnight", async () => {
     const { folder, list, read } = blog(
       {},
       { "notes/20261120-093000-article.njk": "", "notes/20261120-093001.md": "" },
@@ -123,7 +123,7 @@ describe("eleventy-twtxt post", () => {
     expect(read("notes/20261120-093003.md")).toBe("---\ndate: 2026-11-20T09:30:03Z\ntags:\n  - posts\n---\ntwo\n");
   });
 
-  it("many at once never overwrite one another", async () => {
+  it("concurrent commands do not overwrite each other's notes", async () => {
     const { folder, list, read } = blog({});
     const texts = Array.from({ length: 20 }, (_, i) => `note ${i}`);
     await Promise.all(texts.map((text) => runCommandLine(["post", text], standingTerminal(folder, NOON))));
@@ -138,7 +138,7 @@ describe("eleventy-twtxt post", () => {
     expect(stderr).toMatch(/^eleventy-twtxt: E[A-Z]+: .*notes.*\.\n$/);
   });
 
-  it("--edit opens the new file, with arguments of the editor's and spaces in the path", async () => {
+  it("--edit opens the new file, with the editor's arguments and spaces in the path", async () => {
     const { folder, read } = blog({ notes: { ...NOTES, folders: ["my notes"], tags: [] } });
     const environment = { VISUAL: `"${process.execPath}" -e 'fs.appendFileSync(process.argv[1], "edited\\n")'` };
     const outcome = await command(folder, ["post", "--edit"], { environment });
@@ -146,7 +146,7 @@ describe("eleventy-twtxt post", () => {
     expect(read(outcome.stdout.replace("\n", ""))).toMatch(/^---\ndate: \S+\n---\n\nedited\n$/);
   });
 
-  it("1: the editor fails, and the note is there", async () => {
+  it("1: the editor fails, and the note is saved", async () => {
     const { folder, read } = blog({});
     const outcome = await command(folder, ["post", "x", "--edit"], { environment: { EDITOR: "false" } });
     expect(outcome).toMatchObject({ exitCode: 1, stderr: "The editor exited with code 1. The note was saved.\n" });
@@ -158,13 +158,13 @@ describe("eleventy-twtxt post --reply-to", () => {
   it.each([
     ["#abcdefg  https://bob.example/twtxt.txt", "abcdefg https://bob.example/twtxt.txt"],
     ["abcdefg bob https://bob.example/twtxt.txt", "abcdefg bob https://bob.example/twtxt.txt"],
-  ])("writes hash and feed, and a nick that is given: %s", async (value, replyTo) => {
+  ])("writes hash and feed, and the nick if given: %s", async (value, replyTo) => {
     const { folder, read } = blog({});
     const { stdout } = await command(folder, ["post", "Yes", "--reply-to", value]);
     expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(replyTo);
   });
 
-  it("looks a reference up, in an archive too, and writes what it found", async () => {
+  it("looks up a reference, also in an archive, and writes hash, nick and feed", async () => {
     const bob = await loopbackServer((request, response) => {
       const url = `http://${request.headers.host}/twtxt.txt`;
       const files: Record<string, string> = {
@@ -191,7 +191,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     ["# nick = not a nick\n", ""],
     ["# nick = not> a nick\n# nick = bob\n", "bob "],
     ["# description = mine\n", ""],
-  ])("writes no nick that a mention could not hold: %j", async (header, nick) => {
+  ])("writes no nick that is invalid in a mention: %j", async (header, nick) => {
     const bob = await loopbackServer((_, response) => {
       response.end(`${header}\n2026-01-02T03:04:05Z\tHello\n`);
     });
@@ -210,7 +210,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     );
   });
 
-  it("1 address-refused: the feed is in a private network, and it says what to add", async () => {
+  it("1 address-refused: the feed is in a private network; the error names the option to add", async () => {
     const bob = await loopbackServer((_, response) => response.end());
     const { folder, list } = blog({}, { "notes/a.md": "x" });
     const reference = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`;
@@ -222,7 +222,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(list("notes")).toEqual(["a.md"]);
   });
 
-  it("1 no-such-twt: the feed has none of that time, and no note is written", async () => {
+  it("1 no-such-twt: the feed has no twt of that time, and no note is written", async () => {
     const bob = await loopbackServer((_, response) => {
       response.end("# nick = bob\n\n2026-01-02T03:04:05Z\tHello\n");
     });
@@ -248,8 +248,8 @@ describe("eleventy-twtxt post --reply-to", () => {
   });
 });
 
-describe("settings of somebody else's", () => {
-  it("1 no-settings: above the project's root nothing is looked for", async () => {
+describe("untrusted settings", () => {
+  it("1 no-settings: does not look for settings above the project's root", async () => {
     const { folder } = blog({}, { "victim/package.json": "{}" });
     const outcome = await command(`${folder}/victim`, ["post", "x"]);
     expect(outcome.exitCode).toBe(1);
@@ -257,7 +257,7 @@ describe("settings of somebody else's", () => {
   });
 
   it.each(["/tmp", "../elsewhere", "./notes/../../elsewhere"])(
-    "1 no-settings: a folder outside of the site, %s",
+    "1 no-settings: a folder outside the site, %s",
     async (folder) => {
       const { folder: root, list } = blog({ notes: { ...NOTES, folders: [folder], tags: [] } });
       const outcome = await command(root, ["post", "x"]);
@@ -267,7 +267,7 @@ describe("settings of somebody else's", () => {
     },
   );
 
-  it("2 bad-usage or 1: what a terminal would take for a command is shown, not sent", async () => {
+  it("2 bad-usage: escapes control characters of the arguments", async () => {
     const { folder } = blog({});
     const outcome = await command(folder, ["post", "--\u001b]0;owned\u0007"]);
     expect(outcome.exitCode).toBe(2);
@@ -275,8 +275,8 @@ describe("settings of somebody else's", () => {
   });
 });
 
-describe("a note that its author leaves empty", () => {
-  it("1: is not kept", async () => {
+describe("an empty note", () => {
+  it("1: is deleted", async () => {
     const { folder, list } = blog({});
     const outcome = await command(folder, ["post", "--edit"], { environment: { EDITOR: "true" } });
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: "The note is empty, and was deleted.\n" });
@@ -285,7 +285,7 @@ describe("a note that its author leaves empty", () => {
 });
 
 describe("the folder of a note", () => {
-  /** The content of eleventy-base-blog: articles with data of their folder, the newest in a folder of its own. */
+  /** The content of eleventy-base-blog: articles with a data file of their folder, the newest in its own subfolder. */
   const BASE_BLOG = {
     "content/blog/blog.11tydata.js": 'export default { tags: ["posts"], layout: "post.njk" };\n',
     "content/blog/firstpost.md": "---\ntitle: First\ndate: 2018-05-01\ntags: another tag\n---\nfirst\n",
@@ -295,7 +295,7 @@ describe("the folder of a note", () => {
   };
   const CONFIG = 'return { dir: { input: "content", includes: "../_includes" } };';
 
-  /** Types `eleventy-twtxt post` on a terminal where a person gives these answers. */
+  /** Runs `eleventy-twtxt post ARGS` on a terminal where the author gives these answers. */
   async function postByHand(folder: string, args: string[], answers: (string | null)[] = []) {
     const questions: string[] = [];
     const terminal = standingTerminal(folder, NOON, null, true);
@@ -307,7 +307,7 @@ describe("the folder of a note", () => {
     return { exitCode, stdout: terminal.stdout, stderr: terminal.stderr, questions };
   }
 
-  it("is that of the articles in eleventy-base-blog, confirmed once on a terminal, also after the next build", async () => {
+  it("is that of the articles in eleventy-base-blog, after one confirmation for all builds", async () => {
     const built = await site({ files: BASE_BLOG, config: CONFIG });
     const first = await postByHand(built.folder, ["one"], [""]);
     expect(first.questions).toEqual(["Type a number or another folder [content/blog]: "]);
@@ -320,7 +320,7 @@ describe("the folder of a note", () => {
     expect(second).toMatchObject({ questions: [], stdout: ["content/blog/20261120-093001.md"] });
   });
 
-  it("is another one by a typed answer, where the note still gets its tags and its layout", async () => {
+  it("can be typed at the prompt, and the note still gets its tags and its layout", async () => {
     const built = await site({ files: BASE_BLOG, config: CONFIG });
     const { stdout } = await postByHand(built.folder, ["one"], ["content/log"]);
     expect(stdout).toEqual(["content/log/20261120-093000.md"]);
@@ -329,7 +329,7 @@ describe("the folder of a note", () => {
     expect(again.read("log/20261120-093000/index.html")).toContain("<main><p>one</p>");
   });
 
-  it("is the one of --folder from then on, without a question", async () => {
+  it("is the one given with --folder, also for the next notes", async () => {
     const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "a/x.md": "x", "b/x.md": "x" });
     expect(await postByHand(folder, ["one", "--folder", "b"])).toMatchObject({ stdout: ["b/20261120-093000.md"] });
     expect(await postByHand(folder, ["two"])).toMatchObject({ questions: [], stdout: ["b/20261120-093001.md"] });
@@ -337,7 +337,7 @@ describe("the folder of a note", () => {
     expect(await postByHand(folder, ["four"])).toMatchObject({ questions: [], stdout: ["b/20261120-093002.md"] });
   });
 
-  it("2 bad-usage: without a terminal and with two folders, what to type", async () => {
+  it("2 bad-usage: two folders and no terminal", async () => {
     const { folder, list } = blog({ notes: { ...NOTES, folders: ["./b", "./a"] } });
     const environment = { HOME: folder, XDG_DATA_HOME: `${folder}/data` };
     const outcome = await command(folder, ["post", "one"], { environment });
@@ -349,7 +349,7 @@ describe("the folder of a note", () => {
     expect((await command(folder, ["post", "two"], { environment })).stdout).toMatch(/^b\//);
   });
 
-  it("2 bad-usage: without a terminal and without posts, what to type", async () => {
+  it("2 bad-usage: no posts and no terminal", async () => {
     const { folder } = blog({ input: "content", notes: { ...NOTES, folders: [], hasAny: false } });
     const outcome = await command(folder, ["post", "one"], { environment: { HOME: folder, XDG_DATA_HOME: folder } });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
@@ -358,7 +358,7 @@ describe("the folder of a note", () => {
     );
   });
 
-  it("2 bad-usage: where Eleventy would never see it", async () => {
+  it("2 bad-usage: a folder that Eleventy does not read", async () => {
     const { folder, list } = blog({ input: "content" });
     const { exitCode, stderr } = await postByHand(folder, ["one", "--folder", "notes"]);
     expect(exitCode).toBe(2);
@@ -368,7 +368,7 @@ describe("the folder of a note", () => {
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });
 
-  it("1: the question is broken off, and nothing is written", async () => {
+  it("1: the prompt is cancelled, and nothing is written", async () => {
     const { folder, list } = blog({ notes: { ...NOTES, folders: ["a", "b"] } });
     const outcome = await postByHand(folder, ["one"], [null]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: [] });
@@ -376,7 +376,7 @@ describe("the folder of a note", () => {
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });
 
-  it("is asked for anew once the remembered one is gone", async () => {
+  it("is asked for again if the remembered folder no longer exists", async () => {
     const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "b/x.md": "x" });
     await postByHand(folder, ["one", "--folder", "gone"]);
     rmSync(`${folder}/gone`, { recursive: true });
@@ -385,7 +385,7 @@ describe("the folder of a note", () => {
 });
 
 describe("a note in a real site", () => {
-  it("is in the feed with its own second", async () => {
+  it("is in the feed with its exact time", async () => {
     const built = await site({
       files: {
         "notes/notes.json": '{"tags":"posts"}',

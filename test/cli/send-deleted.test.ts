@@ -21,7 +21,7 @@ async function alicesSite(body: string, neighbours: readonly Neighbour[]) {
   await build({});
   return {
     build,
-    /** Types `eleventy-twtxt send ARGS`. @returns all that it prints */
+    /** Runs `eleventy-twtxt send ARGS`. @returns its output */
     async send(...args: string[]): Promise<string> {
       const allowed = neighbours.flatMap(({ host }) => ["--allow-private-host", host]);
       const outcome = await command(built?.folder ?? "", ["send", "--store", "store", ...allowed, ...args]);
@@ -32,7 +32,7 @@ async function alicesSite(body: string, neighbours: readonly Neighbour[]) {
 
 const given = ({ posts }: Neighbour) => posts.map(({ source, target }) => ({ source, target }));
 
-it("a deleted post is told to whom its post was told, once, with retries; --dry-run shows it first", async () => {
+it("the deletion of a post is sent to the mentioned feeds, once, with retries; --dry-run lists it", async () => {
   const bob = await neighbour();
   const { build, send } = await alicesSite(`Hello ${bob.mention}`, [bob]);
   expect(await send()).toContain("1 sent.");
@@ -47,7 +47,7 @@ it("a deleted post is told to whom its post was told, once, with retries; --dry-
   expect(given(bob)).toEqual(Array(3).fill(given(bob)[0]));
 });
 
-it("a deleted post is told to the pages that it linked to, once", async () => {
+it("the deletion of a post is sent to the linked pages, once", async () => {
   const carol = await neighbour("carol", "HTML");
   const { build, send } = await alicesSite(`See [the hens](${carol.url}/).`, [carol]);
   expect(await send()).toContain("1 sent.");

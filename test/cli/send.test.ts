@@ -20,14 +20,14 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
 });
 
-/** Types `eleventy-twtxt send ARGS` in this process, with a clock that stands. */
+/** Runs `eleventy-twtxt send ARGS` in this process, with a fixed clock. */
 async function send(folder: string, args: string[], now = NOW, isSeen = false): Promise<Outcome> {
   const terminal = standingTerminal(folder, now, null, isSeen);
   const exitCode = await runCommandLine(["send", ...args], terminal);
   return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
 }
 
-/** Types it in a process of its own, which reaches this machine alone. */
+/** Runs it in a separate process, which can connect only to this machine. */
 function sendElsewhere(folder: string, args: string[]): { child: ChildProcess; ended: Promise<Outcome> } {
   const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "send", ...args], { cwd: folder });
   running.push(child);
@@ -44,7 +44,7 @@ function allowing(servers: readonly LoopbackServer[]): string[] {
   return servers.flatMap(({ host }) => ["--allow-private-host", host]);
 }
 
-/** Alice's site as a build has left it, with a feed that is live on loopback. */
+/** Alice's site after a build, with a feed on loopback. */
 function siteOf(made: Alice, host: "static" | "netlify" = "static", links: string[] = []): Blog {
   const page = links.length > 0 ? `${made.url}/a/` : "https://alice.example/a/";
   const pages = {
@@ -65,7 +65,7 @@ async function home() {
 }
 
 describe("eleventy-twtxt send", () => {
-  it("reports each mention as it ends, then prints all of them, and records them in the data folder", async () => {
+  it("reports each mention when it is sent, then prints all of them, and records them in the data folder", async () => {
     const { made, bob, carol, site, allowed } = await home();
     const first = await send(site.folder, allowed);
     const sent = `sent to ${bob.endpoint} (named in the feed)`;
@@ -88,7 +88,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it("prints each mention once on a terminal, and counts every tenth", async () => {
+  it("prints each mention once on a terminal, and the count after every tenth", async () => {
     const { bob, site, allowed } = await home();
     const { stdout, stderr } = await send(site.folder, allowed, NOW, true);
     expect(stdout.split("\n")).toHaveLength(2);
@@ -101,7 +101,7 @@ describe("eleventy-twtxt send", () => {
     expect(many.stderr.split("\n")).toEqual(["10 so far.", "20 so far.", "30 so far.", "40 so far.", "40 sent."]);
   });
 
-  it("does not contact a private network, and says which option allows it", async () => {
+  it("does not connect to a private network, and names the option that allows it", async () => {
     const { made, bob, site } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, allowing([made]));
     expect(exitCode).toBe(0);
@@ -120,7 +120,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toMatchObject([{ source: "https://alice.example/a/" }]);
   });
 
-  it("with --dry-run lists what would be sent and where, and sends and writes nothing", async () => {
+  it("with --dry-run lists the mentions and their endpoints, and sends and writes nothing", async () => {
     const { bob, carol, site, allowed } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, ["--dry-run", ...allowed]);
     expect(exitCode).toBe(0);
@@ -156,7 +156,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toBe("1 sent, 1 without an endpoint.");
   });
 
-  it("exits with 1 if a mention failed permanently, and with 0 if it is retried", async () => {
+  it("exits with 1 if a mention fails permanently, and with 0 if it will be retried", async () => {
     const { made, bob, site, allowed } = await home();
     bob.answer = () => ({ status: 500 });
     const later = await send(site.folder, allowed);
@@ -177,7 +177,7 @@ describe("eleventy-twtxt send", () => {
     });
   });
 
-  it("with --now tries waiting mentions at once, without using up their attempts", async () => {
+  it("with --now retries waiting mentions at once, and does not count this as an attempt", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { [BOBS]: bob.mention };
     bob.answer = () => ({ status: 500 });
@@ -195,7 +195,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toHaveLength(12);
   });
 
-  it("with --now leaves a mention waiting if its address is not allowed here, as it may be for `serve`", async () => {
+  it("with --now leaves a mention waiting whose private address is not allowed, since `serve` may allow it", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { [BOBS]: bob.mention };
     bob.answer = () => ({ status: 503 });
@@ -211,7 +211,7 @@ describe("eleventy-twtxt send", () => {
     expect(await listed()).toBe(before);
   });
 
-  it("with --list shows sent, waiting and failed mentions with reasons, and contacts no server", async () => {
+  it("with --list shows sent, waiting and failed mentions with reasons, without any request", async () => {
     const { made, bob, carol, site, allowed } = await home();
     expect(await send(site.folder, ["--list"])).toEqual({
       exitCode: 0,
@@ -241,7 +241,7 @@ describe("eleventy-twtxt send", () => {
     expect(asked()).toEqual(before);
   });
 
-  it("lists links as such: with --dry-run, when they are sent, and with --list", async () => {
+  it("marks links as such: with --dry-run, when they are sent, and with --list", async () => {
     const made = await alice();
     const bob = await neighbour("bob", "HTML");
     made.twts = { [BOBS]: "hi" };
@@ -299,7 +299,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toContain(message);
   });
 
-  it("does not send for a site on Netlify, which sends by itself, unless a store is named", async () => {
+  it("does not send for a site on Netlify, whose functions send, unless --store is given", async () => {
     const { made, bob, allowed } = await home();
     const { folder } = siteOf(made, "netlify");
     expect(await send(folder, allowed)).toMatchObject({
@@ -331,7 +331,7 @@ async function forty() {
   return { made, bobs, folder, args, arrived, expected: expected.sort() };
 }
 
-/** What the ledger says was told. */
+/** The mentions that the ledger records as sent, as `source target`. */
 async function confirmed(folder: string, { twt }: Alice): Promise<string[]> {
   const store = new FileStore(join(folder, "kept"));
   const keys = (await store.keys("sent/")).filter((key) => /\/done\/.*-s$/.test(key));
@@ -340,7 +340,7 @@ async function confirmed(folder: string, { twt }: Alice): Promise<string[]> {
   return records.flatMap((record) => (record ? [`${twt(record.value.timestamp)} ${record.value.target}`] : []));
 }
 
-/** @param at - which post brings the end: before it is answered, or just behind its answer */
+/** Calls `kill` at the Nth POST request, instead of the response or right after it. @param at - N */
 function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => void): void {
   let posts = 0;
   for (const bob of bobs) {
@@ -356,7 +356,7 @@ function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => 
 
 describe("a command that is killed while it sends forty mentions", () => {
   it.each([1, 2, 4, 7, 11, 16, 22, 29, 36, 40])(
-    "at post %i leaves all else to the next one, and repeats none that was confirmed",
+    "at POST request %i leaves the remaining mentions to the next run, which repeats no confirmed one",
     async (at) => {
       const { made, bobs, folder, args, arrived, expected } = await forty();
       const { child, ended } = sendElsewhere(folder, args);
@@ -385,8 +385,8 @@ describe("a command that is killed while it sends forty mentions", () => {
   );
 });
 
-describe("two commands at once", () => {
-  it("send each mention once: one waits for the other to end", async () => {
+describe("two concurrent commands", () => {
+  it("send each mention once: one waits until the other ends", async () => {
     const { bobs, folder, args, arrived, expected } = await forty();
     const [bob] = bobs;
     const open: (() => void)[] = [];

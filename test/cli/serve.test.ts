@@ -20,7 +20,7 @@ async function shown(server: Server): Promise<{ source: string }[]> {
 }
 
 describe("eleventy-twtxt serve", () => {
-  it("serves the site, and has its mentions after a restart", async () => {
+  it("serves the site, and still has its mentions after a restart", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = site();
     const args = ["--allow-private-host", bob.host];
@@ -52,7 +52,7 @@ describe("eleventy-twtxt serve", () => {
     expect(kept).toHaveLength(4);
   });
 
-  it("reads the feed of a site on loopback without an option", async () => {
+  it("reads the site's own feed on loopback without an option", async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
@@ -61,7 +61,7 @@ describe("eleventy-twtxt serve", () => {
     expect(server.said()).not.toContain("is not requested");
   });
 
-  it("contacts no private network without --allow-private-host", async () => {
+  it("connects to no private network without --allow-private-host", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const server = await serve(site());
     const answer = await mention(server, bob.twt(AT));
@@ -81,7 +81,7 @@ describe("eleventy-twtxt serve", () => {
     await expect.poll(async () => (await send()).status).toBe(200);
   });
 
-  it("serves the previous build after its file is deleted, and says when it serves the next one", async () => {
+  it("serves the previous build after the build's file is deleted, and logs when it serves the next build", async () => {
     const alice = site();
     const server = await serve(alice);
     const host = alice.read(".eleventy-twtxt/host.json");
@@ -96,13 +96,13 @@ describe("eleventy-twtxt serve", () => {
     await expect.poll(server.said).toContain("Serving the new build.\n");
   });
 
-  it("has no endpoint if the options name another service, or none", async () => {
+  it("has no endpoint if the options name another service or turn mentions off", async () => {
     const server = await serve(site({ isReceiver: false }));
     expect((await mention(server, "x")).status).toBe(405);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(404);
   });
 
-  it("has a private feed with a token, and limits the requests of one IP address", async () => {
+  it("has a private feed with a token, and limits the requests from one IP address", async () => {
     const token = "0123456789abcdef0123456789abcdef";
     const server = await serve(site(), ["--rate-limit", "2"], { TWTXT_MENTIONS_TOKEN: token });
     expect((await fetch(`${server.url}/mentions.txt`)).status).toBe(401);
@@ -117,7 +117,7 @@ describe("eleventy-twtxt serve", () => {
     expect(server.said()).not.toContain(token);
   });
 
-  it("says which features are off, and that the feed was built for another host", async () => {
+  it("logs which features are off, and that the feed was built for another host", async () => {
     const alice = site();
     const write = (changes: Partial<HostSettings>) =>
       rebuild(alice, ({ settings, pages }) => ({ settings: { ...settings, ...changes }, pages }));
@@ -143,7 +143,7 @@ describe("eleventy-twtxt serve", () => {
     expect(complete.said()).not.toMatch(/: off \(|was built for/);
   });
 
-  it("exit 1: the folder has the pages of a preview, which may be drafts", async () => {
+  it("exit 1: the folder has the pages of a preview, which may contain drafts", async () => {
     const alice = site();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
     const starts = async (args: string[]) => (await (await serve(alice, args)).end()) === 0;
@@ -163,7 +163,7 @@ describe("eleventy-twtxt serve", () => {
     expect(await starts([])).toBe(true);
   });
 
-  it("keeps previews out of its folder even after `git clean -X` has deleted the files of the build", async () => {
+  it("protects its folder from previews even after `git clean -X` has deleted the build's files", async () => {
     const alice = site();
     const preview = () => refuseServedFolder(alice.folder, "_site");
     await expect(preview()).resolves.toBeUndefined();
@@ -179,7 +179,7 @@ describe("eleventy-twtxt serve", () => {
     await expect(preview()).resolves.toBeUndefined();
   });
 
-  it("answers on its own paths, and not below them", async () => {
+  it("has endpoints on exact paths only, not on paths below them", async () => {
     const server = await serve(site());
     const status = async (path: string) => (await fetch(server.url + path)).status;
     expect([await status("/webmention"), await status("/mentions.json"), await status("/api/v1/mentions/x")]).toEqual([
@@ -213,7 +213,7 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
   });
 
-  it("exit 1: the bucket is only half configured, so data would go elsewhere", async () => {
+  it("exit 1: the configuration of the bucket is incomplete", async () => {
     const { exitCode, stderr } = await command(site().folder, ["serve"], {
       environment: { TWTXT_S3_BUCKET: "alice", TWTXT_S3_REGION: "auto" },
     });
@@ -223,7 +223,7 @@ describe("eleventy-twtxt serve", () => {
     ]);
   });
 
-  it("exit 2: both a folder and a bucket are named", async () => {
+  it("exit 2: both a folder and a bucket are configured", async () => {
     const names = ["ENDPOINT", "BUCKET", "REGION", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
     const environment = Object.fromEntries(
       names.map((name) => [`TWTXT_S3_${name}`, name === "ENDPOINT" ? "http://127.0.0.1:1" : "alice"]),

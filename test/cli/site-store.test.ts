@@ -27,7 +27,7 @@ function git({ folder }: Blog, ...args: string[]): void {
 }
 
 describe("the data of a site", () => {
-  it("are still there after git clean -fdX", async () => {
+  it("is still there after git clean -fdX", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = site();
     alice.write(".gitignore", ".eleventy-twtxt/\n_site/\n");
@@ -47,7 +47,7 @@ describe("the data of a site", () => {
     expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
   });
 
-  it("are those of the production site after a preview for another address", async () => {
+  it("is the production site's after a preview for another address", async () => {
     const alice = site();
     const preview = builtSite("http://localhost:8080").settings;
     for (const [path, content] of Object.entries(settingsFile({ ...preview, isDevelopment: true }))) {
@@ -58,7 +58,7 @@ describe("the data of a site", () => {
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });
 
-  it("that an unreleased version kept in the project are not passed over: the error says where they belong", async () => {
+  it("is not ignored if an unreleased version stored it in the project: the error says where to move it", async () => {
     const alice = site();
     alice.write(`${OLD}/mentions/journal@/head.1-0000000000000000`, "");
     const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
@@ -77,13 +77,13 @@ describe("the data of a site", () => {
     ["http://127.0.0.1:8081", expect.stringMatching(/^127\.0\.0\.1_8081-[0-9a-f]{8}$/)],
     ["https://alice.example/a_b/../c", expect.stringMatching(/^alice\.example_a_c-|^alice\.example_c-[0-9a-f]{8}$/)],
     [`https://alice.example/${"x".repeat(300)}`, expect.stringMatching(/^.{109}$/)],
-  ])("have a folder of their own by the site's URL: %s", (url, name) => {
+  ])("is in a folder with a name from the site's URL: %s", (url, name) => {
     expect(folderName(url)).toEqual(name);
   });
 });
 
 describe("a folder that cannot be written", () => {
-  it("exit 1: says why, and what to do", async () => {
+  it("exit 1: prints the reason and what to do", async () => {
     const alice = site();
     alice.write("file", "x");
     const place = join(alice.folder, "file/store");
@@ -115,7 +115,7 @@ describe("a folder that cannot be written", () => {
   );
 });
 
-/** Why no file system can be made read-only for a process here; `null` where one can. */
+/** Why the tests cannot mount a read-only file system; `null` if they can. */
 function readOnlyLack(): string | null {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-mount-"));
   try {

@@ -8,7 +8,7 @@ import { runCommandLine } from "./run-command-line.js";
 const AT = "2026-01-02T00:13:37Z";
 const DAY = "---\ntitle: A\ndate: 2026-01-02 # day\n---\nbody\n";
 
-/** Runs git in a folder, at a time. */
+/** Runs git in a folder, with a fixed time. */
 function git(folder: string, date: string, ...args: string[]): void {
   const identity = ["-c", "user.name=alice", "-c", "user.email=alice@example.org"];
   const env = {
@@ -26,7 +26,7 @@ function commit(folder: string, date: string): void {
 }
 
 describe("eleventy-twtxt stamp, for a post without any date", () => {
-  it("takes the first commit, before renames too, but not that of the post it was copied from", async () => {
+  it("takes the time of its first commit, also across renames, but not that of a post it was copied from", async () => {
     const long = "---\ntitle: A\n---\nA body that is long enough for git to know it again.\nAnd more.\n";
     const { folder, write } = undatedBlog({ "copy.md": "", "new.md": "", "with it's name.md": "" }, null);
     execFileSync("rm", ["copy.md", "new.md", "with it's name.md"], { cwd: folder });
@@ -55,7 +55,7 @@ describe("eleventy-twtxt stamp, for a post without any date", () => {
     expect(stdout).toBe("a.md: no date -> 2020-01-01T10:00:00Z\nb.md: no date -> 2020-01-01T10:00:01Z\n");
   });
 
-  it("exit 1: a shallow clone lacks the first commit", async () => {
+  it("exit 1: the first commit is missing in a shallow clone", async () => {
     const { folder } = undatedBlog({ "a.md": "a\n" }, null);
     git(folder, AT, "init", "-q");
     commit(folder, "2020-01-01T10:00:00Z");
@@ -73,7 +73,7 @@ describe("eleventy-twtxt stamp, for a post without any date", () => {
     );
   });
 
-  it("exit 1: without git it asks for --date, which is written then", async () => {
+  it("exit 1: requires --date without git, and writes it", async () => {
     const { folder, read } = undatedBlog({ "a.md": "---\ndate: Created\n---\n" }, null);
     const outcome = await command(folder, ["stamp"], { environment: { GIT_CEILING_DIRECTORIES: folder } });
     expect(outcome).toEqual({

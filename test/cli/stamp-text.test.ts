@@ -7,7 +7,7 @@ import { runs } from "../helpers/runs.js";
 
 const AT = "2026-01-02T00:13:37Z";
 
-/** The text after stamping, or why there is none. */
+/** The text after stamping, or the reason of the refusal. */
 function stamped(text: string): string {
   try {
     return stampText(text, AT)?.text ?? "unchanged";
@@ -32,24 +32,28 @@ describe("stampText", () => {
     ["the language yaml", "---yaml\ndate: 2026-01-02\n---\n", `---yaml\ndate: ${AT}\n---\n`],
     ["an unused anchor", "---\ndate: &d 2026-01-02\n---\n", `---\ndate: ${AT}\n---\n`],
     [
-      "a date: of another key",
+      "a date: below another key",
       "---\nevent:\n  date: 2026-01-02\n---\n",
       `---\nevent:\n  date: 2026-01-02\ndate: ${AT}\n---\n`,
     ],
     [
-      "a date: in texts of several lines",
+      "a date: in multi-line strings",
       '---\na: |\n  date: 2026-01-02\nb: "c\ndate: 2026-01-02\nd"\ndate: 2026-01-02\n---\ndate: 2026-01-02\n',
       `---\na: |\n  date: 2026-01-02\nb: "c\ndate: 2026-01-02\nd"\ndate: ${AT}\n---\ndate: 2026-01-02\n`,
     ],
     ["no date", "---\ntitle: a\n---\ndate: 2026-01-02\n", `---\ntitle: a\ndate: ${AT}\n---\ndate: 2026-01-02\n`],
     ["no date, CR LF", "---\r\ntitle: a\r\n---\r\nx", `---\r\ntitle: a\r\ndate: ${AT}\r\n---\r\nx`],
     ["empty front matter", "---\n---\nx", `---\ndate: ${AT}\n---\nx`],
-    ["a last text that would swallow the line", "---\na: |+\n  b\n\n---\nx", `---\ndate: ${AT}\na: |+\n  b\n\n---\nx`],
+    [
+      "a last string that would include the added line",
+      "---\na: |+\n  b\n\n---\nx",
+      `---\ndate: ${AT}\na: |+\n  b\n\n---\nx`,
+    ],
     ["no front matter", "Hello\n\n---\n", `---\ndate: ${AT}\n---\nHello\n\n---\n`],
     ["no front matter, BOM and CR LF", "\uFEFFa\r\nb", `\uFEFF---\r\ndate: ${AT}\r\n---\r\na\r\nb`],
     ["four dashes", "----\nx", `---\ndate: ${AT}\n---\n----\nx`],
     ["an empty file", "", `---\ndate: ${AT}\n---\n`],
-    ["the date it has", `---\ndate: "x"\n---\n`.replace('"x"', "2026-01-02T01:13:37+01:00"), "unchanged"],
+    ["an equal date", `---\ndate: "x"\n---\n`.replace('"x"', "2026-01-02T01:13:37+01:00"), "unchanged"],
   ])("%s", (_, before, after) => {
     expect(stamped(before)).toBe(after);
   });
@@ -61,16 +65,16 @@ describe("stampText", () => {
     ["an anchor in use", "---\ndate: &d 2026-01-02\nupdated: *d\n---\n", "its date is not on one line"],
     ["two lines", "---\ndate:\n  2026-01-02\n---\n", "its date is not on one line"],
     ["a folded text", "---\ndate: >\n  2026-01-02\n---\n", "its date is not on one line"],
-    ["one line for all", '---\n{"date": "2026-01-02", "a": 1}\n---\n', "its date is not on one line"],
+    ["flow style on one line", '---\n{"date": "2026-01-02", "a": 1}\n---\n', "its date is not on one line"],
     ["JSON over several lines", '---\n{\n"date": "2026-01-02",\n"a": 1\n}\n---\n', "its date is not on one line"],
-    ["no room", "---\n{a: 1}\n---\n", "its front matter has no room for one more line"],
+    ["flow style without a date", "---\n{a: 1}\n---\n", "its front matter has no room for one more line"],
     [
       "two dates",
       "---\ndate: 2026-01-02\ndate: 2026-01-03\n---\n",
       "its front matter cannot be read: duplicated mapping key",
     ],
     ["a list", "---\n- a\n---\n", "its front matter is not a list of keys and values"],
-  ])("refuses, and runs nothing: %s", (_, before, why) => {
+  ])("refuses, without running code: %s", (_, before, why) => {
     expect(stamped(before)).toBe(`refused: ${why}`);
   });
 });
@@ -127,7 +131,7 @@ const frontMatter = fc.record({
 });
 
 describe("stampText on any front matter", () => {
-  it("changes only the line of the date, and nothing the second time", () => {
+  it("changes only the line of the date, and is idempotent", () => {
     fc.assert(
       fc.property(frontMatter, ({ before, date, after, body, lineEnd, mark }) => {
         const lines = (entries: string[][], name: string) =>
@@ -159,7 +163,7 @@ describe("stampText on any front matter", () => {
     );
   });
 
-  it("refuses, or changes only the date for the parser", () => {
+  it("refuses, or changes only the date that the parser reads", () => {
     const piece = fc.constantFrom(
       "---",
       "\n",

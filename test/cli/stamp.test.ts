@@ -8,7 +8,7 @@ const AT = "2026-01-02T00:13:37Z";
 const DAY = "---\ntitle: A\ndate: 2026-01-02 # day\n---\nbody\n";
 
 describe("eleventy-twtxt stamp", () => {
-  it("writes the feed's own timestamp, prints a line per file, and the second time changes nothing", async () => {
+  it("writes the feed's timestamp, prints a line per file, and changes nothing when repeated", async () => {
     const { folder, read } = undatedBlog({ "posts/a.md": DAY, "posts/b.md": "---\ntitle: B\n---\n" });
 
     expect(await command(folder, ["stamp"])).toEqual({
@@ -29,7 +29,7 @@ describe("eleventy-twtxt stamp", () => {
     expect(statSync(join(folder, "posts/a.md")).mtimeMs).toBe(0);
   });
 
-  it("--dry-run lists and writes nothing", async () => {
+  it("--dry-run lists the changes and writes nothing", async () => {
     const { folder, read, list } = undatedBlog({ "posts/a.md": DAY });
     expect(await command(folder, ["stamp", "--dry-run"])).toEqual({
       exitCode: 0,
@@ -45,7 +45,7 @@ describe("eleventy-twtxt stamp", () => {
     expect(outcome).toEqual({ exitCode: 0, stdout: "", stderr: "Every post has a time of its own.\n" });
   });
 
-  it("changes only the named files, from any folder", async () => {
+  it("changes only the given files, from any folder", async () => {
     const { folder, read, write } = undatedBlog({ "posts/a.md": DAY, "posts/b.md": DAY });
     write("posts/timed.md", "---\ndate: 2026-01-02T03:04:05Z\n---\n");
     const outcome = await command(join(folder, "posts"), ["stamp", "b.md", "timed.md"]);
@@ -58,13 +58,13 @@ describe("eleventy-twtxt stamp", () => {
     expect(read("posts/a.md")).toBe(DAY);
   });
 
-  it("exit 2: a named file does not exist", async () => {
+  it("exit 2: a given file does not exist", async () => {
     const outcome = await command(undatedBlog({ "a.md": DAY }).folder, ["stamp", "b.md"]);
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
     expect(outcome.stderr).toBe('eleventy-twtxt: stamp: there is no file "b.md". Type: eleventy-twtxt stamp --help\n');
   });
 
-  it("keeps the file's mode, and a symbolic link as a link", async () => {
+  it("preserves the file's mode and symbolic links", async () => {
     const { folder, read, write, list } = undatedBlog({ "posts/a.md": DAY });
     write("elsewhere/real.md", DAY);
     write(".eleventy-twtxt/settings.json", read(".eleventy-twtxt/settings.json").replace("a.md", "link.md"));
@@ -102,7 +102,7 @@ describe("eleventy-twtxt stamp", () => {
       "its front matter cannot be read: duplicated mapping key",
     ],
     ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date has changed since the last build; build the site again"],
-  ])("exit 1: %s is not changed, the others are stamped", async (name, content, why) => {
+  ])("exit 1: %s is not changed, other files are stamped", async (name, content, why) => {
     const { folder, read } = undatedBlog({ [name]: content, "z.md": DAY });
     expect(await command(folder, ["stamp"])).toEqual({
       exitCode: 1,
@@ -112,7 +112,7 @@ describe("eleventy-twtxt stamp", () => {
     expect(read(name)).toBe(content);
   });
 
-  it("exit 1: invalid UTF-8, a missing file and a template of several posts are not changed", async () => {
+  it("exit 1: does not change invalid UTF-8, a missing file or a template of several posts", async () => {
     const unstamped = ["latin.md", "gone.md", "pages.njk", "pages.njk"].map((file) => ({ file, timestamp: AT }));
     const { folder, write } = blog({ unstamped }, { "pages.njk": "---\npagination: {}\n---\n" });
     const latin = Buffer.from("---\ntitle: caf\xe9\n---\n", "latin1");
@@ -126,14 +126,14 @@ describe("eleventy-twtxt stamp", () => {
     expect(readFileSync(join(folder, "latin.md"))).toEqual(latin);
   });
 
-  it("keeps a time that was written since the build", async () => {
+  it("keeps a time that was added after the build", async () => {
     const own = "---\ndate: 2026-01-02 11:33\n---\n";
     const { folder, read } = undatedBlog({ "a.md": own });
     expect(await command(folder, ["stamp"])).toMatchObject({ exitCode: 0, stdout: "" });
     expect(read("a.md")).toBe(own);
   });
 
-  it("gives a post that shares its second the time in the feed, unless the author has changed it", async () => {
+  it("gives a post with the same second as another one its time in the feed, unless the author has changed it", async () => {
     const shared = "2026-01-02T03:04:05Z";
     const dates = { moved: "2026-01-02 04:04:05 +0100", mended: "2026-01-02T09:00:00Z", "at-midnight": shared };
     const { folder, read } = blog(
@@ -166,8 +166,8 @@ describe("eleventy-twtxt stamp", () => {
   });
 });
 
-describe("a real site, stamped", () => {
-  it("no longer has posts that share a second, and has the same feed, byte for byte", async () => {
+describe("a real site after stamp", () => {
+  it("has no posts with the same second, and the same feed, byte for byte", async () => {
     const date = "2026-01-02T03:04:05Z";
     const built = await site({
       files: {

@@ -9,7 +9,7 @@ import { FEED, feedServer, receiver } from "../helpers/receiver.js";
 const AT = "2026-11-19T18:40:0";
 const HELLO = `@<alice ${FEED}> hello`;
 
-/** Does something once, just before the first read of a key that starts so. */
+/** A store that runs `act` once, just before the first read of a key with this prefix. */
 function interrupted(inner: StreamingStore, operation: "get" | "read", prefix: string, act: () => Promise<unknown>) {
   let isDone = false;
   const before = async (asked: string, key: string) => {
@@ -25,7 +25,7 @@ function interrupted(inner: StreamingStore, operation: "get" | "read", prefix: s
   return { store, isDone: () => isDone };
 }
 
-/** What a backup of a store gives back. */
+/** The store restored from a backup. */
 async function restored(store: StreamingStore): Promise<StreamingStore> {
   const copy = memoryStore();
   const keys = new Set<string>();
@@ -48,7 +48,7 @@ async function restored(store: StreamingStore): Promise<StreamingStore> {
 }
 
 describe("a backup while blobs change", () => {
-  it.each(["get", "read"] as const)("has the contents that each record in it names (%s)", async (operation) => {
+  it.each(["get", "read"] as const)("contains the contents of each of its records (%s)", async (operation) => {
     const inner = memoryStore();
     const alice = alicesBlobs({ store: inner });
     for (const key of ["a", "b", "c"]) await alice.put(key, `old ${key}`);
@@ -61,11 +61,11 @@ describe("a backup while blobs change", () => {
     const { blobs } = await kept(await restored(store));
     expect(isDone()).toBe(true);
     const contents = blobs.flatMap((blob) => ("contents" in blob ? [blob.contents] : [])).sort();
-    // What was put meanwhile may be in it or not.
+    // It may or may not contain a blob that was stored meanwhile.
     expect(contents.filter((text) => text !== "later")).toEqual(["new a", "new b"]);
   });
 
-  it("reads a record again whose contents were replaced after it was read", async () => {
+  it("reads a record again if its contents are replaced after it was read", async () => {
     const inner = memoryStore();
     const alice = alicesBlobs({ store: inner });
     await alice.put("a", "first");
@@ -90,7 +90,7 @@ describe("a backup while mentions are compacted", () => {
   it.each([
     ["before its first event is read", "read", "mentions/events/"],
     ["before its snapshot is read", "get", "mentions/snapshot"],
-  ] as const)("has each mention once, and none that was removed: %s", async (_, operation, prefix) => {
+  ] as const)("contains each mention once, and no removed one: %s", async (_, operation, prefix) => {
     const bob = await feedServer({ [`${AT}1Z`]: HELLO, [`${AT}2Z`]: HELLO, [`${AT}3Z`]: HELLO });
     const inner = memoryStore();
     const site = receiver({ store: inner, neighbours: [bob] });
@@ -113,7 +113,7 @@ describe("a backup while mentions are compacted", () => {
     expect(sources).toEqual([bob.twt(`${AT}2Z`), bob.twt(`${AT}3Z`)]);
   });
 
-  it("has a mention that was verified while it was made", async () => {
+  it("contains a mention that was verified during the backup", async () => {
     const bob = await feedServer({ [`${AT}1Z`]: HELLO });
     const inner = memoryStore();
     const site = receiver({ store: inner, neighbours: [bob] });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { shownSafely } from "../../plugin/cli/terminal.js";
 import { blog, command } from "./helpers.js";
 
-/** First and last of each run of characters by which a terminal does something else than show them. */
+/** The ranges of control characters and of characters that change the direction of text. */
 const UNSAFE = [
   [0x00, 0x08],
   [0x0b, 0x1f],
@@ -13,24 +13,24 @@ const UNSAFE = [
   [0x2066, 0x2069],
 ].flatMap(([first = 0, last = 0]) => Array.from({ length: last - first + 1 }, (_, at) => first + at));
 
-describe("what is shown on a terminal", () => {
-  it.each(UNSAFE.map((code) => [code.toString(16).padStart(4, "0")]))("U+%s as an escape", (code) => {
+describe("text for a terminal", () => {
+  it.each(UNSAFE.map((code) => [code.toString(16).padStart(4, "0")]))("has U+%s escaped", (code) => {
     expect(shownSafely(`a${String.fromCharCode(Number.parseInt(code, 16))}b`)).toBe(`a\\u${code}b`);
   });
 
-  it("all else as it is, tabs, line feeds and other scripts among them", () => {
+  it("has all other characters unchanged, including tabs, line feeds and other scripts", () => {
     const text = "a\tb\nc שלום مرحبا 👩‍👩‍👧 ü \\u202e";
     expect(shownSafely(text)).toBe(text);
   });
 
-  it("JSON as JSON of the same meaning", () => {
+  it("is equivalent JSON if it is JSON", () => {
     const said = { text: `\u202eevil\u2069 \\\u200f"\u2028\u009b\u001b]0;x\u0007` };
     const line = shownSafely(JSON.stringify(said));
     expect(line).not.toMatch(/[^\x20-\x7e]/);
     expect(JSON.parse(line)).toEqual(said);
   });
 
-  it("and so on both outputs of the command", async () => {
+  it("is escaped on standard output and standard error", async () => {
     const { folder } = blog({});
     const printed = await command(folder, ["post", "--dry-run", "a\u202eb\u001b[2J"]);
     expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("\na\\u202eb\\u001b[2J\n") });

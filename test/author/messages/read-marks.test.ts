@@ -17,7 +17,7 @@ function idOf(number: number): string {
 }
 
 describe("read marks", () => {
-  it("are all kept when several processes write them at once", async () => {
+  it("are all stored if several processes write concurrently", async () => {
     const folder = mkdtempSync(join(tmpdir(), "twtxt-marks-"));
     folders.push(folder);
     const processes = [1, 2, 3].map(() => new ReadMarks(new FileStore(folder)));

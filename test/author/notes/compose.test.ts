@@ -34,8 +34,8 @@ const BODIES: readonly (readonly [string, string, string?])[] = [
   ["a long text", `${"word ".repeat(20_000)}@bob`],
 ];
 
-describe("the twt of a note that is typed", () => {
-  it("is the one that the build writes, byte for byte", async () => {
+describe("the preview of a note's twt", () => {
+  it("is the twt that the build writes, byte for byte", async () => {
     const file = (at: number) => `notes/20261120-09300${at}.md`;
     const built = await build({
       files: {
@@ -57,7 +57,7 @@ describe("the twt of a note that is typed", () => {
     expect(texts).toEqual(built.texts());
   });
 
-  it("has a size, mentions, and names that no followed feed has", async () => {
+  it("has its size, its mentions, and the names that are not followed feeds", async () => {
     const { folder } = blog({ followed: { file: "_data/follow.json", option: [] } }, { "_data/follow.json": FOLLOW });
     const site = await siteAt(machineIn(folder));
     const preview = await previewTwt(
@@ -83,7 +83,7 @@ describe("the twt of a note that is typed", () => {
     );
   });
 
-  it("links to the page that the note will have, below the path prefix", async () => {
+  it("links to the future page of the note, below the path prefix", async () => {
     const { folder } = blog({
       input: "./src",
       urls: {
@@ -97,10 +97,10 @@ describe("the twt of a note that is typed", () => {
   });
 });
 
-describe("who would be notified", () => {
+describe("the preview of notifications", () => {
   const NO_MENTIONS = builtSite("https://alice.example").settings.mentions;
 
-  it("are the pages that the note links to, too, unless it mentions them or the option mentions.links is off", async () => {
+  it("includes linked pages, unless the note mentions them or the option mentions.links is off", async () => {
     const body = `[a](https://a.example/#x) https://b.example/ [own](/about) \`[c](https://c.example/)\`
 [a](https://a.example/) [d](https://d.example/twtxt.txt) @<d https://d.example/twtxt.txt>`;
     const linksWith = async (links: boolean) => {
@@ -111,7 +111,7 @@ describe("who would be notified", () => {
     expect((await linksWith(false)).links).toEqual([]);
   });
 
-  it("is found as sending finds it, or there is a reason why not", async () => {
+  it("has the endpoint that sending uses, or the reason why there is none", async () => {
     const server = await loopbackServer((request, response) => {
       if (request.url === "/twtxt.txt") response.end("# nick = bob\n# webmention = /hook\n2026-01-02T03:04:05Z\thi\n");
       else if (request.url === "/page") response.setHeader("link", '</wm>; rel="webmention"').end("<p>page");
@@ -157,18 +157,18 @@ describe("the completion of @nick", () => {
     ],
   );
 
-  it("writes the nick of a followed feed, and the whole mention of another one", () => {
+  it("writes the nick of a followed feed, and the full mention of another feed", () => {
     expect(completeNick("@bo", known).map(({ written }) => written)).toEqual([
       "@bob",
       "@<Bobby https://bobby.example/tw.txt>",
     ]);
   });
 
-  it("offers no feed twice, and none that cannot be mentioned", () => {
+  it("suggests no feed twice, and no feed that cannot be mentioned", () => {
     expect(completeNick("", known).map(({ nick }) => nick)).toEqual(["bob", "Bobby"]);
   });
 
-  it("finds what is typed elsewhere in a nick or host, after the nicks that start with it", () => {
+  it("suggests nicks that start with the input, then nicks and hosts that contain it", () => {
     expect(completeNick("BB", known).map(({ nick }) => nick)).toEqual(["Bobby"]);
     expect(completeNick("obby.ex", known).map(({ nick }) => nick)).toEqual(["Bobby"]);
   });
@@ -181,11 +181,11 @@ describe("the completion of @nick", () => {
     ["https://x.example/@bob", null],
     ["@bob ", null],
     ["\\@bob", null],
-  ])("begins after an @ that is no part of an address: %j", (text, nick) => {
+  ])("starts after an @ that is not part of an address: %j", (text, nick) => {
     expect(typedNick(text)).toBe(nick);
   });
 
-  it("writes only what the build resolves to the same feed, and no code of a template", async () => {
+  it("writes only nicks that the build resolves to the same feed, and no template code", async () => {
     const urlOf = (name: string) => `https://${name}.example/twtxt.txt`;
     const nicks = ["bob", "bob.", "a/b", "*a*", "_b_", "o\\p", "é", "x&amp;y", "{{config}}", "{%x%}", "a,b"];
     const followed = nicks.map((nick, at) => ({ nick, url: urlOf(`f${at}`) }));
@@ -209,7 +209,7 @@ describe("the completion of @nick", () => {
 describe("drafts", () => {
   const reply = "abcdefg https://bob.example/twtxt.txt";
 
-  /** What a page saves, for the first time. */
+  /** The first request of a page to save a draft. */
   function typed(body: string, more: Partial<SavedText> = {}): SavedText {
     return { id: randomUUID(), body, replyTo: null, page: randomUUID(), edit: 1, seen: "", ...more };
   }
@@ -221,7 +221,7 @@ describe("drafts", () => {
     return { clock, site, machine, drafts: () => postDrafts(site, machine) };
   }
 
-  it("are there again after a crash, newest first, until they are deleted", async () => {
+  it("are listed again after a crash, newest first, until they are deleted", async () => {
     const { clock, drafts } = await draftsOf();
     const first = await drafts().save(typed("one"));
     clock.now += 1000;
@@ -236,14 +236,14 @@ describe("drafts", () => {
     expect(await drafts().list()).toEqual([second]);
   });
 
-  it("of another site are others, and an id from elsewhere gets a new one", async () => {
+  it("are separate for each site, and replace an invalid id", async () => {
     const { site, machine, drafts } = await draftsOf();
     expect((await drafts().save(typed("one", { id: "../../../x" }))).id).toMatch(/^[0-9a-f-]{36}$/);
     const other = { ...site, settings: { ...site.settings, feedUrl: "https://alice.example/other.txt" } };
     expect(await postDrafts(other, machine).list()).toEqual([]);
   });
 
-  it("are not overwritten by a page that was loaded before: its text becomes another draft", async () => {
+  it("are not overwritten by a page with an older version: its text becomes a separate draft", async () => {
     const { drafts } = await draftsOf();
     const first = await drafts().save(typed("one"));
     const [left, right] = [versionOf(first), versionOf(first)].map((seen) => typed("", { id: first.id, seen }));
@@ -254,7 +254,7 @@ describe("drafts", () => {
     expect((await drafts().list()).map(({ body }) => body).sort()).toEqual(["left", "right, again"]);
   });
 
-  it("keep the last text of a page whose requests overtake each other or have no answer", async () => {
+  it("keep the last text of a page if its requests arrive out of order or get no response", async () => {
     const { drafts } = await draftsOf();
     const page = typed("1");
     for (const edit of [1, 3, 2]) await drafts().save({ ...page, edit, body: `text ${edit}` });

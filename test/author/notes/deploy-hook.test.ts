@@ -5,7 +5,7 @@ import { REPO } from "../../helpers/paths.js";
 import { writeDeployHook } from "./deploy-hook.js";
 import { gitSite } from "./git-site.js";
 
-it("the hook in docs/hosts.md builds what is pushed, without files that a commit deletes", async () => {
+it("the hook in docs/hosts.md builds the pushed commit, without deleted files", async () => {
   const { folder, git, remote, write } = await gitSite();
   const deployed = join(folder, "data/alice.example");
   mkdirSync(deployed, { recursive: true });

@@ -20,7 +20,7 @@ function picturesIn(limits: Partial<PictureLimits>): DraftPictures {
   return new DraftPictures(new FileStore(folder), { count: 20, bytes: 2 ** 20, ...limits });
 }
 
-it("a draft has a limited number of pictures, and the sentence says so", async () => {
+it("a draft has a limited number of pictures, which the error names", async () => {
   const pictures = picturesIn({ count: 2 });
   const add = () => pictures.add(ONE, { bytes: PHONE, name: "a.jpg" });
   await add();
@@ -30,7 +30,7 @@ it("a draft has a limited number of pictures, and the sentence says so", async (
   expect((await add()).name).toBe("picture-3.jpg");
 });
 
-it("all drafts of a site have a limited size, which counts what is stored, until one is deleted", async () => {
+it("the pictures of all drafts have a limited total size as stored, and deleting a draft makes room", async () => {
   const { size } = await picturesIn({}).add(ONE, { bytes: PHONE, name: "a.jpg" });
   expect(size).toBeLessThan(PHONE.length);
   const pictures = picturesIn({ bytes: size });
@@ -42,7 +42,7 @@ it("all drafts of a site have a limited size, which counts what is stored, until
   await add();
 });
 
-it("pictures that are added at the same time each get a name", async () => {
+it("concurrently added pictures get different names", async () => {
   const pictures = picturesIn({});
   await Promise.all(["a", "b", "c"].map((name) => pictures.add(ONE, { bytes: PHONE, name })));
   const names = (await pictures.of(ONE)).map(({ name }) => name);

@@ -7,7 +7,7 @@ import { type Site, siteAt } from "../../../plugin/author/site.js";
 import { type Blog, blog, standingTerminal } from "../../cli/helpers.js";
 import { afterAll } from "../../helpers/hooks.js";
 
-/** A site with one commit, which is pushed. */
+/** A site in a git repository with one commit, which is pushed. */
 export interface GitSite extends Blog {
   site: Site;
   machine: Machine;
@@ -15,20 +15,20 @@ export interface GitSite extends Blog {
   remote: string;
   /** Runs git in the site's folder. @returns its output */
   git(...args: string[]): string;
-  /** The subjects of the commits that the remote has, newest first. */
+  /** The subjects of the remote's commits, newest first. */
   published(): string[];
-  /** Installs a hook. @param repository - that of the site, or the remote */
+  /** Installs a git hook. @param repository - the site's repository, or the remote */
   hook(name: string, script: string, repository?: "site" | "remote"): void;
 }
 
-/** No configuration of the machine that runs the tests applies. */
+/** Ignores the git configuration of this machine. */
 export const GIT_ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_CONFIG_NOSYSTEM: "1",
   PATH: process.env.PATH ?? "",
 };
 
-/** One for each test file, which is copied. Its repositories have no samples of hooks: many small files. */
+/** The site that tests copy. Its repositories have no sample hooks, to save the copying of many small files. */
 let template: Blog | undefined;
 
 afterAll(() => {

@@ -11,7 +11,7 @@ import { gitSite } from "./git-site.js";
 const PHONE = readFileSync(new URL("../../pictures/files/phone.jpg", import.meta.url));
 const NOTES = { "notes/notes.json": `{ "tags": "posts" }` };
 
-it("a note is written with its pictures under its own name, and the build shows them on the page and in the feed", async () => {
+it("a note's pictures are named after the note, and are on its page and in the feed", async () => {
   const { folder, site: blog, machine } = await gitSite();
   const pictures = ["picture-2.jpg", "picture-1.png"].map((name) => ({ name, bytes: async () => PHONE }));
   const body = "Look:\n\n![a \\[red\\] square](picture-2.jpg)\n\n![](picture-1.png) ![](own.jpg)";
@@ -36,7 +36,7 @@ it("a note is written with its pictures under its own name, and the build shows 
   expect(readFileSync(join(built.folder, "_site", page, "20261120-093000-1.jpg"))).toEqual(PHONE);
 });
 
-it("a note whose picture cannot be written leaves nothing behind", async () => {
+it("a note whose picture cannot be written leaves no files", async () => {
   const { folder, site, machine } = await gitSite();
   const failing = () => Promise.reject(new TwtxtError("store-failed", "The disk is damaged."));
   const pictures = [
@@ -61,7 +61,7 @@ it.each([
   expect(inserted.text.slice(0, inserted.at)).toMatch(/!\[\]\(a\.jpg\)$/);
 });
 
-it("a picture has the description of its image, and is removed with it", () => {
+it("a picture has the description in its image syntax, and is removed from the text with it", () => {
   const image = imageOf(" a [red]\nsquare \\", "a.jpg");
   expect(image).toBe("![a \\[red\\] square \\\\](a.jpg)");
   expect(descriptionOf("a.jpg", `One\n\n${image}`)).toBe("a [red] square \\");
@@ -69,7 +69,7 @@ it("a picture has the description of its image, and is removed with it", () => {
   expect(withoutPicture(`One\n\n${image}\n\nTwo ![](b.jpg)`, "a.jpg")).toBe("One\n\nTwo ![](b.jpg)");
 });
 
-it("a newer picture replaces its copy, and one that the site has put there stays", async () => {
+it("the build replaces its older copy of a picture, but not a newer file of the site", async () => {
   const first = await withFile({ "notes/x.png": "first" });
   const files = {
     ...NOTES,
@@ -87,14 +87,14 @@ it("a newer picture replaces its copy, and one that the site has put there stays
   expect(built.has("notes/a/missing.png")).toBe(false);
 });
 
-/** The files of a folder of notes, by their paths in a site. */
+/** The files of a folder of notes, by path in the site. */
 function filesIn(folder: string): Record<string, string> {
   return Object.fromEntries(
     readdirSync(folder).map((name) => [`notes/${name}`, readFileSync(join(folder, name), "latin1")]),
   );
 }
 
-/** A site with these files, as they are. */
+/** A site with these files, byte for byte. */
 async function withFile(files: Record<string, string>) {
   const made = await site({ files: NOTES });
   for (const [name, bytes] of Object.entries(files)) {

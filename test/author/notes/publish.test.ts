@@ -30,7 +30,7 @@ function conflict({ git, write }: Pick<GitSite, "git" | "write">): void {
   }
 }
 
-/** Plans and publishes files of a site. @returns the commands, their output, and the message of an error */
+/** Plans and publishes files of a site. @returns the commands, their output, and the error message if it fails */
 async function published(alice: GitSite, files?: string[], message?: string) {
   const { site, machine } = alice;
   const plan = await planOf(alice, files, message);
@@ -51,7 +51,7 @@ async function published(alice: GitSite, files?: string[], message?: string) {
 }
 
 describe("publishing a note", () => {
-  it("adds, commits and pushes it with the commands that were shown, and passes their output on", async () => {
+  it("adds, commits and pushes the note with the displayed commands, and forwards their output", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     const { plan, shown, output, outcome } = await published(alice);
@@ -64,7 +64,7 @@ describe("publishing a note", () => {
     expect(alice.git("show", "--format=", "--name-only", "HEAD")).toBe(NOTE);
   });
 
-  it("commits nothing else: neither changed nor staged files", async () => {
+  it("commits no other changed or staged files", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     alice.write("index.md", "changed");
@@ -75,7 +75,7 @@ describe("publishing a note", () => {
     expect(alice.git("status", "--porcelain")).toBe("M index.md\nA  staged.md");
   });
 
-  it("takes file names as they are: spaces, quotes, wildcards and leading dashes", async () => {
+  it("accepts file names with spaces, quotes, wildcards and leading dashes", async () => {
     const names = ["notes/a b.md", "notes/it's.md", "-x.md", "*.md", "notes/:(top)y.jpg", "notes/ä.md"];
     const alice = await gitSite();
     for (const name of names) alice.write(name, "x");
@@ -86,7 +86,7 @@ describe("publishing a note", () => {
     expect(alice.git("status", "--porcelain")).toBe("?? other.md");
   });
 
-  it("names the earlier commits that the push would publish, too", async () => {
+  it("lists the earlier commits that the push would also publish", async () => {
     const alice = await gitSite();
     alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
     alice.write(NOTE, "Hello\n");
@@ -94,7 +94,7 @@ describe("publishing a note", () => {
     expect(alice.published()).toEqual(["first"]);
   });
 
-  it("goes on with the push if an earlier one has failed after its commit", async () => {
+  it("only pushes if an earlier push failed after its commit", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     alice.hook("pre-push", "exit 1");
@@ -106,7 +106,7 @@ describe("publishing a note", () => {
   });
 });
 
-describe("publishing a mention of a feed that was followed since the last commit", () => {
+describe("publishing a mention of a newly followed feed", () => {
   const FOLLOW = "_data/follow.json";
   const BOB = `[{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }]`;
   const MENTION = post({ date: "2026-11-20T09:30:00Z", tags: "posts" }, "Hi @bob");
@@ -122,7 +122,7 @@ describe("publishing a mention of a feed that was followed since the last commit
     return texts();
   }
 
-  it("publishes the file of followed feeds, too, so that a fresh clone builds the mention", async () => {
+  it("also publishes the file of followed feeds, so that a fresh clone builds the mention", async () => {
     const alice = await gitSite();
     alice.write(NOTE, MENTION);
     alice.write(FOLLOW, BOB);
@@ -134,7 +134,7 @@ describe("publishing a mention of a feed that was followed since the last commit
     await expect(planOf(alice)).rejects.toThrow("It is published already.");
   });
 
-  it("leaves the file out if the author says so, and publishes it alone later", async () => {
+  it("leaves out the file if the author declines, and can publish it alone later", async () => {
     const alice = await gitSite();
     alice.write(NOTE, MENTION);
     alice.write(FOLLOW, BOB);
@@ -152,7 +152,7 @@ describe("publishing a mention of a feed that was followed since the last commit
     expect(alice.published()).toEqual(["Feeds that I follow", "It's here", "first"]);
   });
 
-  it("offers no file that git ignores", async () => {
+  it("does not offer a file that git ignores", async () => {
     const alice = await gitSite();
     alice.write(NOTE, MENTION);
     alice.write(FOLLOW, BOB);
@@ -161,7 +161,7 @@ describe("publishing a mention of a feed that was followed since the last commit
   });
 });
 
-describe("publishing says what to do first, and changes nothing", () => {
+describe("publishing fails with advice, and changes nothing", () => {
   it("outside a repository", async () => {
     const { folder, write } = blog({});
     write(NOTE, "Hello\n");
@@ -259,7 +259,7 @@ describe("publishing says what to do first, and changes nothing", () => {
   });
 });
 
-describe("publishing that git refuses ends with a sentence, and the commit is kept", () => {
+describe("publishing that git refuses: an error message explains why", () => {
   it.each<[string, (alice: GitSite) => void, RegExp, string[]]>([
     [
       "a remote with other commits",
@@ -306,7 +306,7 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     expect(alice.git("log", "-1", "--format=%s")).toBe("It's here");
   });
 
-  it("but another git command that runs, or was killed, keeps it from the commit", async () => {
+  it("another git command holds the lock: nothing is committed", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     alice.write(".git/index.lock", "");
@@ -319,7 +319,7 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     expect(alice.published()).toEqual(["first"]);
   });
 
-  it("but a hook that refuses the commit keeps it from the push", async () => {
+  it("a hook refuses the commit: nothing is pushed", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     alice.hook("pre-commit", "echo 'spelling mistake'; exit 1");
@@ -330,7 +330,7 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     expect(alice.published()).toEqual(["first"]);
   });
 
-  it("passes on a part of the output of a hook that writes without end, and Ctrl-C ends the hook", async () => {
+  it("a hook writes endless output: only part of it is forwarded, and Ctrl-C ends the hook", async () => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     alice.hook("pre-push", "while :; do echo x; done");
@@ -351,7 +351,7 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
   });
 });
 
-describe("after the push, the author learns how the post gets online", () => {
+describe("the message after the push says how the post gets online", () => {
   it.each([
     ["netlify", /^It is online as soon as Netlify has built and deployed the site, which then sends/],
     ["node", /^It is online as soon as your site is built with it\. Then eleventy-twtxt serve sends/],

@@ -4,7 +4,7 @@ import { addToJsonList, removeFromJsonList } from "../../../plugin/author/timeli
 
 const NEW = { nick: "new", url: "https://new.example/" };
 
-describe("a JSON list that people edit", () => {
+describe("a hand-edited JSON list", () => {
   it.each([
     ["an empty list", "[]\n", '[\n  { "nick": "new", "url": "https://new.example/" }\n]\n'],
     [
@@ -23,7 +23,7 @@ describe("a JSON list that people edit", () => {
       '[\r\n    {\r\n        "a": 1\r\n    }\r\n]\r\n',
       '[\r\n    {\r\n        "a": 1\r\n    },\r\n    {\r\n        "nick": "new",\r\n        "url": "https://new.example/"\r\n    }\r\n]\r\n',
     ],
-  ])("gets an entry in the form of its last one: %s", (_, before, after) => {
+  ])("gets a new entry in the format of its last one: %s", (_, before, after) => {
     expect(addToJsonList(before, NEW)).toBe(after);
   });
 
@@ -33,11 +33,11 @@ describe("a JSON list that people edit", () => {
     ["the last", [2], '[\n  { "a": 1, "x": ["]"] },\n  { "b":   2 }\n]\n'],
     ["two", [0, 2], '[\n  { "b":   2 }\n]\n'],
     ["all", [0, 1, 2], "[]\n"],
-  ])("loses an entry, and the others stay as they are: %s", (_, positions, after) => {
+  ])("loses an entry, and the others do not change: %s", (_, positions, after) => {
     expect(removeFromJsonList('[\n  { "a": 1, "x": ["]"] },\n  { "b":   2 },\n\n  3\n]\n', positions)).toBe(after);
   });
 
-  it("stays the same list but for the entry, whatever it holds and however it is indented", () => {
+  it("keeps its other entries, with any content and indentation", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), fc.nat(8), fc.nat(4), (list, space, at) => {
         const json = JSON.stringify(list, null, space);

@@ -34,7 +34,7 @@ async function openTimeline(now = Date.now) {
   return { timeline, store, reads, end: () => ended.abort() };
 }
 
-it("a round in the background that fails says why, until one works", async () => {
+it("an error in the background is reported until a refresh succeeds", async () => {
   const { timeline, store, end } = await openTimeline();
   store.fail({ when: "before", operation: "put", times: 1 });
   timeline.refreshIfDue();
@@ -46,7 +46,7 @@ it("a round in the background that fails says why, until one works", async () =>
   end();
 });
 
-it("the feeds are read at most every five minutes, however many pages ask for them, and never after the end", async () => {
+it("the feeds are read at most every five minutes, for any number of pages, and never after shutdown", async () => {
   const clock = { time: Date.now() };
   const { timeline, reads, end } = await openTimeline(() => clock.time);
   const show = async () => {
