@@ -16,8 +16,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Downloads these pictures from a server. @returns the published ones by path */
-async function got(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
+/** Downloads these pictures from a server. @returns the published pictures with their paths */
+async function download(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
   const server = await loopbackServer(listener);
   const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
   const urls = paths.map((path) => (path.startsWith("/") ? server.url + path : path));
@@ -25,7 +25,7 @@ async function got(listener: RequestListener, paths: readonly string[], signal =
   return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
 }
 
-describe("a picture of an author", () => {
+describe("an author's picture", () => {
   it.each([
     ["png", "\x89PNG\r\n\x1a\n..."],
     ["jpg", "\xff\xd8\xff\xe0..."],
@@ -33,7 +33,7 @@ describe("a picture of an author", () => {
     ["webp", "RIFF\n\n\0\0WEBPVP8 "],
     ["avif", "\0\0\0\x20ftypavif..."],
   ])("is published and cached for the next build: %s", async (extension, content) => {
-    const { avatars } = await got(
+    const { avatars } = await download(
       (_, response) => response.setHeader("content-type", "text/html").end(bytes(content)),
       ["/me"],
     );
@@ -46,11 +46,11 @@ describe("a picture of an author", () => {
   it.each([
     ["SVG", '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
     ["HTML", "<!doctype html>"],
-    ["nothing", ""],
-    ["a picture further on", ` ${PNG.toString("latin1")}`],
+    ["an empty file", ""],
+    ["a picture after another byte", ` ${PNG.toString("latin1")}`],
     ["more than 256 KiB", PNG.toString("latin1").padEnd(256 * 1024 + 1)],
   ])("is not published: %s", async (_, content) => {
-    const { avatars } = await got(
+    const { avatars } = await download(
       (_, response) => response.setHeader("content-type", "image/png").end(bytes(content)),
       ["/me"],
     );
@@ -58,19 +58,19 @@ describe("a picture of an author", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each([404, 500])("is not published if the server answers %d", async (status) => {
-    const { avatars } = await got((_, response) => response.writeHead(status).end(PNG), ["/me"]);
+  it.each([404, 500])("is not published if the server responds with %d", async (status) => {
+    const { avatars } = await download((_, response) => response.writeHead(status).end(PNG), ["/me"]);
     expect(avatars).toEqual([]);
   });
 
   it("is not requested from a private host", async () => {
     const other = await loopbackServer((_, response) => response.end(PNG));
     const urls = [`${other.url}/me`, "data:image/png;base64,iVBORw0KGgo=", "file:///etc/passwd", "me.png", ""];
-    const { avatars, server } = await got((_, response) => response.end(PNG), urls);
+    const { avatars, server } = await download((_, response) => response.end(PNG), urls);
     expect([avatars, server.asked, other.asked]).toEqual([[], [], []]);
   });
 
-  it("is requested once, and one host gets one request at a time", async () => {
+  it("is requested once, with one request at a time per host", async () => {
     let open = 0;
     let most = 0;
     const listener: RequestListener = (_, response) => {
@@ -81,13 +81,13 @@ describe("a picture of an author", () => {
         response.end(PNG);
       });
     };
-    const { server, avatars } = await got(listener, ["/a", "/b", "/a", "/c"]);
+    const { server, avatars } = await download(listener, ["/a", "/b", "/a", "/c"]);
     expect(server.asked).toEqual(["/a", "/b", "/c"]);
     expect(avatars).toHaveLength(3);
     expect(most).toBe(1);
   });
 
-  it("comes from the cache of an earlier build", async () => {
+  it("is read from the cache of an earlier build", async () => {
     const server = await loopbackServer((_, response) => response.end(PNG));
     const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
     const build = () => avatarsOf([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
@@ -97,16 +97,16 @@ describe("a picture of an author", () => {
     expect(server.asked).toEqual(["/me"]);
   });
 
-  it("is left to the next build after the timeout", async () => {
+  it("is left for the next build after a timeout", async () => {
     const time = new AbortController();
-    const { server, avatars } = await got(() => time.abort(), ["/a", "/b"], time.signal);
+    const { server, avatars } = await download(() => time.abort(), ["/a", "/b"], time.signal);
     expect(avatars).toEqual([]);
     expect(server.asked).toEqual(["/a"]);
   });
 
-  it("is one of at most 500", async () => {
+  it("is omitted after the first 500", async () => {
     const paths = Array.from({ length: 501 }, (_, n) => `/${n}`);
-    const { server, avatars } = await got((_, response) => response.end(PNG), paths);
+    const { server, avatars } = await download((_, response) => response.end(PNG), paths);
     expect(avatars).toHaveLength(500);
     expect(server.asked).not.toContain("/500");
   });

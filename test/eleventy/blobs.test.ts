@@ -6,7 +6,7 @@ import { checkOptions } from "../../plugin/options.js";
 import { isBlobKey } from "../../plugin/site/routes.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, site } from "../helpers/site.js";
-import { projectFile, quoted, said, stopped, textAt } from "./read-build.js";
+import { buildError, logged, projectFile, quoted, textAt } from "./read-build.js";
 
 const ALICE = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const BOB = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
@@ -17,7 +17,6 @@ const ON = `{ host: "node", key: "${ALICE}", blobs: true }`;
 const AT = "2026-01-02T03:04:05Z";
 const HASH = "a3".repeat(32);
 
-/** The blobs of a site with these options. */
 /** A host that stores no blobs. */
 const STATIC = { hasBlobs: () => false, userAgent: () => "" };
 
@@ -77,20 +76,20 @@ describe("the filter sharedBlob", () => {
     'expected a user of this site ("alice", "bob"), the public key of one, or a key from the option blobs.owners';
   it.each([
     ["a key with a space", "a b", undefined, `${KEY_WANTED}, got "a b".`],
-    ["a key that is a way up", "..", undefined, `${KEY_WANTED}, got "..".`],
+    ["a key that is a parent directory", "..", undefined, `${KEY_WANTED}, got "..".`],
     ["a key that is too long", "k".repeat(129), undefined, `${KEY_WANTED}, got "${"k".repeat(129)}".`],
     ["a number", 2024, undefined, `${KEY_WANTED}, got 2024.`],
-    ["nothing", undefined, undefined, `${KEY_WANTED}, got nothing.`],
+    ["no key", undefined, undefined, `${KEY_WANTED}, got nothing.`],
     ["an unknown user", "k", "dave", `${OWNER_WANTED}, got "dave".`],
     ["an empty user", "k", "", `${OWNER_WANTED}, got "".`],
-    ["a key that may keep nothing here", "k", DAVE, `${OWNER_WANTED}, got "${DAVE}".`],
-  ])("names the page and what to write: %s", (_, key, owner, message) => {
+    ["a key that may not store blobs here", "k", DAVE, `${OWNER_WANTED}, got "${DAVE}".`],
+  ])("throws an error with the page and the expected value: %s", (_, key, owner, message) => {
     expect(() => sharedBlobs(blogOfTwo).urlOf(key, owner, "./posts/a.njk")).toThrow(
       `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob": ${message}`,
     );
   });
 
-  it("stops the build and names the file if the option blobs is off", async () => {
+  it("stops the build with the name of the file if the option blobs is off", async () => {
     const built = await buildSite({ files: { "posts/a.njk": `{{ "k" | sharedBlob }}` } });
     expect(built.exitCode).not.toBe(0);
     expect(built.log).toContain(
@@ -114,7 +113,7 @@ const cases: [name: string, md: string, html: string][] = [
     `<p><img src="${SHARED}/A.jpg" alt="a"> and <a href="${SHARED}/B.pdf">b</a></p>`,
   ],
   [
-    "a key with capitals, dots, dashes and a line",
+    "a key with capitals, dots, a dash and an underscore",
     "[x](blob:My_File-1..v2.PNG)",
     `<p><a href="${SHARED}/My_File-1..v2.PNG">x</a></p>`,
   ],
@@ -125,12 +124,12 @@ const cases: [name: string, md: string, html: string][] = [
     `<h2><a href="${SHARED}/h">h</a></h2>\n<ul>\n<li><a href="${SHARED}/l">l</a></li>\n</ul>\n<table>\n<thead>\n<tr>\n<th><a href="${SHARED}/t">t</a></th>\n</tr>\n</thead>\n</table>`,
   ],
   [
-    "HTML in a line",
+    "inline HTML",
     `A <img src="blob:a.jpg" alt="blob:a.jpg"> and <a class='x' href='blob:b'>b</a>`,
     `<p>A <img src="${SHARED}/a.jpg" alt="blob:a.jpg"> and <a class='x' href="${SHARED}/b">b</a></p>`,
   ],
   [
-    "a block of HTML",
+    "an HTML block",
     `<figure>\n<video poster="blob:p.jpg" controls><source src=blob:v.mp4></video>\n</figure>`,
     `<figure>\n<video poster="${SHARED}/p.jpg" controls><source src="${SHARED}/v.mp4"></video>\n</figure>`,
   ],
@@ -140,11 +139,11 @@ const cases: [name: string, md: string, html: string][] = [
     `<p><code>![a](blob:k)</code> <code>&lt;img src=&quot;blob:k&quot;&gt;</code></p>`,
   ],
   [
-    "a block of code",
+    "a code block",
     '```\n![a](blob:k)\n<img src="blob:k">\n```',
     `<pre><code>![a](blob:k)\n&lt;img src=&quot;blob:k&quot;&gt;\n</code></pre>`,
   ],
-  ["the word alone", "blob:k", "<p>blob:k</p>"],
+  ["plain text", "blob:k", "<p>blob:k</p>"],
   ["an escaped link", "\\[a](blob:k)", "<p>[a](blob:k)</p>"],
   ...[
     "blob:https://alice.example/1f0c",
@@ -161,7 +160,7 @@ const cases: [name: string, md: string, html: string][] = [
 describe("blob:KEY in Markdown, by markdown-it", () => {
   let built: BuiltSite;
   beforeAll(async () => {
-    // In other files than HTML pages, only the Markdown library replaces links.
+    // In files other than HTML pages, only the Markdown library replaces links.
     const files = Object.fromEntries(
       cases.map(([, md], i) => [`n${i}.md`, quoted({ permalink: `n${i}.txt` }, `${md}\n`)]),
     );
@@ -177,7 +176,7 @@ describe("blob:KEY in feeds", () => {
   const body = `Look: ![Quinces](blob:quinces.jpg), and [the list](blob:List.pdf), <img src="blob:c.png" alt="c">, not \`blob:x\``;
   const text = `Look: ![Quinces](${SHARED}/quinces.jpg), and [the list](${SHARED}/List.pdf), ![c](${SHARED}/c.png), not \`blob:x\``;
 
-  it("is the URL in the twt of a note, in the feed of the RSS plugin and in the feed of a template", async () => {
+  it("becomes the URL in a note's twt, in the RSS plugin's feed and in a template's feed", async () => {
     const built = await site({
       options: ON,
       imports: `import { feedPlugin } from "@11ty/eleventy-plugin-rss";`,
@@ -196,7 +195,7 @@ describe("blob:KEY in feeds", () => {
     expect(`${built.read("feed.xml")}${built.read("all.xml")}`).not.toMatch(/(src|href)=("|&quot;)blob:/);
   });
 
-  it("is the URL in a twt from another Markdown library and from a template", async () => {
+  it("becomes the URL in a twt from another Markdown library or a template", async () => {
     const html = `<p>Look: <img src="blob:quinces.jpg" alt="Quinces">, <a href="blob:List.pdf">the list</a></p>`;
     const built = await site({
       options: ON,
@@ -211,7 +210,7 @@ describe("blob:KEY in feeds", () => {
     for (const second of ["05", "06", "07"]) expect(textAt(built, `2026-01-02T03:04:${second}Z`)).toBe(twt);
   });
 
-  it("is the URL in a text of the front matter, except in code", async () => {
+  it("becomes the URL in text from the front matter, except in code", async () => {
     const built = await site({
       options: ON,
       files: { "a.md": note("Body", { title: "T", twt: "See ![q](blob:q.jpg), not `[c](blob:c)` or blob:d" }) },
@@ -220,8 +219,8 @@ describe("blob:KEY in feeds", () => {
   });
 });
 
-describe("blob:KEY in Markdown with plugins of Eleventy that change links", () => {
-  it("is replaced before the transforms, such as that of Eleventy's image plugin, which do not change the URL", async () => {
+describe("blob:KEY in Markdown with Eleventy plugins that change links", () => {
+  it("is replaced before transforms, such as Eleventy's image transform, which leave the URL unchanged", async () => {
     const built = await site({
       options: ON,
       imports: `import { EleventyHtmlBasePlugin, InputPathToUrlTransformPlugin } from "@11ty/eleventy";`,
@@ -246,24 +245,24 @@ describe("blob:KEY in HTML pages", () => {
   const pages: [name: string, html: string, expected: string][] = [
     ["an image", `<img src="blob:a.jpg">`, `<img src="${SHARED}/a.jpg">`],
     [
-      "a list of images, each of its size",
+      "an srcset",
       `<img srcset="blob:s.jpg 480w, blob:l.jpg 2x,/m.jpg?a=1&amp;b=2 3x" src='blob:l.jpg'>`,
       `<img srcset="${SHARED}/s.jpg 480w, ${SHARED}/l.jpg 2x,/m.jpg?a=1&amp;b=2 3x" src="${SHARED}/l.jpg">`,
     ],
     [
-      "sound and film",
+      "audio and video",
       `<audio controls src=blob:a.ogg></audio><video src="blob:v.mp4" poster="blob:p.png"></video>`,
       `<audio controls src="${SHARED}/a.ogg"></audio><video src="${SHARED}/v.mp4" poster="${SHARED}/p.png"></video>`,
     ],
-    ["a link in capitals, over lines", `<A\n  HREF = "blob:a"\n>a</A>`, `<A\n  HREF = "${SHARED}/a"\n>a</A>`],
+    ["a link in capitals, across lines", `<A\n  HREF = "blob:a"\n>a</A>`, `<A\n  HREF = "${SHARED}/a"\n>a</A>`],
     [
-      "an image behind a tag of SVG without an end",
+      "an image after an unclosed SVG tag",
       `<svg><title/></svg><img src="blob:k">`,
       `<svg><title/></svg><img src="${SHARED}/k">`,
     ],
-    ["a link of the head", `<link rel="icon" href="blob:i.png">`, `<link rel="icon" href="${SHARED}/i.png">`],
+    ["a link in the head", `<link rel="icon" href="blob:i.png">`, `<link rel="icon" href="${SHARED}/i.png">`],
     [
-      "what only looks like an attribute",
+      "text that looks like an attribute",
       `<img alt='> src="blob:k"' data-src="blob:k" src="blob:real">`,
       `<img alt='> src="blob:k"' data-src="blob:k" src="${SHARED}/real">`,
     ],
@@ -282,8 +281,8 @@ describe("blob:KEY in HTML pages", () => {
   ];
 
   it.each([
-    ["by a Markdown library that lets it pass", "md", raw],
-    ["by a template language", "njk", ""],
+    ["from a Markdown library that does not change it", "md", raw],
+    ["from a template language", "njk", ""],
   ])("%s", async (_, language, config) => {
     const files = Object.fromEntries(pages.map(([, html], i) => [`n${i}.${language}`, html]));
     const built = await site({ options: ON, config, files });
@@ -310,9 +309,9 @@ describe("blob:KEY in HTML pages", () => {
 });
 
 describe("a site without blobs", () => {
-  const warnings = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("blob"));
+  const warnings = (built: BuiltSite) => logged(built).filter((sentence) => sentence.includes("blob"));
 
-  it("keeps the links, with one warning that names the files and what to write", async () => {
+  it("keeps the links, and gets one warning with the files and a fix", async () => {
     const built = await site({
       files: {
         "posts/a.md": note("![a](blob:a.jpg) and [b](blob:b)"),
@@ -330,7 +329,7 @@ describe("a site without blobs", () => {
     for (const file of ["./posts/a.md", "./posts/b.md", "./c.njk"]) expect(sentence).toContain(file);
   });
 
-  it("gets the warning also for a text in the front matter", async () => {
+  it("gets the warning also for text in the front matter", async () => {
     const built = await site({ files: { "a.md": note("Body", { title: "T", twt: "[q](blob:q)" }) } });
     expect(textAt(built, AT)).toBe("[q](blob:q)");
     expect(warnings(built)).toEqual([expect.stringContaining("./a.md")]);
@@ -356,7 +355,7 @@ describe("a build with blobs", () => {
   const source = ({ folder }: BuiltSite) => join(folder, ".netlify/v1/functions/twtxt-blob.mjs");
   const owners = `{ count: 10, megabytes: 20, maxMegabytes: 3, owners: ["${BOB}", "${ALICE}"] }`;
 
-  it("writes for Netlify one function at both paths, and the limits of the platform", async () => {
+  it("writes one Netlify function for both paths, with the platform's limits", async () => {
     const alice = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
     expect(readFileSync(source(alice), "utf8")).toContain(
       `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"generator":"eleventy-plugin-twtxt"};`,
@@ -371,7 +370,7 @@ describe("a build with blobs", () => {
     expect(leaves(alice, "settings.json")).toMatchObject(settings);
   });
 
-  it("writes for a Node host no function, and the limits of the option", async () => {
+  it("writes no function for a Node host, but the limits from the option", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${ALICE}", blobs: ${owners} }` });
     expect(existsSync(join(alice.folder, ".netlify"))).toBe(false);
     expect(leaves(alice, "host.json").settings.blobs).toEqual({
@@ -381,10 +380,10 @@ describe("a build with blobs", () => {
       maxBytes: 3 * 2 ** 20,
     });
     expect(leaves(alice, "settings.json").blobs).toMatchObject({ maxBytes: 3 * 2 ** 20 });
-    expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([]);
+    expect(logged(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([]);
   });
 
-  it("with a path prefix has paths with and without it, and URLs with it", async () => {
+  it("with a path prefix serves paths with and without it, and links to URLs with it", async () => {
     const alice = await site({
       files,
       options: `{ host: "netlify", key: "${ALICE}", blobs: true }`,
@@ -398,8 +397,8 @@ describe("a build with blobs", () => {
     expect(leaves(alice, "host.json").settings.urls).toMatchObject(urls);
   });
 
-  it("warns of pages below /shared/", async () => {
-    const hidden = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("/shared/"));
+  it("warns about pages under /shared/", async () => {
+    const hidden = (built: BuiltSite) => logged(built).filter((sentence) => sentence.includes("/shared/"));
     const page = "---\npermalink: /shared/mine/\n---\nMine";
     const built = await site({
       files: { "mine.njk": page, "shared.njk": "Mine", "sharing.njk": "Elsewhere" },
@@ -413,13 +412,13 @@ describe("a build with blobs", () => {
   });
 
   it.each([
-    ["files alone", `host: "static"`],
+    ["a static host", `host: "static"`],
     ["Netlify without functions", `host: "netlify", functions: false`],
-  ])("has no endpoint for the commands on %s, and logs why", async (_, place) => {
+  ])("has no blob endpoint on %s, and logs the reason", async (_, place) => {
     const alice = await site({ files, options: `{ ${place}, key: "${ALICE}", inbox: false, blobs: true }` });
     expect(existsSync(source(alice))).toBe(false);
     expect(leaves(alice, "settings.json").hasEndpoints).toBe(false);
-    expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
+    expect(logged(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
       `No blobs are stored: this host cannot receive them. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node", and do not set functions: false. Otherwise turn off this note with blobs: false.`,
     ]);
   });
@@ -432,9 +431,9 @@ describe("a build with blobs", () => {
     expect([leaves(second, "host.json").settings.blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
   });
 
-  it("stops without a key, because blobs need an owner", async () => {
+  it("stops without a key, because blobs require an owner", async () => {
     const built = await buildSite({ files, options: "{ blobs: true }" });
-    expect(stopped(built)).toBe(
+    expect(buildError(built)).toBe(
       "options.key: expected your public key, because options.blobs is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example",
     );
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
@@ -446,9 +445,9 @@ describe("a broken link to a blob", () => {
     "a.md": note("![There](blob:there.png) ![Private](blob:private.png) [b](blob:a%20b) [c](blob:https://x.example/1)"),
     "b.njk": `<img src="blob:private.png"> {{ "there.png" | sharedBlob }}`,
   };
-  const about = (built: BuiltSite) => said(built).filter((sentence) => /blob/i.test(sentence));
+  const about = (built: BuiltSite) => logged(built).filter((sentence) => /blob/i.test(sentence));
 
-  it("is named by the build, with its page and the command to run", async () => {
+  it("is reported with its page and the command to run", async () => {
     const asked: string[] = [];
     const alice = await loopbackServer(({ method, url }, response) => {
       if (url?.startsWith("/shared/")) asked.push(`${method} ${url.split("/").at(-1)}`);
@@ -463,14 +462,14 @@ describe("a broken link to a blob", () => {
     expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
   });
 
-  it("is not reported if the site does not answer; a note says so", async () => {
+  it("is not reported if the site does not respond, which a notice states", async () => {
     const alice = await loopbackServer((_, response) => response.destroy());
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}", mentions: false }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
     expect(about(built)).toEqual([expect.stringMatching(/^The links to blobs could not be checked: /)]);
   });
 
-  it("is named if the host stores no blobs", async () => {
+  it("is reported if the host stores no blobs", async () => {
     const options = `{ host: "static", key: "${ALICE}", blobs: true }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
     expect(about(built)).toContain('Broken link "blob:...", because this host stores no blobs: ./a.md.');
@@ -479,7 +478,7 @@ describe("a broken link to a blob", () => {
 
 describe("a blob key", () => {
   it.each(["a", "A.b_c-9", "...", ".a", "..a", "a..", "k".repeat(128), ".", "..", "", "k".repeat(129), "a b", "ä"])(
-    "is the same in a link and in a request: %j",
+    "is valid in a link if and only if it is valid in a request: %j",
     (key) => {
       const blobs = sharedBlobs({ key: ALICE, blobs: true });
       expect(blobs.linkInHtml(`<a href="blob:${key}">`, undefined) === `<a href="${SHARED}/${key}">`).toBe(

@@ -16,7 +16,7 @@ const files = {
 const paths = [".well-known/msg/alice.json", ".well-known/salty/alice.json"];
 
 describe("a site with a key", () => {
-  it("has discovery documents with its own inbox, and a contact page", async () => {
+  it("has discovery documents for its inbox, and a contact page", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${KEY}" }` });
     for (const path of paths) {
       expect(JSON.parse(alice.read(path))).toEqual({ endpoint: "https://alice.example/inbox/alice", key: KEY });
@@ -29,7 +29,7 @@ describe("a site with a key", () => {
     expect(alice.read("posts/note/index.html")).toContain(DOCUMENT);
   });
 
-  it("lists its own inboxes for the host and the commands, and no others", async () => {
+  it("gives the host and the commands its own inboxes, and no others", async () => {
     const alice = await site({
       files,
       options: `{ host: "node", address: "me@alice.example", key: "${KEY}", authors: [{ user: "bob", key: "${OTHER}", endpoint: "https://inbox.example/bob" }], inbox: { path: "/letters/", messages: 10, retentionDays: 30, subscribe: false } }`,
@@ -49,7 +49,7 @@ describe("a site with a key", () => {
     expect(alice.read("contact/index.html").match(/twtxt-address/g)).toHaveLength(2);
   });
 
-  it("uses the site's layout for the page, and offers its content as data and as a shortcode", async () => {
+  it("uses the site's layout for the page, and provides its content as data and as a shortcode", async () => {
     const template = "---\npermalink: /about/\n---\n{% twtxtContact %}\n{{ twtxt.authors[0].address }}!";
     const alice = await site({
       files: { ...files, "about.njk": template },
@@ -65,7 +65,7 @@ describe("a site with a key", () => {
     expect(alice.read("about/index.html")).toContain("alice@alice.example!");
   });
 
-  it("keeps the site's own contact page, and says how to show the form there", async () => {
+  it("keeps its own contact page, and logs how to show the form there", async () => {
     const alice = await site({
       files: { ...files, "contact.md": "My telephone" },
       options: `{ host: "node", key: "${KEY}" }`,
@@ -77,14 +77,14 @@ describe("a site with a key", () => {
     );
   });
 
-  it("says nothing about the site's own contact page if the plugin has none", async () => {
+  it("logs nothing about its own contact page if the plugin has none", async () => {
     const own = { ...files, "contact.md": "My telephone" };
     const alice = await site({ files: own, options: `{ host: "node", key: "${KEY}", inbox: { page: false } }` });
     const onlyFiles = await site({ files: own, options: `{ host: "static", key: "${KEY}" }` });
     expect([alice.log, onlyFiles.log].join()).not.toContain("is a page of your site");
   });
 
-  it("stops with both solutions if the site's own page is known too late", async () => {
+  it("stops the build with both solutions if its own page is known too late", async () => {
     const built = await buildSite({
       files: {
         ...files,
@@ -104,10 +104,10 @@ describe("a site without an inbox", () => {
     ["its host has no functions", `{ host: "static", key: "${KEY}" }`, true],
     ["its functions are off", `{ host: "netlify", functions: false, key: "${KEY}" }`, true],
     ["its inbox is off", `{ host: "node", key: "${KEY}", inbox: false }`, false],
-  ])("has neither discovery documents nor a contact page: %s", async (_, options, isTold) => {
+  ])("has neither discovery documents nor a contact page: %s", async (_, options, isLogged) => {
     const alice = await site({ files, options });
     expect([...paths, "contact/index.html"].filter((path) => alice.has(path))).toEqual([]);
     expect(alice.read("posts/note/index.html")).not.toContain("describedby");
-    expect(alice.log.includes("No inbox for alice@alice.example")).toBe(isTold);
+    expect(alice.log.includes("No inbox for alice@alice.example")).toBe(isLogged);
   });
 });

@@ -3,11 +3,11 @@ import { postClock } from "../../plugin/eleventy/posts/post-date.js";
 import { formatTimestamp } from "../../plugin/feed/timestamp.js";
 import type { Post } from "../../plugin/options.js";
 import { type BuiltSite, site } from "../helpers/site.js";
-import { lines, quoted, said } from "./read-build.js";
+import { lines, logged, quoted } from "./read-build.js";
 
 const WHAT_TO_DO = "Give it a different time, or run: npx eleventy-twtxt stamp";
 
-/** A post with this line for the date in its front matter, or without a date. */
+/** A post with this date line in its front matter, or without a date. */
 function dated(date: string | null, title = "T"): string {
   return `---\ntitle: ${title}\ntags: posts\n${date === null ? "" : `date: ${date}\n`}---\nBody\n`;
 }
@@ -62,7 +62,7 @@ describe("a date with a time", () => {
   });
 
   it("causes no warning", () => {
-    expect(said(built)).toEqual([`Wrote /twtxt.txt (${spellings.length} twts) and 1 archive.`]);
+    expect(logged(built)).toEqual([`Wrote /twtxt.txt (${spellings.length} twts) and 1 archive.`]);
   });
 });
 
@@ -103,8 +103,8 @@ describe("a post without a stable date", () => {
     expect(days).toEqual(["2024-03-04T00", "2024-03-05T00", "2024-03-06T00"]);
   });
 
-  it("is named in a warning with the command stamp", () => {
-    const [warning = "", ...others] = said(built);
+  it("is listed in a warning that suggests the stamp command", () => {
+    const [warning = "", ...others] = logged(built);
     const files = [...Object.keys(unstable).map((slug) => `./posts/${slug}.md`), "./posts/computed.md"];
     expect(warning).toMatch(
       /^10 posts left out of the feed, because the date is missing or changes by itself \(Last Modified, git Created\): .* and 5 more\. Add a date to the front matter, or run: npx eleventy-twtxt stamp$/,
@@ -115,17 +115,17 @@ describe("a post without a stable date", () => {
     expect(others).toEqual(["Wrote /twtxt.txt (3 twts)."]);
   });
 
-  it("has no twt if the front matter has a falsy date, for which Eleventy uses the date of the file", async () => {
+  it("has no twt if its date is falsy, so that Eleventy uses the date of the file", async () => {
     const built = await site({ files: { "posts/a.md": dated("false") }, now: "2100-01-01T00:00:00Z" });
     expect(lines(built)).toEqual([]);
-    expect(said(built)[0]).toMatch(
+    expect(logged(built)[0]).toMatch(
       /^1 post left out of the feed, because the date is missing or changes by itself \(Last Modified, git Created\): \.\/posts\/a\.md\./,
     );
   });
 
-  it("is named with its file if it is the only one", async () => {
+  it("is named by its file if it is the only one", async () => {
     const one = await site({ files: { "posts/a.md": dated(null), "posts/b.md": dated("2024-01-02T03:04:05Z") } });
-    expect(said(one)).toEqual([
+    expect(logged(one)).toEqual([
       "1 post left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ./posts/a.md. Add a date to the front matter, or run: npx eleventy-twtxt stamp",
       "Wrote /twtxt.txt (1 twt).",
     ]);
@@ -133,7 +133,7 @@ describe("a post without a stable date", () => {
 });
 
 describe("a date without a time", () => {
-  /** The zone, the day, and its first moment. */
+  /** The time zone, the day and its start. */
   const starts: [timeZone: string, day: string, start: string][] = [
     ["UTC", "2024-01-02", "2024-01-02T00:00:00Z"],
     ["Australia/Sydney", "2024-01-02", "2024-01-01T13:00:00Z"],
@@ -158,7 +158,7 @@ describe("a date without a time", () => {
     ["Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z"],
   ];
 
-  it.each(starts)("%s, %s: is within the hour from %s", (timeZone, day, start) => {
+  it.each(starts)("%s, %s: is within an hour after %s", (timeZone, day, start) => {
     const clock = postClock(timeZone);
     const seconds = ["/a/", "/b/", "/c/", "/2024/some-longer-name/", "/é/"].map((url) => {
       const time = clock(item(url, day));
@@ -172,20 +172,20 @@ describe("a date without a time", () => {
     expect(new Set(seconds).size).toBeGreaterThan(1);
   });
 
-  it("has the same distance from the start of its day in every zone and on every day, from its permalink", () => {
+  it("has an offset from the start of the day that depends only on the permalink", () => {
     const offsets = starts.map(
       ([timeZone, day, start]) => (postClock(timeZone)(item("/a/", day)) ?? 0) - Date.parse(start),
     );
     expect(new Set(offsets).size).toBe(1);
   });
 
-  it("includes an explicit midnight UTC, and no other midnight", () => {
+  it("includes midnight UTC, but no other midnight", () => {
     const clock = postClock("Australia/Sydney");
     expect(clock(item("/a/", "2024-01-02T00:00:00Z"))).toBe(clock(item("/a/", "2024-01-02")));
     expect(formatTimestamp(clock(item("/a/", "2024-01-02T00:00:00+11:00")) ?? 0)).toBe("2024-01-01T13:00:00Z");
   });
 
-  it("stays the same when other posts are added and removed", async () => {
+  it("keeps its timestamp when other posts are added and removed", async () => {
     const day = {
       "a.md": dated("2022-03-27"),
       "2022-03-27-b.md": dated(null),
@@ -201,7 +201,7 @@ describe("a date without a time", () => {
       "2022-03-26T22",
       "2022-03-27T21",
     ]);
-    expect(said(three)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
+    expect(logged(three)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
 
     const others = { "0.md": dated("2022-03-27"), "aa.md": dated("2022-03-27"), "z.md": dated("2022-03-27T00:30:00Z") };
     const more = lines(await site({ site: three, files: others, options }));
@@ -214,7 +214,7 @@ describe("a date without a time", () => {
 });
 
 describe("several posts in one second", () => {
-  it("are ordered by permalink, and both files are named", async () => {
+  it("are ordered by permalink, with a warning that names both files", async () => {
     const built = await site({
       files: {
         "fr/article.md": dated("2024-01-02T03:04:05Z", "Un"),
@@ -231,7 +231,7 @@ describe("several posts in one second", () => {
     ]);
     const sentence = (file: string) =>
       `${file} and ./en/article.md have the same time, 2024-01-02T03:04:05Z. The feed lists the first one at the next free second. ${WHAT_TO_DO}`;
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       sentence("./es/article.md"),
       sentence("./fr/article.md"),
       "Wrote /twtxt.txt (4 twts).",
@@ -246,7 +246,7 @@ describe("several posts in one second", () => {
     ]);
     const built = await site({ files: Object.fromEntries(files) });
     expect(lines(built)).toHaveLength(16);
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       ...[0, 1, 2, 3, 4].map(
         (i) =>
           `./fr/${i}.md and ./en/${i}.md have the same time, ${days[i]}. The feed lists the first one at the next free second. ${WHAT_TO_DO}`,
@@ -256,7 +256,7 @@ describe("several posts in one second", () => {
     ]);
   });
 
-  it("move across the end of a day and of a year", async () => {
+  it("can move past the end of a day or year", async () => {
     const built = await site({
       files: { "a.md": dated("2023-12-31T23:59:59Z"), "b.md": dated("2023-12-31T23:59:59.511Z") },
     });
@@ -268,7 +268,7 @@ describe("several posts in one second", () => {
 });
 
 describe("posts dated in the future", () => {
-  it("are held back, with a warning that says when each appears", async () => {
+  it("are omitted, with a warning that states when each appears", async () => {
     const files = {
       "past.md": dated("2026-11-20T11:59:59Z"),
       "now.md": dated("2026-11-20T12:00:00Z"),
@@ -277,7 +277,7 @@ describe("posts dated in the future", () => {
     };
     const built = await site({ files, now: "2026-11-20T12:00:00Z" });
     expect(lines(built).map((line) => line.slice(0, 20))).toEqual(["2026-11-20T11:59:59Z", "2026-11-20T12:00:00Z"]);
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       "./soon.md is dated in the future. It appears with the first build after 2026-11-20T12:00:01Z.",
       "./later.md is dated in the future. It appears with the first build after 2027-01-02T02:04:05Z.",
       "Wrote /twtxt.txt (2 twts).",
@@ -290,15 +290,15 @@ describe("posts dated in the future", () => {
       "2026-11-20T12:00:01Z",
       "2027-01-02T02:04:05Z",
     ]);
-    expect(said(then)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
+    expect(logged(then)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
   });
 
-  it("use the time zone of the site if they have no time", async () => {
+  it("are in the site's time zone if they have no time", async () => {
     const files = { "today.md": dated("2026-11-20") };
     const now = "2026-11-19T14:00:00Z";
     const utc = await site({ files, now });
     expect(lines(utc)).toEqual([]);
-    expect(said(utc)[0]).toMatch(
+    expect(logged(utc)[0]).toMatch(
       /^\.\/today\.md is dated in the future\. It appears with the first build after 2026-11-20T00:\d\d:\d\dZ\.$/,
     );
 
@@ -309,7 +309,7 @@ describe("posts dated in the future", () => {
   it("are summarized if they are many", async () => {
     const files = Array.from({ length: 7 }, (_, i) => [`${i}.md`, dated(`2027-01-0${i + 1}T03:04:05Z`)]);
     const built = await site({ files: Object.fromEntries(files) });
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       ...[1, 2, 3, 4, 5].map(
         (day) =>
           `./${day - 1}.md is dated in the future. It appears with the first build after 2027-01-0${day}T03:04:05Z.`,

@@ -59,11 +59,11 @@ describe("the host of a site without the option host", () => {
     ],
     ["netlify", { ...TOML, ".github/workflows/gh-pages.yml.sample": GH_PAGES }, {}, "netlify.toml exists"],
     ["static", {}, {}, "no file or variable indicates another host"],
-  ])("is %s with %j and %j", (name, files, environment, reason) => {
+  ])("is %s with the files %j and the environment %j", (name, files, environment, reason) => {
     expect(guessHost(folderWith(files), environment)).toEqual({ name, reason });
   });
 
-  it("the starter with files for several hosts gets no endpoint that Vercel would not have, and the build says why", async () => {
+  it("is static for the starter with files for several hosts, which the build log explains", async () => {
     const files = {
       ...TOML,
       "vercel.json": "{}",

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type BuiltSite, buildSite, post, site } from "../helpers/site.js";
 
 const AT = "2026-11-01T08:00:00Z";
-/** Each word of the deleted post stands nowhere else. */
+/** Each word of the deleted post is unique to it. */
 const DATA = {
   title: "Secrettitle",
   summary: "Secretsummary",
@@ -28,7 +28,7 @@ const FILES = {
 
 const deleted = (data: object = {}, body = BODY) => post({ ...DATA, twt: "deleted", ...data }, body);
 
-/** All files that a build has written, by path. */
+/** All files that a build wrote, by path. */
 function written({ folder }: BuiltSite): Record<string, string> {
   const files = ["_site", ".eleventy-twtxt", ".netlify"].flatMap((top) => {
     const names = readdirSync(join(folder, top), { recursive: true, encoding: "utf8" });
@@ -41,7 +41,7 @@ const isSecret = ([, content]: [string, string]) => /secret/i.test(content);
 const hostJson = ({ folder }: BuiltSite) => JSON.parse(readFileSync(join(folder, ".eleventy-twtxt/host.json"), "utf8"));
 
 describe("a post with twt: deleted", () => {
-  it("leaves nothing of itself in any file of the next build but a page that says so", async () => {
+  it("leaves only a deletion notice on its page in the next build", async () => {
     const options = `{ host: "netlify" }`;
     const before = await site({ files: FILES, options });
     expect(Object.entries(written(before)).filter(isSecret).length).toBeGreaterThan(3);
@@ -64,14 +64,14 @@ describe("a post with twt: deleted", () => {
     ["posts/gone.njk", "{{ title }} {% set a = 1 %}"],
     ["posts/gone.liquid", "{{ title }} {% assign a = 1 %}"],
     ["posts/gone.html", "<p>{{ title }}</p>"],
-  ])("is a page of HTML from %s", async (file, body) => {
+  ])("becomes an HTML page from %s", async (file, body) => {
     const built = await site({ files: { "listing.njk": LISTING, [file]: deleted({ layout: null }, body) } });
     expect(built.read("posts/gone/index.html")).toContain(">This post was deleted</h1>");
     expect(built.read("posts/gone/index.html")).not.toMatch(/secret/i);
     expect(built.read("listing/index.html")).not.toMatch(/secret/i);
   });
 
-  it("is a page of HTML from JavaScript, and an empty file from a template of another type", async () => {
+  it("becomes an HTML page from JavaScript, and an empty file from a template of another type", async () => {
     const script = `export default { data: { twt: "deleted", title: "Secrettitle", tags: "posts", permalink: "/js/" }, render: (data) => data.title };`;
     const files = {
       "listing.njk": LISTING,
@@ -84,7 +84,7 @@ describe("a post with twt: deleted", () => {
     expect(built.read("listing/index.html")).not.toMatch(/secret/i);
   });
 
-  it("is said in the site's language, or in the words of the options", async () => {
+  it("has a notice in the site's language, or with the words from the options", async () => {
     const read = async (options: string) =>
       (await site({ files: { "posts/gone.md": deleted({ layout: null }) }, options })).read("posts/gone/index.html");
     expect(await read(`{ lang: "de" }`)).toContain('<html lang="de">');
@@ -92,13 +92,13 @@ describe("a post with twt: deleted", () => {
     expect(await read(`{ mentions: { words: { deleted: "Gone & forgotten" } } }`)).toContain("Gone &amp; forgotten");
   });
 
-  it("without a page only leaves the feed", async () => {
+  it("is only removed from the feed if it has no page", async () => {
     const built = await site({ files: { ...FILES, "posts/gone.md": deleted({ permalink: false }) } });
     expect(built.texts()).toEqual(["Kept: https://alice.example/posts/kept/"]);
     expect(hostJson(built).pages.deleted).toEqual([]);
   });
 
-  it("leaves its archive, which is removed if it was the last of its year; other files of such a name stay", async () => {
+  it("is removed from its archive, which is deleted if empty; other files with such names stay", async () => {
     const old = { ...DATA, date: "2019-01-02T03:04:05Z" };
     const files = { ...FILES, "posts/between.md": post({ date: "2025-01-01T01:01:01Z", tags: "posts" }, "Between") };
     const config = `config.addPassthroughCopy("twtxt-2018.txt");`;
@@ -111,7 +111,7 @@ describe("a post with twt: deleted", () => {
     expect(built.has("twtxt-2018.txt")).toBe(true);
   });
 
-  it("is answered with 410 on Netlify by a rule before those of the site, until it is a post again", async () => {
+  it("responds with 410 on Netlify, by a rule before the site's own, until it is restored", async () => {
     const config = (folder: string) => JSON.parse(readFileSync(join(folder, ".netlify/v1/config.json"), "utf8"));
     const other = { from: "/a", to: "/b" };
     const files = {
@@ -136,7 +136,7 @@ describe("a post with twt: deleted", () => {
     expect(built.has("posts/gone/index.html")).toBe(false);
   });
 
-  it("stops the build if it is computed, because templates would have the post already", async () => {
+  it("stops the build if twt is computed, because templates would already have the post", async () => {
     const data = { title: "T", date: AT, tags: "posts", eleventyComputed: { twt: "deleted" } };
     const built = await buildSite({ files: { "posts/gone.md": post(data) } });
     expect(built.exitCode).toBe(1);

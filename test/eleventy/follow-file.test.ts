@@ -14,7 +14,7 @@ const OPTION = `{ follow: [${JSON.stringify(CAROL)}] }`;
 const listOf = (...feeds: unknown[]) => JSON.stringify(feeds, null, 2);
 
 describe("_data/follow.json", () => {
-  it("lists feeds that the site follows, without an option, and may have further fields for templates", async () => {
+  it("lists feeds to follow without the option, and may have extra fields for templates", async () => {
     const built = await site({
       files: {
         ...NOTE,
@@ -28,7 +28,7 @@ describe("_data/follow.json", () => {
     expect(built.read("blogroll/index.html")).toBe(`bob: writes about bread;${JSON.stringify([BOB])}`);
   });
 
-  it("follows the feeds of the option, each once, and the commands learn which are in the option", async () => {
+  it("is merged with the option without duplicates, and the commands can tell which feeds are in the option", async () => {
     const built = await site({ files: { ...NOTE, "_data/follow.json": listOf(CAROL, BOB) }, options: OPTION });
     expect(built.feed().header.follow).toEqual([
       "carol https://carol.example/tw.txt",
@@ -38,7 +38,7 @@ describe("_data/follow.json", () => {
     expect(settings).toMatchObject({ follow: [CAROL, BOB], followed: { file: "_data/follow.json", option: [CAROL] } });
   });
 
-  it("is in the data folder that the site has chosen", async () => {
+  it("is read from the site's configured data folder", async () => {
     const built = await site({
       files: {
         "src/posts/posts.json": NOTE["posts/posts.json"],
@@ -51,9 +51,9 @@ describe("_data/follow.json", () => {
   });
 
   it.each([
-    ["no JSON", "[", /_data\/follow\.json: expected JSON, a list such as \[\{ "nick": "bob", .* \}\]: .*JSON/],
+    ["invalid JSON", "[", /_data\/follow\.json: expected JSON, a list such as \[\{ "nick": "bob", .* \}\]: .*JSON/],
     [
-      "no list",
+      "not a list",
       "{}",
       /_data\/follow\.json: expected a list such as \[.*\], got \{\}\. This file lists the feeds that you follow. If yours has another purpose, rename it\./,
     ],
@@ -67,7 +67,11 @@ describe("_data/follow.json", () => {
       listOf({ ...BOB, nick: "the bob" }),
       /_data\/follow\.json\[0\]\.nick: expected a nick without spaces .*, got "the bob"/,
     ],
-    ["no URL", listOf({ nick: "bob" }), /_data\/follow\.json\[0\]\.url: expected an object such as .*, got nothing/],
+    [
+      "without a URL",
+      listOf({ nick: "bob" }),
+      /_data\/follow\.json\[0\]\.url: expected an object such as .*, got nothing/,
+    ],
     [
       "a nick twice",
       listOf(BOB, { ...CAROL, nick: "bob" }),
@@ -78,14 +82,14 @@ describe("_data/follow.json", () => {
       listOf({ ...BOB, nick: "carol" }),
       /_data\/follow\.json: the option "follow" has another feed with the nick "carol"/,
     ],
-  ])("stops the build with a sentence: %s", async (_, content, sentence) => {
+  ])("stops the build with an error: %s", async (_, content, sentence) => {
     const built = await buildSite({ files: { ...NOTE, "_data/follow.json": content }, options: OPTION });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(sentence);
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("is read again by --serve when it is created and changed", async () => {
+  it("is read again by --serve when it is created or changed", async () => {
     const built = await site({ files: NOTE });
     expect(built.texts()).toEqual(["to @bob"]);
     const running = await watchSite(built, ["--serve", "--port=0"]);

@@ -10,8 +10,8 @@ const TARGET = "https://bob.example/posts/quinces/";
 const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
 const [, lines = ""] = /<!-- h-entry -->\n```njk\n([\s\S]*?)```/.exec(document) ?? [];
 
-describe("the lines of h-entry in docs/mentions.md", () => {
-  it("are six, from which a receiver reads the author, text and time of a mention", async () => {
+describe("the h-entry lines in docs/mentions.md", () => {
+  it("are six, and give a receiver the author, text and time of a mention", async () => {
     const built = await site({
       files: {
         "_includes/post.njk": `<!doctype html><title>A site</title>\n${lines}`,
@@ -23,7 +23,7 @@ describe("the lines of h-entry in docs/mentions.md", () => {
     });
     const { tree } = await parseHtml(built.read("posts/hens/index.html"));
     const [entry] = [...elementsOf(tree)].filter(({ properties }) => Object(properties.className)[0] === "h-entry");
-    if (!entry) throw new Error("There is no h-entry.");
+    if (!entry) throw new Error("The page has no h-entry.");
 
     expect(lines.trim().split("\n")).toHaveLength(6);
     expect(await readEntry(entry, URL_OF_POST, (url) => url === TARGET)).toEqual({

@@ -9,10 +9,10 @@ import { FEED, PAGE, receiver } from "../helpers/receiver.js";
 import { site } from "../helpers/site.js";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
-/** What any reader of a feed takes for the end of a line. */
+/** Every line terminator that some feed reader recognizes. */
 const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-/** What in a twt could forge a line of another feed. */
+/** Characters in a twt that could forge a line in another feed. */
 const FORGING = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 const OF_TEXTS: AllowedMarkup = {
   ...{ html: [], head: [], body: [], p: [], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
@@ -20,14 +20,14 @@ const OF_TEXTS: AllowedMarkup = {
 
 const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 1, 9, 0, n)).toISOString().replace(".000", "");
 
-/** Fails for markup outside the list, and for links to other schemes than http and https. */
+/** Fails on markup outside the list, and on links with schemes other than http and https. */
 function expectSafe(html: string): void {
   const elements = elementsOf(html);
   expect(notAllowed(elements, OF_TEXTS)).toEqual([]);
   for (const { tag, attributes } of elements) if (tag === "a") expect(attributes.href).toMatch(/^https?:\/\//);
 }
 
-/** Fails for a twt or a field that no author has written, whatever ends a line for the reader. */
+/** Fails on forged twts or fields, for any line terminator. */
 function expectFeed(file: string, names: readonly string[]): string[] {
   const { fields, twts, skippedLines } = parseFeed(file);
   expect(Object.keys(fields)).toEqual(names);
@@ -40,9 +40,9 @@ function expectFeed(file: string, names: readonly string[]): string[] {
   return twts.map(({ timestamp }) => timestamp);
 }
 
-/** A feed and a page of Bob's for each text. */
+/** Bob's site, with a feed and a page for each text. */
 async function bobsSite() {
-  // Each twt has a feed of its own, because each mention would parse the others, too.
+  // Each twt is in a separate feed, because each mention parses the whole feed.
   const feedOf = (text: string, n: number) =>
     `# nick = bob\n\n${timeOf(n)}\t@<alice ${FEED}> ${text.replace(/[\r\n]+/g, "\u2028")}\n`;
   const pageOf = (text: string) => `<title>${escapeHtml(text)}</title><article class="h-entry">
@@ -65,7 +65,7 @@ async function bobsSite() {
 }
 
 describe("hostile texts in a feed", () => {
-  it("as titles of posts forge no twt and no field", async () => {
+  it("forge no twt or field as post titles", async () => {
     const posts = HOSTILE_TEXTS.map((text, n) => {
       const data = JSON.stringify({ title: text, summary: text, date: timeOf(n), tags: "posts" });
       return [`posts/${n}.md`, `---json\n${data}\n---\nText.\n`];
@@ -75,7 +75,7 @@ describe("hostile texts in a feed", () => {
     expect(written).toEqual(HOSTILE_TEXTS.map((_, n) => timeOf(n)));
   });
 
-  it("as texts, names and titles of received mentions forge none in the private feed and in the JSON", async () => {
+  it("forge no twt or field in the private feed and the JSON as texts, names and titles of received mentions", async () => {
     const bob = await bobsSite();
     const environment = { TWTXT_MENTIONS_TOKEN: TOKEN };
     const alice = receiver({ environment, neighbours: [bob], mentions: { allow: [bob.host] }, isMetered: false });

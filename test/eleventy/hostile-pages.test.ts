@@ -10,7 +10,7 @@ import { type BuiltSite, post, site } from "../helpers/site.js";
 const LAYOUT =
   "<!doctype html><html><head><title>x</title></head><body>{% twtxtMentions %}{% twtxtReply %}</body></html>";
 
-/** All that the plugin writes into these pages. */
+/** The markup that the plugin may write into these pages. */
 const ALLOWED: AllowedMarkup = {
   html: ["lang"],
   head: [],
@@ -46,18 +46,18 @@ const ALLOWED: AllowedMarkup = {
   input: ["name", "type", "required", "placeholder", "value"],
   button: [],
 };
-/** What a stranger's text may consist of. */
+/** The markup that a stranger's text may have. */
 const OF_TEXTS: AllowedMarkup = {
   ...{ p: ["dir"], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
   ...{ details: ["class"], summary: [] },
 };
 
-/** Each hostile text as one of the values that strangers choose, on a page of its own. */
+/** The values that strangers control. Each is tested on a separate page with all hostile texts. */
 const ROLES: Record<string, (text: string, n: number) => Partial<PublicMention>> = {
   "the text of a twt": (text) => ({ text, html: textHtml(text, "twt") }),
   "the text or title of a page": (text) => ({ text, html: textHtml(text, "page") }),
-  "the text of a list of an earlier version": (text) => ({ text, html: null }),
-  "the HTML of a list from another server": (text) => ({ text, html: text }),
+  "a text in the list of an earlier version": (text) => ({ text, html: null }),
+  "HTML in the list of another server": (text) => ({ text, html: text }),
   "the name of an author": (name, n) => ({
     type: (["reply", "mention", "like", "repost"] as const)[n % 4] ?? "reply",
     author: { name, url: "https://bob.example/twtxt.txt", photo: null },
@@ -72,7 +72,7 @@ const ROLES: Record<string, (text: string, n: number) => Partial<PublicMention>>
   }),
 };
 const NAMES = Object.keys(ROLES);
-/** The hash of a mention that the author's own posts reply to. */
+/** The hash of a mention to which the author's own posts reply. */
 const ANSWERED = "abcdefg";
 
 let built: BuiltSite;
@@ -119,21 +119,21 @@ beforeAll(async () => {
   });
 });
 
-describe("hostile texts in static pages", () => {
-  it.each(NAMES)("have no element or attribute outside the list as %s", (role) => {
+describe("hostile texts on static pages", () => {
+  it.each(NAMES)("add no disallowed element or attribute as %s", (role) => {
     const elements = elementsOf(built.read(`posts/${NAMES.indexOf(role)}/index.html`));
     check(elements);
     expect(elements.filter(isItem)).toHaveLength(HOSTILE_TEXTS.length);
   });
 
-  it("have no element or attribute outside the list as the title of the author's own reply", () => {
+  it("add no disallowed element or attribute as the title of the author's own reply", () => {
     const elements = elementsOf(built.read("own/index.html"));
     check(elements);
     expect(elements.filter(isItem).length).toBe(1 + built.texts().filter((text) => text.startsWith("(#")).length);
     expect(elements.filter(isItem).length).toBeGreaterThan(200);
   });
 
-  it("have none in the pages of all mentions", () => {
+  it("add no disallowed element or attribute to the pages of all mentions", () => {
     const pages = ["mentions/index.html", "mentions/2/index.html", "mentions/3/index.html"];
     const all = pages.map((page) => elementsOf(built.read(page)));
     for (const elements of all) check(elements);
@@ -141,13 +141,13 @@ describe("hostile texts in static pages", () => {
   });
 });
 
-describe("hostile texts in a form that a browser sends to the endpoint", () => {
+describe("hostile texts in a form that a browser posts to the endpoint", () => {
   const PAGE_OF_ENDPOINT: AllowedMarkup = {
     ...{ html: ["lang"], head: [], meta: ["charset", "name", "content"], title: [], style: [], body: [], main: [] },
     ...{ h1: [], p: [], form: ["method"], label: [], button: [], input: ["name", "required", "value", "placeholder"] },
   };
 
-  it("have no element or attribute outside the list in its answer", async () => {
+  it("add no disallowed element or attribute to the response", async () => {
     const alice = receiver();
     for (const text of HOSTILE_TEXTS) {
       const body = new URLSearchParams({ source: text, target: text });
@@ -163,7 +163,7 @@ describe("hostile texts in a form that a browser sends to the endpoint", () => {
   });
 });
 
-/** Fails for everything that the plugin does not write, and for a script, form or link of a stranger. */
+/** Fails on disallowed markup, and on a stranger's script, form or link. */
 function check(elements: readonly PageElement[]): void {
   expect(notAllowed(elements, ALLOWED)).toEqual([]);
   const texts = elements.filter((element) => classOf(element).includes("p-content"));

@@ -6,7 +6,7 @@ import { quoted, textAt } from "./read-build.js";
 const LS = "\u2028";
 const BOB = "https://bob.example/twtxt.txt";
 const CAROL = "https://carol.example/tw.txt";
-/** A mention of Bob in a page and in the feed. */
+/** A mention of Bob on a page and in the feed. */
 const LINK = `<a href="${BOB}" class="u-mention">@bob</a>`;
 const WIRE = `@<bob ${BOB}>`;
 const FOLLOW = `{ follow: [
@@ -18,7 +18,7 @@ const FOLLOW = `{ follow: [
 interface Case {
   /** The Markdown of the post. */
   md: string;
-  /** The page. */
+  /** The HTML of the page. */
   html?: string;
   /** The text of the twt, with PAGE for the name of the page. */
   twt?: string;
@@ -55,7 +55,7 @@ function itWrites(cases: Record<string, Case>, setup: { config?: string; imports
 
 const everywhere: Record<string, Case> = {
   "a mention in wire form": { md: `Hello ${WIRE}!`, html: `<p>Hello ${LINK}!</p>\n`, twt: `Hello ${WIRE}!` },
-  "a mention by the nick of somebody followed": {
+  "a mention by the nick of a followed feed": {
     md: "Hello @bob!",
     html: `<p>Hello ${LINK}!</p>\n`,
     twt: `Hello ${WIRE}!`,
@@ -63,13 +63,17 @@ const everywhere: Record<string, Case> = {
   "a mention alone": { md: "@bob", html: `<p>${LINK}</p>\n`, twt: WIRE },
   "a mention twice": { md: `@bob and ${WIRE}`, html: `<p>${LINK} and ${LINK}</p>\n`, twt: `${WIRE} and ${WIRE}` },
   "a mention on each line": { md: "@bob\n@bob", html: `<p>${LINK}\n${LINK}</p>\n`, twt: `${WIRE} ${WIRE}` },
-  "a mention of somebody who is not followed": {
+  "a mention of a feed that is not followed": {
     md: `Hello @<carol ${CAROL}>`,
     html: `<p>Hello <a href="${CAROL}" class="u-mention">@carol</a></p>\n`,
     twt: `Hello @<carol ${CAROL}>`,
   },
-  "a mention without a nick takes that of the follow list": { md: `@<${BOB}>`, html: `<p>${LINK}</p>\n`, twt: WIRE },
-  "a mention without a nick takes the host": {
+  "a mention without a nick gets the nick from the follow list": {
+    md: `@<${BOB}>`,
+    html: `<p>${LINK}</p>\n`,
+    twt: WIRE,
+  },
+  "a mention without a nick gets the host as its nick": {
     md: `@<${CAROL}>`,
     html: `<p><a href="${CAROL}" class="u-mention">@carol.example</a></p>\n`,
     twt: `@<carol.example ${CAROL}>`,
@@ -79,7 +83,7 @@ const everywhere: Record<string, Case> = {
     html: `<p><a href="https://dave.example/feed?a=1&amp;b=2" class="u-mention">@dave</a></p>\n`,
     twt: "@<dave https://dave.example/feed?a=1&b=2>",
   },
-  "a URL stays byte for byte, as others verify it": {
+  "a URL is unchanged byte for byte, because receivers verify it": {
     md: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
     html: `<p><a href="https://Zoe.example:443/~zoë/twtxt.txt" class="u-mention">@zoë</a></p>\n`,
     twt: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
@@ -96,12 +100,12 @@ const everywhere: Record<string, Case> = {
     twt: `\`\`\`${LS}@bob ${WIRE}${LS}\`\`\``,
     isPlain: true,
   },
-  "the name of somebody not followed and a tag are plain": {
+  "an unknown nick and a tag are plain": {
     md: "Hi @nobody, on #tag",
     html: "<p>Hi @nobody, on #tag</p>\n",
     twt: "Hi @nobody, on #tag",
   },
-  "a longer name than that of somebody followed is plain": {
+  "a longer name that starts with a followed nick is plain": {
     md: "@bobby @bob_ @bob2",
     html: "<p>@bobby @bob_ @bob2</p>\n",
     twt: "@bobby @bob_ @bob2",
@@ -120,7 +124,7 @@ const everywhere: Record<string, Case> = {
   "parentheses around a wire form": { md: `(${WIRE})`, html: `<p>(${LINK})</p>\n`, twt: `\u200b( ${WIRE})` },
 };
 
-describe("mentions in Markdown, by markdown-it with html, linkify and typographer", () => {
+describe("mentions in Markdown, with markdown-it and the options html, linkify and typographer", () => {
   itWrites(
     {
       ...everywhere,
@@ -131,7 +135,7 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         isPlain: true,
       },
       "an escaped name is text": { md: "\\@bob", html: "<p>@bob</p>\n", isPlain: true },
-      "a mention glued to a word is text": {
+      "a mention directly after a word is text": {
         md: `foo${WIRE}`,
         html: `<p>foo@&lt;bob <a href="${BOB}">${BOB}</a>&gt;</p>\n`,
         isPlain: true,
@@ -151,7 +155,7 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         html: `<p>“${LINK}” ‘${LINK}’</p>\n`,
         twt: `“ ${WIRE}” ‘ ${WIRE}’`,
       },
-      "somebody's thing": { md: "@bob's", html: `<p>${LINK}’s</p>\n`, twt: `${WIRE}’s` },
+      "a possessive": { md: "@bob's", html: `<p>${LINK}’s</p>\n`, twt: `${WIRE}’s` },
       "emphasis around a mention": {
         md: `*@bob* **${WIRE}**`,
         html: `<p><em>${LINK}</em> <strong>${LINK}</strong></p>\n`,
@@ -195,8 +199,8 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         html: `<p><b title="@bob">x</b></p>\n`,
         twt: "**x**",
       },
-      "a mention that is no URL is text": { md: "@<bob bob/example>", twt: "@\\<bob bob/example>", isPlain: true },
-      "a dangerous URL is no link": {
+      "a mention without a valid URL is text": { md: "@<bob bob/example>", twt: "@\\<bob bob/example>", isPlain: true },
+      "a dangerous URL is not a link": {
         md: "@<bob javascript://x/%0aalert(1)>",
         twt: "@\\<bob javascript://x/%0aalert(1)>",
       },
@@ -206,7 +210,7 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
       },
       "a table": { md: "| a | b |\n|---|---|\n| 1 | 2 |", twt: `| a | b |${LS}| - | - |${LS}| 1 | 2 |` },
       lists: { md: "- a\n- b\n  - c\n\n1. d\n2. e", twt: `- a${LS}- b${LS}  - c${LS}${LS}1. d${LS}2. e` },
-      "a block of code with a language": {
+      "a code block with a language": {
         md: "```js\nlet a = `b`;\n\n\tc();\n```",
         twt: `\`\`\`js${LS}let a = \`b\`;${LS}${LS} c();${LS}\`\`\``,
       },
@@ -214,28 +218,28 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         md: "## a\n\n> b\n\n---\n\nc",
         twt: `## a${LS}${LS}> b${LS}${LS}---${LS}${LS}c`,
       },
-      "what reads as Markdown stays as it reads": {
+      "text that looks like Markdown is unchanged": {
         md: "snake_case 2 \\* 3 \\* 4 [x] a_b_c \\_d\\_ ~ 1. #",
         twt: "snake_case 2 * 3 * 4 [x] a_b_c _d_ ~ 1. #",
       },
-      "entities once": { md: "&lt;b&gt; &amp;amp; AT&amp;T", twt: "<b> &amp; AT&T" },
+      "entities are decoded once": { md: "&lt;b&gt; &amp;amp; AT&amp;T", twt: "<b> &amp; AT&T" },
       footnotes: {
         md: `Text<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup>\n\n<section class="footnotes"><ol><li id="fn1" class="footnote-item"><p>Note of @bob <a href="#fnref1" class="footnote-backref">↩︎</a></p></li></ol></section>`,
       },
-      "a script and a style say nothing": {
+      "scripts and styles are omitted": {
         md: `Before\n\n<script>document.write("@<bob ${BOB}>")</script>\n\n<style>p { color: red }</style>\n\nafter`,
         twt: `Before${LS}${LS}after`,
       },
-      "a comment says nothing": {
+      "comments are omitted": {
         md: "Before <!-- hidden @bob -->\n\n<!-- more -->\n\nafter",
         twt: `Before${LS}${LS}after`,
         isPlain: true,
       },
-      "a link that shows its address": {
+      "a link whose text is its URL": {
         md: "https://x.example/a_b <https://y.example/> [z.example](https://z.example/) a@b.example",
         twt: "https://x.example/a_b https://y.example/ https://z.example/ a@b.example",
       },
-      "a link's title goes": { md: `[a](https://x.example/ "@bob")`, twt: "[a](https://x.example/)" },
+      "a link's title is omitted": { md: `[a](https://x.example/ "@bob")`, twt: "[a](https://x.example/)" },
     },
     {
       imports: `import markdownIt from "markdown-it";`,
@@ -244,7 +248,7 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
   );
 });
 
-describe("mentions in Markdown, by Eleventy's own markdown-it", () => {
+describe("mentions in Markdown, with Eleventy's own markdown-it", () => {
   itWrites(
     {
       ...everywhere,
@@ -260,7 +264,7 @@ describe("mentions in Markdown, by Eleventy's own markdown-it", () => {
         twt: "https://social.example/@bob",
         isPlain: true,
       },
-      "a link that its author wrote by hand": {
+      "a link written by hand": {
         md: `<a class="h-card u-mention" href="${BOB}"><b>@bob</b></a> <a href="${CAROL}" class="u-mention">Carol C.</a> <a class="u-mention">x</a>`,
         twt: `${WIRE} @<carol.example ${CAROL}> x`,
       },
@@ -269,7 +273,7 @@ describe("mentions in Markdown, by Eleventy's own markdown-it", () => {
   );
 });
 
-describe("mentions in Markdown, by another library that escapes HTML", () => {
+describe("mentions in Markdown, with another library that escapes HTML", () => {
   itWrites(everywhere, {
     config: `
       const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -282,7 +286,7 @@ describe("mentions in Markdown, by another library that escapes HTML", () => {
   });
 });
 
-describe("mentions in Markdown, by another library that does not escape HTML", () => {
+describe("mentions in Markdown, with another library that does not escape HTML", () => {
   itWrites(everywhere, {
     config: `
       const escape = (text) => text.replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -296,7 +300,7 @@ describe("mentions in Markdown, by another library that does not escape HTML", (
 });
 
 describe("another Markdown library", () => {
-  it("gets links for mentions in the text of the page, but not in its head, code, links and attributes", async () => {
+  it("links mentions in the text of a page, but not in its head, code, links and attributes", async () => {
     const built = await site({
       options: FOLLOW,
       config: `config.setLibrary("md", { render: (text) => text });`,
@@ -319,7 +323,7 @@ describe("another Markdown library", () => {
 });
 
 describe("the body of a titled post", () => {
-  it("adds its mentions to the text, each once", async () => {
+  it("adds each of its mentions to the text once", async () => {
     const body = `@bob and ${WIRE} and @<carol ${CAROL}>, \`@<dave https://dave.example/twtxt.txt>\``;
     const built = await site({
       options: FOLLOW,
@@ -343,7 +347,7 @@ describe("the body of a titled post", () => {
     ]);
   });
 
-  it("adds its mentions also if they come from Nunjucks or an include", async () => {
+  it("also adds mentions from Nunjucks or an include", async () => {
     const built = await site({
       options: FOLLOW,
       files: {
@@ -363,7 +367,7 @@ describe("the body of a titled post", () => {
 });
 
 describe("a mention that is only in the rendered body", () => {
-  it("is in the feed, too", async () => {
+  it("is also in the feed", async () => {
     const built = await site({
       files: { "a.md": quoted({ tags: "posts", title: "A", date: at(1) }, "See ~bob~.\n") },
       config: `config.amendLibrary("md", (md) => {

@@ -13,7 +13,7 @@ import { readHtml } from "../../plugin/site/read-html.js";
 
 const POST = "https://alice.example/posts/quinces/";
 
-/** The page of a post and the list of all mentions, and the texts that were read for them. */
+/** The HTML of a post's mentions and of all mentions, and the texts that were parsed for them. */
 function pagesOf(mentions: readonly PublicMention[], once: MentionContext["once"]) {
   const read: string[] = [];
   const options = {
@@ -57,7 +57,7 @@ function mentionAt(second: number, changes: Partial<PublicMention>): PublicMenti
   };
 }
 
-describe("mentions under a post and in the list of all", () => {
+describe("mentions under a post and in the list of all mentions", () => {
   const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("<br>");
   const mentions = [
     mentionAt(5, { html: `<p>${lines}</p>` }),
@@ -70,14 +70,14 @@ describe("mentions under a post and in the list of all", () => {
     mentionAt(1, { html: null, text: "<b>" }),
   ];
 
-  it("have the HTML that they would have on their own", () => {
+  it("have the same HTML as without the shared cache", () => {
     const alone = pagesOf(mentions, (_, create) => create());
     const together = pagesOf(mentions, writeOnce());
     expect(together.post).toBe(alone.post);
     expect(together.list).toBe(alone.list);
   });
 
-  it("have texts that are read once", () => {
+  it("are parsed once", () => {
     const { read } = pagesOf(mentions, writeOnce());
     expect(read).toHaveLength(new Set(read).size);
     expect(read).toHaveLength(3);

@@ -33,17 +33,17 @@ function mention(n: number, change: Partial<PublicMention> = {}): PublicMention 
   };
 }
 
-/** Alice's published site, and its answers. */
-async function live(mentions: (url: string, asked: number) => PublicMention[] | string) {
+/** Alice's published site with its list of mentions. */
+async function live(mentions: (url: string, requests: number) => PublicMention[] | string) {
   const pages: Record<string, string> = {};
-  let asked = 0;
+  let requests = 0;
   const server = await loopbackServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
     const page = pages[pathname];
     if (page !== undefined) return void response.end(page);
     if (pathname !== "/mentions.json") return void response.writeHead(404).end();
-    const all = mentions(server.url, asked);
-    asked += 1;
+    const all = mentions(server.url, requests);
+    requests += 1;
     if (typeof all === "string") return void response.writeHead(500).end(all);
     const start = Number(searchParams.get("after") ?? 0);
     const next = start + 100 < all.length ? String(start + 100) : null;
@@ -60,8 +60,8 @@ function build(server: LoopbackServer, setup: Partial<SiteSetup> = {}): Promise<
   return site({ files: FILES, options: options(server), ...setup });
 }
 
-describe("mentions in a site", () => {
-  it("are listed on pages of their own, newest first, and under the post that they are about", async () => {
+describe("mentions on a site", () => {
+  it("are listed newest first on separate pages, and under their post", async () => {
     const server = await live((url) => [
       mention(3, { target: `${url}/posts/quinces/` }),
       mention(2, { under: `${url}/posts/quinces/`, type: "reply" }),
@@ -85,7 +85,7 @@ describe("mentions in a site", () => {
     expect(built.log).not.toMatch(/could not|answers/);
   });
 
-  it("link to the page or feed of the site that they are about, and mark replies", async () => {
+  it("link to their target page or feed, and mark replies", async () => {
     const server = await live((url) => [
       mention(5, { target: `${url}/posts/quinces/` }),
       mention(4, { target: `${url}/posts/quinces/`, type: "like" }),
@@ -108,7 +108,7 @@ describe("mentions in a site", () => {
     ]);
   });
 
-  it("are a conversation under their post, with the author's own replies", async () => {
+  it("form a conversation under their post, with the author's own replies", async () => {
     const server = await live((url) => {
       const under = { target: `${url}/twtxt.txt`, type: "reply" } as const;
       return [
@@ -136,7 +136,7 @@ describe("mentions in a site", () => {
     expect(twts.at(-1)).toMatchObject({ page: `${server.url}/posts/answer/`, replyTo: "abcdefg" });
   });
 
-  it("are one reply if a twt is received from its feed and from its page, which links to another post", async () => {
+  it("are shown as one reply if a twt is received from its feed and its page, which links to another post", async () => {
     const server = await live((url) => {
       const twt = { type: "reply", under: `${url}/posts/quinces/`, hash: "hashofbob1", hashV1: "abcdefg" } as const;
       return [
@@ -149,7 +149,7 @@ describe("mentions in a site", () => {
     expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob2 bob3");
   });
 
-  it("are mentions of a post to which a reply in the conversation of another post links", async () => {
+  it("belong to a post that is linked by a reply in another post's conversation", async () => {
     const server = await live((url) => {
       const [quinces, beans] = [`${url}/posts/quinces/`, `${url}/posts/beans/`];
       const bob = { hash: "hashofbob3", hashV1: "abcdefg" };
@@ -169,7 +169,7 @@ describe("mentions in a site", () => {
     expect(page.match(/<li class="h-cite twtxt-is-mention"/g)).toHaveLength(3);
   });
 
-  it("are one item in the list of all if a twt mentions the feed and a post, or is received from its page, too", async () => {
+  it("are one item in the list of all mentions if a twt has two targets or two sources", async () => {
     const server = await live((url) => {
       const quinces = `${url}/posts/quinces/`;
       const twt = { hash: "hashofbob2", hashV1: "abcdefg" };
@@ -193,7 +193,7 @@ describe("mentions in a site", () => {
     expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(5);
   });
 
-  it("stay under their post, flat, when the author's own reply that they answer is deleted", async () => {
+  it("stay under their post, unnested, when the author's reply above them is deleted", async () => {
     const server = await live((url) => [
       mention(3, { target: `${url}/twtxt.txt`, type: "reply", replyTo: "ownhash", under: `${url}/posts/answer/` }),
       mention(1, { target: `${url}/posts/quinces/`, type: "reply", hash: "hashofbob1", hashV1: "abcdefg" }),
@@ -217,7 +217,7 @@ describe("mentions in a site", () => {
     expect(page.match(/twtxt-reply/g)).toHaveLength(1);
   });
 
-  it("are none yet: the page of all mentions says so in the words of the site, and no post does", async () => {
+  it("are empty: the page of all mentions says so in the site's words, and posts show nothing", async () => {
     const server = await live(() => []);
     const built = await build(server, { options: options(server, `mentions: { words: { none: "Noch <keine>." } }`) });
     expect(built.read("mentions/index.html")).toContain(
@@ -231,7 +231,7 @@ describe("mentions in a site", () => {
     );
   });
 
-  it("are read page by page, thousands of them, and the newest 2,000 are under their post", async () => {
+  it("are read page by page, and the newest 2,000 are shown under their post", async () => {
     const all: PublicMention[] = [];
     const server = await live((url) => {
       if (all.length > 0) return all;
@@ -246,7 +246,7 @@ describe("mentions in a site", () => {
     expect([under.length, under[0], under.at(-1)]).toEqual([2000, "bob0", "bob2665"]);
   });
 
-  it("belong to the same page with http and https, and to no other page", async () => {
+  it("belong to the same page with http and https, but to no other page", async () => {
     const server = await live((url) => [
       mention(4, { target: `${url.replace("http:", "https:")}/posts/quinces/#top` }),
       mention(3, { target: `${url}/posts/quinces` }),
@@ -257,7 +257,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob4"]);
   });
 
-  it("are in no collection and no feed, and change no other page", async () => {
+  it("are in no collection or feed, and change no other page", async () => {
     const server = await live(() => [mention(1)]);
     const files = { ...FILES, "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
     const built = await build(server, { files });
@@ -279,7 +279,7 @@ describe("mentions in a site", () => {
     expect(built.read("tree/index.html")).toBe("0 hello 1");
   });
 
-  it("are none for a post without a page", async () => {
+  it("are empty for a post without a page", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/` })]);
     const files = {
       ...FILES,
@@ -291,7 +291,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("own/index.html"))).toEqual([]);
   });
 
-  it("keep the site's own filter", async () => {
+  it("do not override the site's own filter", async () => {
     const server = await live(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, "own.njk": `{{ "x" | mentions }}` },
@@ -314,7 +314,7 @@ describe("mentions in a site", () => {
     expect(page).toContain('rel="next">Ältere</a>');
   });
 
-  it("are not part of the twt of a post that lists them in its body", async () => {
+  it("are not part of the twt if a post lists them in its body", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/posts/own/`, text: "*buy* [this](x) now" })]);
     const body = "Before {% twtxtMentions %} after.\n\n{% twtxtMentions %}\n";
     const built = await build(server, {
@@ -324,7 +324,7 @@ describe("mentions in a site", () => {
     expect(built.texts().at(-1)).toMatch(/^Before\s+after\.$/);
   });
 
-  it("use the layout of the option, and their text is not run as a template", async () => {
+  it("use the layout from the option, and their text is not run as a template", async () => {
     const hostile = `{{ 7 * 7 }}{% set x = 1 %}<script>alert(1)</script>\n# not Markdown`;
     const server = await live(() => [
       mention(1, {
@@ -348,7 +348,7 @@ describe("mentions in a site", () => {
     ["mentions/index.md", "mine"],
     ["who.njk", "---\npermalink: /mentions/\neleventyExcludeFromCollections: true\n---\nmine"],
     ["who.njk", "---\npermalink: /mentions/index.html\npagination: { data: list, size: 2 }\nlist: [1]\n---\nmine"],
-  ])("keep the site's own page, and the build says so: %s %j", async (file, content) => {
+  ])("leave the site's own page unchanged, with a notice: %s %j", async (file, content) => {
     const server = await live(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, [file]: content },
@@ -381,7 +381,7 @@ describe("mentions in a site", () => {
     },
   );
 
-  it("have pages in any site", async () => {
+  it("have pages on any site", async () => {
     const server = await live(() => [mention(1)]);
     const files = { ...FILES, "mentions.png": "", "_data/layout.json": '"post.njk"' };
     const built = await build(server, { files, config: 'return { templateFormats: ["md", "njk"] };' });
@@ -390,21 +390,21 @@ describe("mentions in a site", () => {
     expect(built.log).not.toContain("template format");
   });
 
-  it("keep the style of their pages if a site collects all styles in bundles, as the official starter does", async () => {
+  it("keep the style of their pages if a site bundles all styles, as the official starter does", async () => {
     const server = await live(() => [mention(1)]);
     const config = 'config.addBundle("css", { toFileDirectory: "dist", bundleHtmlContentFromSelector: "style" });';
     const built = await build(server, { config });
     expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*html \{/);
   });
 
-  it("have no pages if the option turns them off", async () => {
+  it("have no pages if the option is false", async () => {
     const server = await live(() => [mention(1)]);
     const none = await build(server, { options: options(server, "mentions: { pages: false }") });
     expect(none.has("mentions/index.html")).toBe(false);
     expect(none.has("mentions/twtxt-mentions.js")).toBe(true);
   });
 
-  it("are requested once while Eleventy keeps running", async () => {
+  it("are requested once while Eleventy is watching", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
     const built = await build(server);
     const running = await watchSite(built, ["--watch", "--incremental"]);
@@ -423,7 +423,7 @@ describe("mentions in a site", () => {
     expect(server.asked).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
   });
 
-  it("are those of the last deploy if the list cannot be read, with a warning", async () => {
+  it("come from the last deploy if the list cannot be read, with a warning", async () => {
     const server = await live(() => "down");
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: [mention(7)], next: null });
     const built = await build(server, { flags: { quietMode: true } });
@@ -434,7 +434,7 @@ describe("mentions in a site", () => {
     );
   });
 
-  it("are those of the last build if the site's server is down, with a warning", async () => {
+  it("come from the last build if the site's server is down, with a warning", async () => {
     const list = JSON.stringify({ mentions: [mention(8)], next: null });
     const own = createServer((_, response) => response.end(list)).listen(0, "127.0.0.1");
     await once(own, "listening");
@@ -456,11 +456,11 @@ describe("mentions in a site", () => {
     expect(other.log).toContain("pages show them only with JavaScript");
   });
 
-  it("come from the last deploy after the point at which the live list fails", async () => {
+  it("come from the last deploy from the point where the live list fails", async () => {
     const all = Array.from({ length: 250 }, (_, n) =>
       mention(n, { received: new Date(Date.parse("2026-11-20T09:00:00Z") - n * 1000).toISOString() }),
     );
-    const server = await live((_url, asked) => (asked < 2 ? all : "down"));
+    const server = await live((_url, requests) => (requests < 2 ? all : "down"));
     const file = [mention(999, { received: "2026-11-20T09:00:00.000Z" }), ...all.slice(150)];
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: file, next: null });
     const built = await build(server);
@@ -471,8 +471,8 @@ describe("mentions in a site", () => {
 
   it.each([
     ["an error", "down"],
-    ["something else", ""],
-  ])("are unknown, not none, if both lists answer with %s: pages have only the component", async (_, text) => {
+    ["another response", ""],
+  ])("are unknown, not empty, if both lists respond with %s: pages have only the component", async (_, text) => {
     const server = await live(() => text);
     if (text === "") server.pages["/mentions.json"] = "<html>";
     const built = await build(server);
@@ -485,7 +485,7 @@ describe("mentions in a site", () => {
     expect(built.log, "the options name the host").not.toContain("If your host only serves files");
   });
 
-  it("are unknown, with advice for static hosts if the host was guessed", async () => {
+  it("are unknown, with advice on static hosts if the host was detected", async () => {
     const server = await live(() => "down");
     const files = { ...FILES, "netlify.toml": "" };
     const built = await build(server, { files, options: `{ url: "${server.url}" }` });
@@ -526,7 +526,7 @@ describe("mentions in a site", () => {
     },
   );
 
-  it("have their endpoint in the feed and in pages if the site receives them itself", async () => {
+  it("have their endpoint in the feed and on pages if the site receives them itself", async () => {
     const server = await live(() => []);
     const built = await build(server);
     expect(built.feed().fields.webmention).toEqual([`${server.url}/webmention`]);
@@ -538,7 +538,7 @@ describe("mentions in a site", () => {
   it.each([
     ["", ""],
     [" with EleventyHtmlBasePlugin", "config.addPlugin(Base);"],
-  ])("have pages below a path prefix%s", async (_, config) => {
+  ])("have pages with a path prefix%s", async (_, config) => {
     const server = await live(() => "down");
     server.pages["/blog/mentions.json"] = JSON.stringify({
       mentions: [2, 1].map((n) => mention(n, { target: `${server.url}/blog/posts/quinces/` })),
@@ -571,7 +571,7 @@ describe("mentions in a site", () => {
 describe("docs/mentions.md", () => {
   const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
 
-  it("has lines that link the page of a reply, and no other page, to the post that it replies to", async () => {
+  it("has lines that link only the page of a reply to its parent post", async () => {
     const [, lines = ""] = /```njk\n((?:(?!```)[\s\S])*u-in-reply-to[\s\S]*?)```/.exec(document) ?? [];
     const reply = (replyTo: string, date: string) => post({ date, tags: "posts", layout: "post.njk", replyTo }, "Yes.");
     const built = await site({
@@ -623,7 +623,7 @@ describe("pictures of authors", () => {
     expect(server.asked).not.toContain("/me.png");
   });
 
-  it("come from the cache, as files of the site that image transforms leave alone", async () => {
+  it("come from the cache, as files of the site that image transforms do not change", async () => {
     const photo = "https://bob.example/me.png";
     const server = await live((url) => [mention(1, { author: { name: "b", url, photo } })]);
     const first = await build(server, { options: options(server, "mentions: { avatars: true }") });
@@ -638,7 +638,7 @@ describe("pictures of authors", () => {
     expect(again.read("mentions/index.html")).toContain(picture);
     expect(again.has(`mentions/avatars/${name}`)).toBe(true);
 
-    // As Eleventy's image transform, which looks for the files of pictures among the sources.
+    // Like Eleventy's image transform, which looks for image files among the sources.
     const imageTransform = `config.htmlTransformer.addPosthtmlPlugin("html", () => (tree) =>
       tree.match({ tag: "img" }, (img) => ("eleventy:ignore" in img.attrs ? img : { ...img, attrs: { src: "lost" } })));`;
     const transformed = await build(server, {
@@ -650,12 +650,12 @@ describe("pictures of authors", () => {
   });
 });
 
-/** The names of the authors in a page's lists. */
+/** The authors' names in a page's lists. */
 function names(page: string): string[] {
   return [...page.matchAll(/class="twtxt-name"[^>]*>([^<]*)</g)].map(([, name = ""]) => name);
 }
 
-/** The names in a page: replies in parentheses after what they reply to, a bar between the parts. */
+/** The names on a page, with replies in parentheses after their parent and a bar between sections. */
 function outlineOf(page: string): string {
   const marks = [...page.matchAll(/class="twtxt-name"[^>]*>([^<]*)<|<ol class="twtxt-thread">|<\/ol>|<section/g)];
   let depth = 0;

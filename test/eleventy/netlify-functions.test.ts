@@ -9,7 +9,7 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 const FOLDER = ".netlify/v1/functions";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
-/** The module of each function. */
+/** The module for each function. */
 const MODULES: Record<string, string> = {
   mention: "mentions",
   "mentions-json": "mentions",
@@ -36,7 +36,7 @@ const names = ({ folder }: BuiltSite) =>
 const text = ({ folder }: BuiltSite, path: string) => readFileSync(join(folder, path), "utf8");
 const source = (one: BuiltSite, name: string) => text(one, `${FOLDER}/twtxt-${name}.mjs`);
 
-/** The parts of a function's source that Netlify reads without running it. */
+/** The parts of a function's source that Netlify reads statically. */
 function read(one: BuiltSite, name: string) {
   const [, config = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
   const [, event, factory, settings = ""] =
@@ -59,7 +59,7 @@ describe("the functions that a build for Netlify writes", () => {
     delete process.env.TWTXT_SMTP_URL;
   });
 
-  it("are one for each endpoint and job, with a list of pages that they share", () => {
+  it("are one for each endpoint and job, with a shared list of pages", () => {
     expect(names(alice)).toEqual([
       "twtxt-deploy-succeeded.mjs",
       "twtxt-guest.mjs",
@@ -73,7 +73,7 @@ describe("the functions that a build for Netlify writes", () => {
     ]);
   });
 
-  it("have their paths, rate limit, schedule and event as literals in the source", () => {
+  it("have paths, rate limit, schedule and event as literals in the source", () => {
     const { config: mention } = read(alice, "mention");
     expect(mention).toEqual({ path: ["/hooks/mention"], rateLimit: RATE_LIMIT, generator });
     expect(read(alice, "inbox").config).toEqual({
@@ -93,7 +93,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(alice, "deploy-succeeded")).toMatchObject({ event: "deploySucceeded", config: { generator } });
   });
 
-  it("import the bundle of the plugin, the list of pages and nothing else", () => {
+  it("import only the plugin's bundle and the list of pages", () => {
     for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
       const name = file.slice("twtxt-".length, -".mjs".length);
       const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)"(.*);$/gm)].map(([, ...what]) => what);
@@ -106,7 +106,7 @@ describe("the functions that a build for Netlify writes", () => {
     }
   });
 
-  it("contain the public settings and no secret", () => {
+  it("contain the public settings but no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
       version: 7,
@@ -165,7 +165,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(all.filter((content) => /a-token-that|a-password/.test(content))).toEqual([]);
   });
 
-  it("share the list of what can be mentioned: the URLs of the feed, the HTML pages and the twts", () => {
+  it("share the list of targets: the feed URLs, the HTML pages and the twts", () => {
     const pages = JSON.parse(text(alice, `${FOLDER}/twtxt-pages.json`));
     const [hello, note] = alice
       .feed()
@@ -188,14 +188,14 @@ describe("the functions that a build for Netlify writes", () => {
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
   });
 
-  it("have none for guests where guests are off", async () => {
+  it("include none for guests if guests are turned off", async () => {
     const without = await built(`{ host: "netlify", key: "${KEY}", inbox: { guests: false } }`);
     expect(names(without)).toContain("twtxt-inbox.mjs");
     expect(names(without)).not.toContain("twtxt-guest.mjs");
     expect(read(without, "inbox").settings.inbox.guests).toBeNull();
   });
 
-  it("are removed by the next build when they are turned off, and functions of other tools stay", async () => {
+  it("are removed by the next build when turned off, and functions of other tools stay", async () => {
     const alone = `{ host: "netlify", webmention: "https://webmention.io/alice.example/webmention" }`;
     const first = await built(`{ host: "netlify" }`, { files: { ...files, [`${FOLDER}/other.mjs`]: "// not ours" } });
     const second = await built(alone, { site: first });
@@ -209,8 +209,8 @@ describe("the functions that a build for Netlify writes", () => {
   });
 });
 
-describe("a site below a path prefix", () => {
-  it("has functions at the paths with and without it", async () => {
+describe("a site with a path prefix", () => {
+  it("has functions at paths with and without it", async () => {
     const below = await built(`{ host: "netlify" }`, { config: `return { pathPrefix: "/blog/" };` });
     expect(read(below, "mention").config.path).toEqual(["/webmention", "/blog/webmention"]);
     expect(read(below, "mentions-api").config.path).toEqual([
@@ -228,22 +228,22 @@ describe("the schedule", () => {
     [1, "7 * * * *"],
     [5, "7 */5 * * *"],
     [24, "7 0 * * *"],
-  ])("for every %i hours is %s", async (everyHours, schedule) => {
+  ])("for an interval of %i hours is %s", async (everyHours, schedule) => {
     const one = await built(`{ host: "netlify", mentions: { everyHours: ${everyHours} } }`);
     expect(read(one, "scheduled").config.schedule).toBe(schedule);
   });
 });
 
-describe("the files that a build leaves for the host", () => {
-  it("are not watched, because a change would start the next build", async () => {
+describe("the files that a build writes for the host", () => {
+  it("are not watched, because a change would start another build", async () => {
     const atTheEnd = `config.on("eleventy.after", () => console.log("Unwatched:", ...config.watchIgnores));`;
     const { log } = await built(`{ host: "netlify" }`, { config: atTheEnd });
     expect(log).toMatch(/^Unwatched:.* \.eleventy-twtxt\/\*\*.* \.netlify\/\*\*/m);
   });
 });
 
-describe("a site that another host serves", () => {
-  it.each(["node", "static"])("gets no function on a %s host, but the settings for that host", async (host) => {
+describe("a site on another host", () => {
+  it.each(["node", "static"])("gets no function on a %s host, but settings for that host", async (host) => {
     const one = await built(`{ host: "${host}", mentions: { pages: false } }`);
     expect(existsSync(join(one.folder, ".netlify"))).toBe(false);
     const { settings, pages } = JSON.parse(text(one, ".eleventy-twtxt/host.json"));
@@ -265,13 +265,13 @@ describe("a site that another host serves", () => {
   });
 });
 
-describe("a function of the site's own", () => {
+describe("the site's own function", () => {
   const conflicts = async (more: Record<string, string>) => {
     const { log } = await built(`{ host: "netlify" }`, { files: { ...files, ...more } });
     return log.split("\n").filter((line) => line.includes("Change yours"));
   };
 
-  it("at a path of the plugin is named in a warning", async () => {
+  it("causes a warning at a path of the plugin", async () => {
     const own = `export default () => {};\nexport const config = {\n  path: ["/hello", '/webmention'],\n};`;
     expect(await conflicts({ "netlify/functions/hooks/index.ts": own })).toEqual([
       expect.stringContaining(
@@ -280,7 +280,7 @@ describe("a function of the site's own", () => {
     ]);
   });
 
-  it("with the name of a plugin function is named in a warning, also in the folder of netlify.toml", async () => {
+  it("causes a warning with the name of a plugin function, also in the folder from netlify.toml", async () => {
     const toml = `[build]\n  publish = "_site"\n[functions]\n  directory = "my/functions"\n`;
     const own = { "netlify.toml": toml, "my/functions/twtxt-mention.mjs": "export default () => {};" };
     expect(
@@ -290,7 +290,7 @@ describe("a function of the site's own", () => {
     ]);
   });
 
-  it("at another path causes no warning", async () => {
+  it("causes no warning at another path", async () => {
     const own = `export const config = { path: "/webmentions", method: "POST" };`;
     expect(await conflicts({ "netlify/functions/mention.mjs": own })).toEqual([]);
   });

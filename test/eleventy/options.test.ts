@@ -60,7 +60,7 @@ const MENTIONS = {
 };
 
 describe("the options", () => {
-  it("need only two of them, and their defaults are safe to publish", () => {
+  it("have two required members, and defaults that are safe to publish", () => {
     expect(checkOptions(TWO)).toEqual({
       url: "https://alice.example",
       nick: "alice",
@@ -89,7 +89,7 @@ describe("the options", () => {
     });
   });
 
-  it("may all be given", () => {
+  it("can all be set", () => {
     const all = {
       url: "https://alice.example",
       nick: "Älice-1",
@@ -148,11 +148,11 @@ describe("the options", () => {
     "http://localhost:8080",
     "http://127.0.0.1:8080",
     "http://[::1]",
-  ])("take the origin %s", (url) => {
+  ])("accept the origin %s", (url) => {
     expect(checkOptions({ ...TWO, url }).url).toBe(new URL(url).origin);
   });
 
-  it("have the nick in lower case as the user of the address, unless user or address is set", () => {
+  it("use the nick in lower case as the user of the address, unless user or address is set", () => {
     const users = (options: object) => checkOptions({ ...TWO, nick: "Alice", key: KEY, ...options }).authors;
     expect(users({ endpoint: INBOX })).toEqual([{ user: "alice", key: KEY, endpoint: INBOX }]);
     expect(users({ address: "me@alice.example" })).toEqual([{ user: "me", key: KEY }]);
@@ -161,7 +161,7 @@ describe("the options", () => {
   });
 });
 
-describe("a wrong option is named with what was expected and what was received", () => {
+describe("the error for an invalid option has its name, the expected value and the actual one", () => {
   const wrong: [option: string, value: unknown, message: string][] = [
     ["url", "alice.example", `options.url: expected ${URL_WANTED}, got "alice.example".`],
     ["url", "http://alice.example", `options.url: expected ${URL_WANTED}, got "http://alice.example".`],
@@ -170,7 +170,7 @@ describe("a wrong option is named with what was expected and what was received",
     ["url", "https://alice@alice.example", `options.url: expected ${URL_WANTED}, got "https://alice@alice.example".`],
     ["url", 42, `options.url: expected ${URL_WANTED}, got 42.`],
     ["url", undefined, `options.url: expected ${URL_WANTED}, got nothing.`],
-    // Characters that are valid in a host, but not in the URL of a feed.
+    // Characters that are valid in a host but not in the URL of a feed.
     ...[
       "https://a&b.example",
       "https://a)b.example",
@@ -345,7 +345,7 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint({ ...TWO, [option]: value })).toBe(message);
   });
 
-  it("covers every option", () => {
+  it("exists for every option", () => {
     expect(new Set(wrong.map(([option]) => option))).toEqual(new Set(Object.keys(OPTIONS.entries)));
   });
 
@@ -362,7 +362,7 @@ describe("a wrong option is named with what was expected and what was received",
     );
   });
 
-  it("an address of another site, or an author who is listed twice", () => {
+  it("an address at another site, or an author who is listed twice", () => {
     const key = { ...TWO, key: KEY };
     expect(complaint({ ...key, address: "alice@bob.example" })).toBe(
       'options.address: expected an address at the domain of the site, such as "alice@alice.example", got "alice@bob.example".',
@@ -401,7 +401,7 @@ describe("a wrong option is named with what was expected and what was received",
     );
   });
 
-  it("gives blobs the default limits if the option is true", () => {
+  it("blobs set to true have the default limits", () => {
     const standard = { count: 1000, megabytes: 1000, maxMegabytes: 100, owners: [] };
     const blobs = (value: unknown) => checkOptions({ ...TWO, key: KEY, blobs: value }).blobs;
     expect(blobs(true)).toEqual(standard);
@@ -481,7 +481,7 @@ describe("a wrong option is named with what was expected and what was received",
     else expect(found).toMatch(message);
   });
 
-  it("has the default limits of the protocol", () => {
+  it("mentions have the protocol's default limits", () => {
     const { mentions } = checkOptions({ ...TWO, mentions: { limits: { pending: 7 } } });
     expect(mentions).toMatchObject({
       limits: { slowHostPause: 3600, verificationSeconds: 1000, pending: 7, pendingPerHost: 20, shownPerHost: 10 },
@@ -496,18 +496,18 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint({ ...TWO, nick: "Älice" })).toBeNull();
   });
 
-  it("a long value is shortened", () => {
+  it("a long value, which is shortened", () => {
     expect(complaint({ ...TWO, nick: `${"a ".repeat(1000)}` })).toBe(
       `options.nick: expected ${NICK_WANTED}, got "${"a ".repeat(100).slice(0, 199)}….`,
     );
   });
 
-  it("a function for another type", () => {
+  it("a function in place of another type", () => {
     expect(complaint({ ...TWO, nick: () => "alice" })).toBe(`options.nick: expected ${NICK_WANTED}, got a function.`);
   });
 });
 
-describe("an unknown option is an error with the nearest known name", () => {
+describe("the error for an unknown option suggests a similar name", () => {
   it.each([
     ["collections", "collection"],
     ["timezone", "timeZone"],
@@ -516,26 +516,26 @@ describe("an unknown option is an error with the nearest known name", () => {
     ["webmentions", "webmention"],
     ["langs", "lang"],
     ["texts", "text"],
-  ])("%s is like %s", (unknown, known) => {
+  ])("%s: %s", (unknown, known) => {
     expect(complaint({ ...TWO, [unknown]: "x" })).toBe(
       `options.${unknown}: there is no such option. Did you mean "${known}"?`,
     );
   });
 
-  it("also if a required option is missing", () => {
+  it("even if a required option is missing", () => {
     expect(complaint({ URL: "https://alice.example", nick: "alice" })).toMatch(
       /^options\.(URL: there is no such option\. Did you mean "url"\?|url: expected )/,
     );
   });
 
-  it("also within a list", () => {
+  it("even within a list", () => {
     expect(complaint({ ...TWO, follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt", uri: "x" }] })).toBe(
       "options.follow[0].uri: there is no such option.",
     );
   });
 });
 
-describe("a wrong option", () => {
+describe("an invalid option", () => {
   it("stops the build", async () => {
     const built = await buildSite({ files: { "a.md": "a" }, options: `{ nick: "alice smith" }` });
     expect(built.exitCode).toBe(1);

@@ -15,7 +15,7 @@ const files = {
   "posts/undated.md": post({ title: "Undated" }, "Body"),
 };
 
-describe("the files that a build writes besides pages", () => {
+describe("the files that a build writes in addition to pages", () => {
   let built: BuiltSite;
   const json = (path: string) => JSON.parse(readFileSync(join(built.folder, path), "utf8"));
 
@@ -30,7 +30,7 @@ describe("the files that a build writes besides pages", () => {
     });
   });
 
-  it("include an archive for each year, except for the newest two, each with a link to the previous one", () => {
+  it("include an archive per year except the newest two, each with a link to the previous one", () => {
     const header = "# nick = alice\n# url = https://alice.example/twtxt.txt\n";
     expect(built.read("twtxt-2018.txt")).toBe(
       `${header}\n2018-03-04T05:06:07Z\tOlder: https://alice.example/posts/older/\n`,
@@ -44,7 +44,7 @@ describe("the files that a build writes besides pages", () => {
     expect(built.has("twtxt-2025.txt")).toBe(false);
   });
 
-  it("include the discovery document with plain and hashed name in both places", () => {
+  it("include the discovery document under plain and hashed names in both folders", () => {
     const names = [`${HASHED}.json`, "alice.json"].sort();
     for (const segment of ["msg", "salty"]) {
       expect(readdirSync(join(built.folder, "_site/.well-known", segment)).sort()).toEqual(names);
@@ -117,7 +117,7 @@ describe("the files that a build writes besides pages", () => {
     });
   });
 
-  it("include Netlify's headers, in addition to those of other tools", () => {
+  it("include Netlify headers, in addition to those of other tools", () => {
     const feed = {
       "Content-Type": "text/plain; charset=utf-8",
       Link: '<https://alice.example/webmention?for=a%2Cb>; rel="webmention"',
@@ -139,7 +139,7 @@ describe("the files that a build writes besides pages", () => {
 });
 
 describe("a key", () => {
-  it("that is invalid stops the build before it writes files", async () => {
+  it("that is invalid stops the build before it writes a file", async () => {
     const built = await buildSite({
       files,
       options: `{ key: "${KEY.slice(0, -1)}q", endpoint: "https://alice.example/inbox/alice" }`,
@@ -169,8 +169,8 @@ describe("a key", () => {
   );
 });
 
-describe("a Netlify file that another tool has damaged", () => {
-  it("stops the build with its name", async () => {
+describe("a Netlify file that another tool damaged", () => {
+  it("stops the build with an error that names it", async () => {
     const built = await buildSite({ files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": "{" } });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(/\.netlify\/v1\/config\.json is not valid JSON/);
@@ -178,7 +178,7 @@ describe("a Netlify file that another tool has damaged", () => {
 });
 
 describe("a host that is no longer Netlify", () => {
-  it("removes the plugin's part of Netlify's configuration, and keeps that of other tools", async () => {
+  it("loses the plugin's part of the Netlify configuration, but keeps that of other tools", async () => {
     const others = { images: { remote: [] }, headers: [{ for: "/x", values: { A: "b" } }] };
     const config = ".netlify/v1/config.json";
     const first = await site({
@@ -196,7 +196,7 @@ describe("a host that is no longer Netlify", () => {
     });
   });
 
-  it("leaves no empty file, and no rule for a former path of the feed", async () => {
+  it("has no empty file, and no rule for a former path of the feed", async () => {
     const folder = (built: BuiltSite) => join(built.folder, ".netlify/v1");
     const first = await site({ files, options: `{ host: "netlify" }` });
     await site({ files: {}, options: `{ host: "netlify", path: "/tw.txt" }`, site: first });
@@ -209,7 +209,7 @@ describe("a host that is no longer Netlify", () => {
 });
 
 describe("a host that is not Netlify", () => {
-  it("gets no Netlify folder, and the site's own _headers and _redirects stay the same", async () => {
+  it("has no Netlify folder, and the site's own _headers and _redirects are unchanged", async () => {
     const built = await site({
       files: { ...files, _headers: "/*\n  X-Mine: yes\n", _redirects: "/a /b\n" },
       config: `config.addPassthroughCopy("_headers"); config.addPassthroughCopy("_redirects");`,
@@ -221,7 +221,7 @@ describe("a host that is not Netlify", () => {
 });
 
 describe("a year beyond 512 KiB", () => {
-  it("is split into months, and every line is below 64 KiB, with a warning about shortened posts", async () => {
+  it("is split into months with lines below 64 KiB, and a warning lists shortened posts", async () => {
     const long = "word ".repeat(12_000);
     const months = Object.fromEntries(
       Array.from({ length: 12 }, (_, i) => [
@@ -254,7 +254,7 @@ describe("a year beyond 512 KiB", () => {
   });
 });
 
-it("a real build reads no page of a preview in _preview, also if git does not ignore the folder", async () => {
+it("a build ignores pages of a preview in _preview, even if git does not ignore the folder", async () => {
   const page = "<!doctype html><title>A draft</title>";
   const built = await site({ files: { ...files, "_preview/posts/draft/index.html": page } });
   expect(built.has("_preview/posts/draft/index.html")).toBe(false);

@@ -34,11 +34,11 @@ describe("the plugin's pages", () => {
   });
 
   it.each([
-    ["escaped in another way", "Q&amp;A: &quot;me&#39;", true],
+    ["escaped differently", "Q&amp;A: &quot;me&#39;", true],
     ["in capitals, with an anchor", '<span>q&#38;A: "ME\'</span> <a href="#me">#</a>', true],
     ["with the site's name", "Q&amp;A: me – Alice", true],
-    ["not at all", "Alice", false],
-  ])("know their title in a layout: %s", (_name, html, isTitle) => {
+    ["absent", "Alice", false],
+  ])("detect their title in a layout: %s", (_name, html, isTitle) => {
     const heading = pageHeading(`Q&A: "me'`);
     const layout = (content: string) => `<h1 id=top>\n${html}\n</h1>${content}`;
 
@@ -47,7 +47,7 @@ describe("the plugin's pages", () => {
     );
   });
 
-  it("keep their heading beside one in a comment, script or template", () => {
+  it("keep their heading despite one in a comment, script or template", () => {
     const page = `<!-- <h1>Me</h1> --><script>"<h1>Me</h1>"</script><template><h1>Me</h1></template>${pageHeading("Me")}`;
 
     expect(withOneHeading(page)).toBe(page);

@@ -7,7 +7,7 @@ import { quoted } from "./read-build.js";
 
 const BOB = "https://bob.example/twtxt.txt";
 
-/** Texts that a client misread, as titles, as texts in the front matter and as notes. */
+/** Texts that some client misread. Each is used as a title, as text in the front matter and as a note. */
 const AWKWARD = [
   "(open, and never closed",
   "ends in [",
@@ -31,7 +31,7 @@ const AWKWARD = [
   `${"word ".repeat(14_000)}@<bob ${BOB}>`,
 ];
 
-describe("the feed, for the parsers of other clients", () => {
+describe("the feed, for parsers of other clients", () => {
   let built: BuiltSite;
   let files: { bytes: Buffer; text: string; twtLines: string[]; texts: string[] }[];
 
@@ -70,14 +70,14 @@ describe("the feed, for the parsers of other clients", () => {
     });
   });
 
-  it("has every post in one of its files, each at its own second", () => {
+  it("has each post in one of its files, at a unique second", () => {
     const timestamps = files.flatMap(({ twtLines }) => twtLines.map((line) => line.slice(0, 20)));
     expect(files.length).toBeGreaterThan(1);
     expect(timestamps.length).toBe(AWKWARD.length * 3);
     expect(new Set(timestamps).size).toBe(timestamps.length);
   });
 
-  it("getwtxt: one TAB a line, no empty text, no byte order mark, lines below 64 KiB", () => {
+  it("getwtxt: one TAB per line, no empty text, no byte order mark, lines below 64 KiB", () => {
     for (const { bytes, twtLines } of files) {
       expect(bytes[0]).toBe("#".charCodeAt(0));
       for (const line of twtLines) {
@@ -90,7 +90,7 @@ describe("the feed, for the parsers of other clients", () => {
     }
   });
 
-  it("buckket/twtxt: no Python line end except U+2028, and not at the start; UTF-8; nothing from the future", () => {
+  it("buckket/twtxt: no Python line terminator except U+2028, and none at the start; UTF-8; no future timestamp", () => {
     for (const { bytes, texts, twtLines } of files) {
       expect(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes)).not.toThrow();
       for (const text of texts) expect(text).not.toMatch(/[\r\v\f\x1c-\x1e\x85\u2029]|^[\u2028\s]/);
@@ -98,7 +98,7 @@ describe("the feed, for the parsers of other clients", () => {
     }
   });
 
-  it("timeline: fields with single spaces, the endpoint before similar texts, mentions with a nick and a space before them", () => {
+  it("timeline: fields with single spaces, the endpoint before similar text, mentions with a nick and a preceding space", () => {
     expect(/webmention = (.*)/.exec(files[0]?.text ?? "")?.[1]).toBe("https://alice.example/webmention");
     for (const { text, texts } of files) {
       const header = text.slice(0, text.indexOf("\n\n")).split("\n");
@@ -112,15 +112,15 @@ describe("the feed, for the parsers of other clients", () => {
     }
   });
 
-  it("yarnd: nothing that its parser changes, or that hides the next twts", () => {
+  it("yarnd: no text that its parser changes or that hides later twts", () => {
     for (const { texts } of files) for (const text of texts) expect(adjustForPeers(text)).toBe(text);
   });
 
-  it("all: every mention of a post is in the feed, also after a cut", () => {
+  it("all clients: every mention of a post is in the feed, even if the text is shortened", () => {
     const mentioning = files
       .flatMap(({ texts }) => texts)
       .filter((text) => findMentions(text).some(({ url }) => url === BOB));
-    // Four of these texts mention bob, and each is a title, a text in the front matter and a note.
+    // Four of these texts mention bob. Each is used as a title, in the front matter and as a note.
     expect(mentioning.length).toBe(4 * 3);
   });
 });

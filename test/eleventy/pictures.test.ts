@@ -7,7 +7,7 @@ const LS = "\u2028";
 const HTTPS = "https://alice.example";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 
-describe("the pictures in a front matter", () => {
+describe("pictures in front matter", () => {
   it.each([
     ["a string", { photo: "/a.jpg" }, [{ url: "/a.jpg", alt: "" }]],
     ["the name of a file", { image: " a.jpg " }, [{ url: "a.jpg", alt: "" }]],

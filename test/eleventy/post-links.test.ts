@@ -15,29 +15,33 @@ const findLinks = linkFinder(
 );
 const HENS = "https://bob.example/posts/hens/";
 
-describe("the links of a body", () => {
+describe("the links in a body", () => {
   it.each([
     ["a link", `<p><a href="${HENS}">hens</a></p>`, [HENS]],
-    [
-      "a link with its fragment, once for each page",
-      `<a href="${HENS}#a">a</a><a href="${HENS}#b">b</a>`,
-      [`${HENS}#a`],
-    ],
+    ["a link with its fragment, once per page", `<a href="${HENS}#a">a</a><a href="${HENS}#b">b</a>`, [`${HENS}#a`]],
     ["a link without quotes, in capitals", `<A CLASS=x HREF=${HENS}>hens</A>`, [HENS]],
-    ["a link in single quotes, on several lines", `<a\n rel='nofollow noopener'\n href=' ${HENS}\n'>hens</a>`, [HENS]],
+    [
+      "a link in single quotes, across several lines",
+      `<a\n rel='nofollow noopener'\n href=' ${HENS}\n'>hens</a>`,
+      [HENS],
+    ],
     ["a link with rel=nofollow", `<a rel="nofollow" href="${HENS}">hens</a>`, [HENS]],
-    ["a link that is code", `<a href="${HENS}"><code>hens()</code></a>`, [HENS]],
-    ["a link in a footer of a quotation", `<blockquote><footer><a href="${HENS}">b</a></footer></blockquote>`, [HENS]],
+    ["a link whose text is code", `<a href="${HENS}"><code>hens()</code></a>`, [HENS]],
+    [
+      "a link in the footer of a quotation",
+      `<blockquote><footer><a href="${HENS}">b</a></footer></blockquote>`,
+      [HENS],
+    ],
     [
       "character references",
       '<a href="https://b.example/?a=1&amp;b=&#50;&#x26;c=&unknown;">b</a>',
       ["https://b.example/?a=1&b=2&c=&unknown;"],
     ],
-    ["an odd code point", '<a href="https://b.example/&#9999999;x">b</a>', ["https://b.example/x"]],
+    ["an invalid code point", '<a href="https://b.example/&#9999999;x">b</a>', ["https://b.example/x"]],
     ["a link without protocol", '<a href="//bob.example/x#y">b</a>', ["https://bob.example/x#y"]],
-    ["a link as it is written", '<a href="HTTP://Bob.example">b</a>', ["HTTP://Bob.example"]],
+    ["a link exactly as written", '<a href="HTTP://Bob.example">b</a>', ["HTTP://Bob.example"]],
     ["a link after a tag that is never closed", `<a title="x>y" href="${HENS}">b</a><p`, [HENS]],
-  ])("have %s", (_name, html, links) => {
+  ])("include %s", (_name, html, links) => {
     expect(findLinks(html)).toEqual(links);
   });
 
@@ -53,8 +57,8 @@ describe("the links of a body", () => {
       ["script", "style", "textarea", "template"].map((tag) => `<${tag}><a href="${HENS}">b</a></${tag}>`).join(""),
     ],
     ["no navigation", `<nav class="toc"><a href="${HENS}">b</a></nav>`],
-    ["no mention, which its twt has", `<a href="${HENS}" class="u-url u-mention">@bob</a>`],
-    ["no link of a stranger", `<a href="${HENS}" rel="nofollow ugc noopener">b</a>`],
+    ["no mention, which is already in the twt", `<a href="${HENS}" class="u-url u-mention">@bob</a>`],
+    ["no link from a stranger's text", `<a href="${HENS}" rel="nofollow ugc noopener">b</a>`],
     [
       "no page of the site itself",
       [
@@ -69,7 +73,7 @@ describe("the links of a body", () => {
         .map((href) => `<a href="${href}">x</a>`)
         .join(""),
     ],
-    ["no page of a host where the feed was", '<a href="https://old.example/posts/">x</a>'],
+    ["no page on a former host of the feed", '<a href="https://old.example/posts/">x</a>'],
     [
       "no other protocol",
       ["mailto:bob@bob.example", "gemini://bob.example/", "javascript:alert(1)", "data:,x", "tel:1"]
@@ -86,17 +90,17 @@ describe("the links of a body", () => {
       "no other element",
       `<abbr href="${HENS}"></abbr><area href="${HENS}"><img src="${HENS}"><a-x href="${HENS}"></a-x>`,
     ],
-  ])("have %s", (_name, html) => {
+  ])("include %s", (_name, html) => {
     expect(findLinks(html)).toEqual([]);
   });
 
-  it("are those to this machine if the site is tried out on it", () => {
+  it("include loopback URLs if the site itself is on loopback", () => {
     const find = linkFinder(checkOptions({ url: "http://127.0.0.1:8080", nick: "alice" }));
     const html = `<a href="${HENS}">b</a><a href="http://127.0.0.1:8081/">c</a><a href="http://127.0.0.1:8080/">d</a><a href="http://localhost:8080/">e</a>`;
     expect(find(html)).toEqual(["http://127.0.0.1:8081/"]);
   });
 
-  it("are those of the main part if the body is a whole page", () => {
+  it("are only those in <main> if the body is a whole page", () => {
     const parts = ["head", "header", "nav", "aside", "footer"].map(
       (tag) => `<${tag}><a href="https://${tag}.example">x</a></${tag}>`,
     );
@@ -109,7 +113,7 @@ const LAYOUT = `<!doctype html><title>x</title><header><a href="https://header.e
 <nav><a href="https://nav.example/">n</a></nav><main>{{ content | safe }}</main>
 <footer><a href="https://footer.example/">f</a></footer>`;
 
-/** A blog with a post, and the links of each post by timestamp as its build hands them to its host. */
+/** Builds a site. @returns also the links of each post that the host receives, by timestamp */
 async function linksOf(setup: SiteSetup): Promise<{ built: BuiltSite; links: Record<string, string[] | undefined> }> {
   const built = await site({ ...setup, files: { "_includes/base.njk": LAYOUT, ...setup.files } });
   const { pages } = parsePublishedSite(readFileSync(join(built.folder, HOST_FILE), "utf8"));
@@ -119,7 +123,7 @@ async function linksOf(setup: SiteSetup): Promise<{ built: BuiltSite; links: Rec
 const dated = (date: string, more = {}) => ({ date, tags: "posts", layout: "base.njk", ...more });
 
 describe("a build", () => {
-  it("hands over the links of each post's body: not those of its layout, of drafts or of posts in the future", async () => {
+  it("passes the links in each post's body to the host, without those of layouts, drafts and future posts", async () => {
     const { links } = await linksOf({
       files: {
         "posts/titled.md": post(
@@ -150,7 +154,7 @@ describe("a build", () => {
     });
   });
 
-  it("hands over at most 50 of a post, and says so", async () => {
+  it("passes at most 50 links per post to the host, with a notice", async () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => `<https://bob.example/${at}>`).join(" ");
     const { built, links } = await linksOf({
       files: {
@@ -164,13 +168,16 @@ describe("a build", () => {
     );
   });
 
-  it.each(["{ mentions: { links: false } }", "{ mentions: false }"])("hands over none with %s", async (options) => {
-    const body = Array.from({ length: 51 }, (_, at) => `<https://bob.example/${at}>`).join(" ");
-    const { built, links } = await linksOf({
-      files: { "posts/a.md": post(dated("2026-11-01T08:00:00Z", { title: "A" }), body) },
-      options,
-    });
-    expect(links).toEqual({ "2026-11-01T08:00:00Z": undefined });
-    expect(built.log).not.toContain("more than 50 links");
-  });
+  it.each(["{ mentions: { links: false } }", "{ mentions: false }"])(
+    "passes no links to the host with %s",
+    async (options) => {
+      const body = Array.from({ length: 51 }, (_, at) => `<https://bob.example/${at}>`).join(" ");
+      const { built, links } = await linksOf({
+        files: { "posts/a.md": post(dated("2026-11-01T08:00:00Z", { title: "A" }), body) },
+        options,
+      });
+      expect(links).toEqual({ "2026-11-01T08:00:00Z": undefined });
+      expect(built.log).not.toContain("more than 50 links");
+    },
+  );
 });

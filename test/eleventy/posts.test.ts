@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type BuiltSite, buildSite, site } from "../helpers/site.js";
-import { HEADER, lines, quoted, said, stopped, textAt } from "./read-build.js";
+import { buildError, HEADER, lines, logged, quoted, textAt } from "./read-build.js";
 
 const LS = "\u2028";
 const WHAT_TO_DO =
   "Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.";
 
-/** A titled post at a minute of a day. */
+/** A titled post at this minute. */
 function titled(minute: number, title: string, data: Record<string, unknown> = {}): string {
   return quoted({ title, date: at(minute), tags: ["posts"], ...data }, "Body\n");
 }
@@ -31,10 +31,10 @@ describe("the posts of the feed", () => {
     "page.md": quoted({ title: "Page", date: at(4) }, "No post.\n"),
   };
 
-  it("are those tagged posts by default", async () => {
+  it("are those with the tag posts by default", async () => {
     const built = await site({ files: three });
     expect(built.read("twtxt.txt")).toBe(`${HEADER}${lineOf(1, "A")}\n${lineOf(2, "B")}\n`);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
+    expect(logged(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
   });
 
   it("are those of the collection in the option", async () => {
@@ -53,7 +53,7 @@ describe("the posts of the feed", () => {
       options: `{ collection: (post) => post.data.title === "Page" || post.inputPath.endsWith("c.md") }`,
     });
     expect(lines(built)).toEqual([lineOf(3, "C"), lineOf(4, "Page")]);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
+    expect(logged(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
   });
 
   it("are ordered by time, then by permalink, regardless of the order of the collection", async () => {
@@ -75,16 +75,16 @@ describe("the posts of the feed", () => {
     ]);
   });
 
-  it("include no draft that the site's own preprocessor omits", async () => {
+  it("omit drafts that the site's own preprocessor omits", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "draft.md": titled(2, "Draft", { draft: true }) },
       config: `config.addPreprocessor("drafts", "*", (data) => (data.draft ? false : undefined));`,
     });
     expect(lines(built)).toEqual([lineOf(1, "A")]);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
+    expect(logged(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
   });
 
-  it("include no post that the site's own collection omits", async () => {
+  it("omit posts that the site's own collection omits", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "hidden.md": titled(2, "Hidden", { hidden: true }) },
       options: `{ collection: "shown" }`,
@@ -93,7 +93,7 @@ describe("the posts of the feed", () => {
     expect(lines(built)).toEqual([lineOf(1, "A")]);
   });
 
-  it("include no post with eleventyExcludeFromCollections", async () => {
+  it("omit posts with eleventyExcludeFromCollections", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "out.md": titled(2, "Out", { eleventyExcludeFromCollections: true }) },
     });
@@ -120,8 +120,8 @@ describe("a title", () => {
   });
 });
 
-describe("a text in the front matter", () => {
-  it("keeps escaped texts, and causes a warning for an unknown mention", async () => {
+describe("text in the front matter", () => {
+  it("keeps escaped mentions, and causes a warning for an unknown mention", async () => {
     const built = await site({
       files: {
         "a.md": quoted({ tags: "posts", date: at(1), twt: "to @bob, not \\@bob nor \\@<bob https://b.example/t>" }),
@@ -139,7 +139,7 @@ describe("a text in the front matter", () => {
   it.each([
     ["twt: [a, b]", /a\.md: expected twt: "a text", twt: full, twt: false or twt: deleted, got \["a","b"\]\./],
     ["twt: { a: b }", /a\.md: expected twt: "a text", twt: full, twt: false or twt: deleted, got \{"a":"b"\}\./],
-  ])("stops the build if it is not a text: %s", async (line, message) => {
+  ])("stops the build if it is not a string: %s", async (line, message) => {
     const built = await buildSite({ files: { "a.md": `---\ntags: posts\ndate: ${at(1)}\n${line}\n---\nBody\n` } });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(message);
@@ -159,7 +159,7 @@ describe("a function in the options", () => {
       /options\.text: expected a text, or undefined for the default text, got \{\} for \.\/a\.md\./,
     ],
     ["{ text: () => 42 }", /options\.text: expected a text, or undefined for the default text, got 42 for \.\/a\.md\./],
-  ])("with an invalid result stops the build: %s", async (options, message) => {
+  ])("that returns an invalid value stops the build: %s", async (options, message) => {
     const built = await buildSite({ files, options });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(message);
@@ -168,7 +168,7 @@ describe("a function in the options", () => {
 
   it("that selects nothing causes a warning", async () => {
     const built = await site({ files, options: "{ collection: () => false }" });
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       'The function in the option "collection" selects none of the 1 pages in collections.all.',
       "Wrote /twtxt.txt (0 twts).",
     ]);
@@ -178,7 +178,7 @@ describe("a function in the options", () => {
 describe("a post nested too deeply", () => {
   const deep = "<div>".repeat(5000);
 
-  it("stops the build with the name of its file, and says what to do", async () => {
+  it("stops the build with its file name and a fix", async () => {
     const built = await buildSite({ files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${deep}` } });
     expect(built.exitCode).toBe(1);
     expect(built.log).toContain(
@@ -212,7 +212,7 @@ describe("an empty collection", () => {
       },
     });
     expect(built.read("twtxt.txt")).toBe(HEADER);
-    const [warning = "", ...others] = said(built);
+    const [warning = "", ...others] = logged(built);
     expect(warning).toMatch(
       /^The collection "posts" is empty or missing\. Collections: (.*)\. Set the option "collection" to the right one\.$/,
     );
@@ -221,7 +221,7 @@ describe("an empty collection", () => {
     expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
   });
 
-  it("causes a list of ten, the likeliest first: large ones, and those of the configuration before tags", async () => {
+  it("causes a list of the ten likeliest: large ones first, and configured ones before tags", async () => {
     const tags = Array.from({ length: 12 }, (_, i) => `tag${i}`);
     const built = await site({
       files: {
@@ -236,48 +236,48 @@ describe("an empty collection", () => {
         config.addCollection("tagList", () => ["tag0", "tag1"]);
         config.addCollection("byYear", () => ({ 2024: [] }));`,
     });
-    const [warning = ""] = said(built);
+    const [warning = ""] = logged(built);
     expect(/Collections: (.*)\. Set/.exec(warning)?.[1]).toMatch(
       /^blog \(2\), few \(1\), big \(3\), tag7 \(2\)(, tag\d+ \(1\)){6} and 8 more$/,
     );
   });
 
-  it("causes a warning also next to a collection with posts", async () => {
+  it("causes a warning even alongside a collection with posts", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A") },
       options: `{ collection: ["posts", "nothing", "missing"] }`,
       config: `config.addCollection("nothing", () => []);`,
     });
     expect(lines(built)).toEqual([lineOf(1, "A")]);
-    expect(said(built).map((sentence) => sentence.split(". ")[0])).toEqual([
+    expect(logged(built).map((sentence) => sentence.split(". ")[0])).toEqual([
       'The collection "nothing" is empty or missing',
       'The collection "missing" is empty or missing',
       "Wrote /twtxt.txt (1 twt).",
     ]);
-    expect(said(built)[0]).toContain("nothing (0)");
+    expect(logged(built)[0]).toContain("nothing (0)");
   });
 
-  it("gives a feed with only a header in a site without posts", async () => {
+  it("results in a feed with only a header on a site without posts", async () => {
     const built = await site({ files: { "index.md": quoted({ title: "Home" }, "Welcome\n") } });
     expect(built.read("twtxt.txt")).toBe(HEADER);
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       'The collection "posts" is empty or missing. Collections: all (1). Set the option "collection" to the right one.',
       "Wrote /twtxt.txt (0 twts).",
     ]);
   });
 
-  it("is described in a site without pages, which has no collection", async () => {
+  it("causes a warning even on a site without pages or collections", async () => {
     const built = await site({ files: {} });
     expect(built.read("twtxt.txt")).toBe(HEADER);
-    expect(said(built)[0]).toMatch(/^The collection "posts" is empty or missing\. /);
-    expect(said(built)[0]).not.toContain("Collections: .");
+    expect(logged(built)[0]).toMatch(/^The collection "posts" is empty or missing\. /);
+    expect(logged(built)[0]).not.toContain("Collections: .");
   });
 });
 
 describe("the text of a post", () => {
   const HTTPS = "https://alice.example";
   const BOB = "https://bob.example/twtxt.txt";
-  /** Name, front matter, body, and the text; `null` for no twt. */
+  /** Name, front matter, body and expected text; `null` for no twt. */
   const cases: [name: string, data: Record<string, unknown>, body: string, text: string | null][] = [
     ["title-alone", { title: "Title" }, "Body", `Title: ${HTTPS}/title-alone/`],
     ["title-and-summary", { title: "Title", summary: "Short." }, "Body", `Title: Short. ${HTTPS}/title-and-summary/`],
@@ -392,26 +392,26 @@ describe("the text of a post", () => {
     expect(textAt(built, at(minute))).toBe(text);
   });
 
-  it("adds no other line to the feed", () => {
+  it("adds only these lines to the feed", () => {
     expect(lines(built)).toHaveLength(cases.filter(([, , , text]) => text !== null).length);
   });
 
-  it("is counted as missing if it is empty, but not for twt: false", () => {
-    expect(said(built).at(-1)).toBe(
+  it("is reported as missing if empty, but not with twt: false", () => {
+    expect(logged(built).at(-1)).toBe(
       `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts without content left out: ./twt-full-without-body.md, ./note-with-nothing.md, ./reply-with-nothing.md. ${WHAT_TO_DO}`,
     );
   });
 
-  it("is reported as missing for the first three posts, with advice", async () => {
+  it("is reported as missing for the first three posts, with a fix", async () => {
     const empty = Array.from({ length: 61 }, (_, i) => [`${two(i)}.md`, quoted({ date: at(i), tags: ["posts"] })]);
     const silent = await site({ files: Object.fromEntries(empty) });
-    expect(said(silent)).toEqual([
+    expect(logged(silent)).toEqual([
       `Wrote /twtxt.txt (0 twts). 61 posts without content left out: ./00.md, ./01.md, ./02.md and 58 more. ${WHAT_TO_DO}`,
     ]);
   });
 
-  it("causes a warning for a reply without a feed, which names the file", () => {
-    const [warning, ...others] = said(built).filter((line) => line.includes("replyTo"));
+  it("causes a warning with the file name for a reply without a feed", () => {
+    const [warning, ...others] = logged(built).filter((line) => line.includes("replyTo"));
     expect(warning).toMatch(
       /^3 posts with a replyTo without the URL of a feed, so the author is not notified: .*\. Write replyTo: "<hash> <feed url>"\.$/,
     );
@@ -422,7 +422,7 @@ describe("the text of a post", () => {
 });
 
 describe("the option text", () => {
-  it("sets the text of each post from its collection item, or the default with undefined", async () => {
+  it("sets the text of each post from its collection item, or keeps the default for undefined", async () => {
     const built = await site({
       files: {
         "words.md": titled(1, "Words"),
@@ -448,12 +448,12 @@ describe("the option text", () => {
       `${at(6)}\t(#abcdefg) @<bob.example https://bob.example/twtxt.txt> Reply | /reply/ | 2024 | <p>Body</p>`,
       `${at(7)}\ta${LS}2024-01-01T00:00:00Z b`,
     ]);
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       `Wrote /twtxt.txt (5 twts). 1 post without content left out: ./empty.md. ${WHAT_TO_DO}`,
     ]);
   });
 
-  it("gets the default text, which it can return unchanged, and the URL of the page", async () => {
+  it("receives the default text, which it can return unchanged, and the page's URL", async () => {
     const bob = "https://bob.example/twtxt.txt";
     const built = await site({
       files: {
@@ -485,13 +485,13 @@ describe("the option text", () => {
         "c.md": quoted({ date: at(3), tags: ["posts"] }, "\u200b."),
       },
     });
-    expect(said(built)).toEqual([
+    expect(logged(built)).toEqual([
       "2 posts without a visible character: ./a.md, ./b.md. Readers see an empty twt. Add some text, or leave the post out with twt: false.",
       "Wrote /twtxt.txt (3 twts).",
     ]);
   });
 
-  it("stops the build with the author's own error", async () => {
+  it("stops the build with the error it throws", async () => {
     const built = await buildSite({
       files: { "a.md": titled(1, "A") },
       options: `{ text() { throw new Error("of the author"); } }`,
@@ -503,7 +503,7 @@ describe("the option text", () => {
 });
 
 describe("the option follow", () => {
-  it("gives a reply the nick of its author, and short mentions their feed", async () => {
+  it("adds the nick to a reply, and the feed to short mentions", async () => {
     const built = await site({
       files: {
         "reply.md": quoted({ date: at(1), tags: ["posts"], replyTo: "abcdefg https://bob.example/twtxt.txt" }, "Yes"),
@@ -527,12 +527,12 @@ describe("an invalid replyTo", () => {
     { replyTo: "abcdefg bob.example/twtxt.txt" },
     { replyTo: "1BCDEFG https://bob.example/twtxt.txt" },
     { replyTo: ["abcdefg", "https://bob.example/twtxt.txt"] },
-  ])("stops the build and names the file: $replyTo", async ({ replyTo }) => {
+  ])("stops the build with the file name: $replyTo", async ({ replyTo }) => {
     const built = await buildSite({
       files: { "notes/yes.md": quoted({ date: at(1), tags: ["posts"], replyTo }, "Yes") },
     });
     expect(built.exitCode).toBe(1);
-    expect(stopped(built)).toBe(
+    expect(buildError(built)).toBe(
       `./notes/yes.md: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
     );
     expect(built.has("twtxt.txt")).toBe(false);

@@ -35,7 +35,7 @@ it("a build replaces the published files, and removes former archives and docume
     "twtxt.txt",
   ]);
 
-  // A leftover of a build that was killed while it wrote.
+  // A leftover of a build that was killed while writing.
   writeFileSync(join(published, "twtxt.txt.0123456789ab.tmp"), "ne");
   await publish(root, handover, [{ path: "/twtxt.txt", content: "new" }]);
   expect(names().filter((name) => String(name).includes("twtxt") || String(name).includes("json"))).toEqual([

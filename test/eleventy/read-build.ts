@@ -6,7 +6,7 @@ import type { BuiltSite } from "../helpers/site.js";
 /** The header of Alice's feed with only the two required options. */
 export const HEADER = "# nick = alice\n# url = https://alice.example/twtxt.txt\n\n";
 
-/** A post: front matter with every value quoted as JSON, and the body byte for byte. */
+/** A post with front matter in which each value is quoted as JSON, and the body unchanged. */
 export function quoted(data: Record<string, unknown>, body = ""): string {
   const lines = Object.entries(data).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
   return `---\n${lines.join("")}---\n${body}`;
@@ -18,18 +18,18 @@ export function lines(built: BuiltSite, path = "twtxt.txt"): string[] {
   return body.split("\n").slice(0, -1);
 }
 
-/** The text of the line with this timestamp; `null` for none. @throws Error if there are several */
+/** The text of the twt with this timestamp; `null` for none. @throws Error if there are several */
 export function textAt(built: BuiltSite, timestamp: string): string | null {
   const found = lines(built).filter((line) => line.startsWith(`${timestamp}\t`));
   if (found.length > 1) throw new Error(`${found.length} lines at ${timestamp}`);
   return found[0]?.slice(timestamp.length + 1) ?? null;
 }
 
-/** The messages of the plugin without the one about the host: the warnings in order, then the others. */
-export function said(built: BuiltSite): string[] {
+/** The plugin's log messages, except the one about the host: warnings in order, then the others. */
+export function logged(built: BuiltSite): string[] {
   const name = "[eleventy-plugin-twtxt] ";
   const sentences = built.log.split("\n").flatMap((line) => (line.startsWith(name) ? [line.slice(name.length)] : []));
-  // Warnings use a different stream, so their position in the log varies.
+  // Warnings go to another stream, so their position in the log varies.
   const isSummary = (sentence: string) => sentence.startsWith("Wrote ");
   const isOfHost = (sentence: string) => sentence.startsWith("Built for the host ");
   return [
@@ -39,7 +39,7 @@ export function said(built: BuiltSite): string[] {
 }
 
 /** The error message that stopped a build. */
-export function stopped(built: BuiltSite): string | null {
+export function buildError(built: BuiltSite): string | null {
   return /^\[11ty\] (?:\d+\. )?\[eleventy-plugin-twtxt\] (.*?)(?: \(via TwtxtError\))?$/m.exec(built.log)?.[1] ?? null;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { twtHash } from "../../plugin/feed/hash.js";
 import { type BuiltSite, buildSite, site } from "../helpers/site.js";
-import { HEADER, lines, projectFile, quoted, said, stopped, textAt } from "./read-build.js";
+import { buildError, HEADER, lines, logged, projectFile, quoted, textAt } from "./read-build.js";
 
 const FEED_URL = "https://alice.example/twtxt.txt";
 const FEED_LINK = `<link rel="alternate" type="text/plain" title="alice's twtxt feed" href="/twtxt.txt">`;
@@ -35,7 +35,7 @@ function outputOf(built: BuiltSite): Record<string, string> {
 }
 
 describe("permalinks", () => {
-  it("of any kind lead to the page", async () => {
+  it("of any kind appear in the twt's link", async () => {
     const built = await site({
       files: {
         "no-slash.md": titled(1, "A", { permalink: "no-slash/index.html" }),
@@ -80,7 +80,7 @@ describe("permalinks", () => {
 });
 
 describe("template languages", () => {
-  it("can all have posts", async () => {
+  it("can all be used for posts", async () => {
     const built = await site({
       files: {
         "a.liquid": note(1, "<p>{{ 1 | plus: 1 }} in Liquid</p>"),
@@ -111,15 +111,15 @@ describe("template languages", () => {
     ]);
   });
 
-  it("can be only Markdown, without JavaScript", async () => {
+  it("can be Markdown alone, without JavaScript", async () => {
     const built = await site({ files: { "a.md": titled(1, "A") }, config: `return { templateFormats: ["md"] };` });
     expect(built.read("twtxt.txt")).toBe(`${HEADER}${at(1)}\tA: https://alice.example/a/\n`);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
+    expect(logged(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
   });
 });
 
 describe("folders", () => {
-  it("can be the root for the input and dist for the output", async () => {
+  it("can be the project root for the input and dist for the output", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A") },
       config: `return { dir: { input: ".", output: "dist" } };`,
@@ -143,7 +143,7 @@ describe("folders", () => {
 });
 
 describe("several languages", () => {
-  it("with a collection each are one feed", async () => {
+  it("with one collection each are one feed", async () => {
     const post = (minute: number, title: string, lang: string) => titled(minute, title, { tags: [`posts_${lang}`] });
     const built = await site({
       imports: `import { EleventyI18nPlugin } from "@11ty/eleventy";`,
@@ -163,12 +163,12 @@ describe("several languages", () => {
       "2024-01-02T03:01:06Z\tUn: https://alice.example/fr/a/",
       `${at(2)}\tTwo: https://alice.example/en/b/`,
     ]);
-    expect(said(built)[0]).toMatch(/^\.\/fr\/a\.md and \.\/en\/a\.md have the same time, 2024-01-02T03:01:05Z\./);
+    expect(logged(built)[0]).toMatch(/^\.\/fr\/a\.md and \.\/en\/a\.md have the same time, 2024-01-02T03:01:05Z\./);
   });
 });
 
 describe("pagination", () => {
-  it("over the posts adds and removes no twt", async () => {
+  it("over the posts does not change the twts", async () => {
     const built = await site({
       files: {
         "a.md": titled(1, "A"),
@@ -180,7 +180,7 @@ describe("pagination", () => {
     expect(built.read("1/index.html")).toBe("/b/<p>Body</p>\n");
   });
 
-  it("of a post has a twt for its first page, and for each that is in the collection", async () => {
+  it("of a post has a twt for its first page, or for each page in the collection", async () => {
     const paged = (minute: number, title: string, all: boolean) =>
       `---\ntitle: ${title}\ndate: ${at(minute)}\ntags: posts\nitems: [x, y]\npagination:\n  data: items\n  size: 1\n  addAllPagesToCollections: ${all}\n---\n{{ pagination.items[0] }}`;
     const built = await site({ files: { "first.njk": paged(1, "First", false), "all.njk": paged(2, "All", true) } });
@@ -200,7 +200,7 @@ describe("a path prefix", () => {
   };
   const feed = `# nick = alice\n# url = https://alice.example/blog/twtxt.txt\n\n${at(1)}\tA: https://alice.example/blog/a/\n`;
 
-  it("is part of the feed's URL and of the link to it, once", async () => {
+  it("appears once in the feed's URL and in the link to it", async () => {
     const built = await site({ files, config: `return { pathPrefix: "/blog/" };` });
     expect(built.read("twtxt.txt")).toBe(
       `${feed}${at(2)}\t[b](https://alice.example/blog/b/) [c](https://alice.example/blog/n/c/)\n`,
@@ -208,7 +208,7 @@ describe("a path prefix", () => {
     expect(built.read("a/index.html")).toBe(
       `<!doctype html><html><head><title>A</title>${FEED_LINK.replace("/twtxt", "/blog/twtxt")}\n</head><body><p><a href="/blog/b/">b</a></p>\n</body></html>\n`,
     );
-    expect(said(built)).toEqual(["Wrote /blog/twtxt.txt (2 twts)."]);
+    expect(logged(built)).toEqual(["Wrote /blog/twtxt.txt (2 twts)."]);
   });
 
   const htmlBase = {
@@ -216,7 +216,7 @@ describe("a path prefix", () => {
     config: `config.addPlugin(EleventyHtmlBasePlugin); return { pathPrefix: "/blog/" };`,
   };
 
-  it("is added once also with EleventyHtmlBasePlugin, which adds it to every link", async () => {
+  it("is added once, even with EleventyHtmlBasePlugin, which adds it to every link", async () => {
     const built = await site({
       files: { ...files, "a.md": titled(1, "A", { layout: "page.njk" }, "[b](/b/)\n"), "n.md": null },
       ...htmlBase,
@@ -226,7 +226,7 @@ describe("a path prefix", () => {
     expect(hrefs).toEqual(["/blog/twtxt.txt", "/blog/b/"]);
   });
 
-  it("is in the links of a note, as EleventyHtmlBasePlugin adds it on the page", async () => {
+  it("is added to the links of a note, as EleventyHtmlBasePlugin does on the page", async () => {
     const built = await site({ files: { "n.md": note(2, "[b](/b/) [c](c/) ![d](/d.png)\n") }, ...htmlBase });
     expect(built.read("n/index.html")).toContain('href="/blog/b/"');
     expect(textAt(built, at(2))).toBe(
@@ -239,7 +239,7 @@ describe("a feed at the path of a page", () => {
   it.each(["/feed/index.html", "/feed"])("stops the build: %s", async (path) => {
     const built = await buildSite({ files: { "feed.md": "A page" }, options: `{ path: "${path}" }` });
     expect(built.exitCode).toBe(1);
-    expect(stopped(built)).toContain(`./feed.md is already written to ${path}.`);
+    expect(buildError(built)).toContain(`./feed.md is already written to ${path}.`);
   });
 });
 
@@ -257,12 +257,12 @@ describe("the plugin added twice", () => {
 describe("a quiet build", () => {
   it("still warns", async () => {
     const built = await site({ files: { "a.md": "---\ntags: posts\ntitle: A\n---\n" }, flags: { quietMode: true } });
-    expect(said(built)).toEqual([expect.stringMatching(/^1 post left out of the feed, because the date is missing/)]);
+    expect(logged(built)).toEqual([expect.stringMatching(/^1 post left out of the feed, because the date is missing/)]);
   });
 });
 
-describe("pages without a page of their own", () => {
-  it("have a twt each", async () => {
+describe("pagination without output pages", () => {
+  it("has a twt for each item", async () => {
     const built = await site({
       files: {
         "a.njk": `---\ntags: posts\ndate: ${at(1)}\nitems: [x, y, z]\npermalink: false\npagination:\n  data: items\n  size: 1\n  addAllPagesToCollections: true\n---\n{{ pagination.items[0] }}`,
@@ -272,7 +272,7 @@ describe("pages without a page of their own", () => {
   });
 });
 
-describe("links in templates, below a path prefix", () => {
+describe("links in templates, with a path prefix", () => {
   it("are prefixed once, by the plugin or by EleventyHtmlBasePlugin", async () => {
     const files = { "a.html": `<html><head>{% twtxtHead %}</head><a href="{{ twtxt.href }}">feed</a></html>` };
     const prefix = `return { pathPrefix: "/blog/", htmlTemplateEngine: "liquid" };`;
@@ -291,7 +291,7 @@ describe("links in templates, below a path prefix", () => {
   });
 });
 
-describe("text that only looks like a link or a head", () => {
+describe("text that looks like a link or a head", () => {
   it("is ignored", async () => {
     const feedLink = `<link rel="alternate" type="text/plain" title="alice&#39;s twtxt feed" href="/twtxt.txt">`;
     const built = await site({
@@ -307,7 +307,7 @@ describe("text that only looks like a link or a head", () => {
     expect(built.read("comment/index.html").match(/<link rel="alternate"/g)?.length).toBe(2);
     expect(built.read("data/index.html")).toContain('<link rel="webmention" href="https://alice.example/wm">');
     expect(built.read("own/index.html").match(/rel="webmention"/g)?.length).toBe(1);
-    expect(said(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([]);
+    expect(logged(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([]);
   });
 });
 
@@ -325,7 +325,7 @@ describe("posts in WebC", () => {
 });
 
 describe("links between posts", () => {
-  it("to a template lead to its page, as with InputPathToUrlTransformPlugin", async () => {
+  it("to a template point to its page, as with InputPathToUrlTransformPlugin", async () => {
     const body =
       "[b](b.md) [up](../top.md?x=1#part) [root](/notes/b.md) [none](gone.md) [other](https://x.example/b.md)";
     const built = await site({
@@ -340,7 +340,7 @@ describe("links between posts", () => {
   });
 });
 
-describe("the ways to build", () => {
+describe("a build", () => {
   const files = {
     "_includes/page.njk": PAGE,
     "a.md": titled(1, "A", { layout: "page.njk" }),
@@ -356,7 +356,7 @@ describe("the ways to build", () => {
     first = await site({ files, options });
   });
 
-  it("twice gives the same bytes", async () => {
+  it("has the same output when repeated", async () => {
     const again = await site({ files, options });
     expect(outputOf(again)).toEqual(outputOf(first));
     expect(Object.keys(outputOf(first))).toContain("twtxt-2019.txt");
@@ -368,7 +368,7 @@ describe("the ways to build", () => {
     expect(outputOf(over)).toEqual(outputOf(first));
   });
 
-  it("to JSON prints nothing else and writes no feed", async () => {
+  it("with --to=json prints only JSON and writes no feed", async () => {
     const built = await site({ files, options, args: ["--to=json"] });
     const pages = JSON.parse(built.log) as { url: string }[];
     expect(pages.map(({ url }) => url).toSorted()).toEqual(["/a/", "/b/", "/c/", "/old/", "/older/"]);
@@ -376,23 +376,23 @@ describe("the ways to build", () => {
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });
 
-  it("dry writes nothing", async () => {
+  it("with dryRun writes no file", async () => {
     const built = await site({ files, options, flags: { dryRun: true } });
     expect(existsSync(join(built.folder, "_site"))).toBe(false);
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
-    expect(said(built).filter((sentence) => sentence.startsWith("Wrote"))).toEqual([]);
+    expect(logged(built).filter((sentence) => sentence.startsWith("Wrote"))).toEqual([]);
   });
 
-  it("dry writes nothing, also without posts", async () => {
+  it("with dryRun writes no file, even without posts", async () => {
     const built = await site({ files: { "index.md": "Home" }, flags: { dryRun: true } });
     expect(existsSync(join(built.folder, "_site"))).toBe(false);
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });
 
-  it("quietly logs only warnings", async () => {
+  it("with quietMode logs only warnings", async () => {
     const built = await site({ files, options, flags: { quietMode: true } });
     expect(built.read("twtxt.txt")).toBe(first.read("twtxt.txt"));
-    expect(said(built).filter((sentence) => !sentence.startsWith("Wrote"))).toEqual([]);
+    expect(logged(built).filter((sentence) => !sentence.startsWith("Wrote"))).toEqual([]);
   });
 });
 
@@ -400,7 +400,7 @@ describe("the rest of the site", () => {
   const files = {
     "_includes/base.njk": `<!doctype html>\n<html>\n<head>\n  <title>{{ title }}</title>\n</head>\n<body>\n{{ content | safe }}\n<footer>{{ collections.all | length }}</footer>\n</body>\n</html>\n`,
     "_includes/post.njk": `---\nlayout: base.njk\n---\n<h1>{{ title }}</h1>{{ content | safe }}{% for tag in tags %}<a href="/tags/{{ tag }}/">{{ tag }}</a>{% endfor %}`,
-    // Eleventy would order these by the age of their files.
+    // Without a date, Eleventy would order these by file age.
     "content/content.json": `{ "date": "2020-01-01T00:00:00Z" }`,
     "content/posts/posts.json": `{ "layout": "post.njk", "tags": "posts" }`,
     "content/posts/one.md": quoted({ title: "One", date: at(1), tags: ["x", "y"] }, "1 @nobody\n"),
@@ -423,7 +423,7 @@ describe("the rest of the site", () => {
     config.addPassthroughCopy({ public: "/" });
     return { dir: { input: "content", includes: "../_includes" } };`;
 
-  it("is the same byte for byte as without the plugin, except for the links in the heads", async () => {
+  it("is byte for byte the same as without the plugin, except for the links in each head", async () => {
     const plain = await site({
       files: { ...files, "eleventy.config.js": `export default function (config) {${config}}\n` },
     });
@@ -470,7 +470,7 @@ describe("the links in a page's head", () => {
   const OTHER = `<link rel="webmention" href="https://webmention.example/alice/webmention">`;
   const options = `{ webmention: "${ENDPOINT}" }`;
 
-  it("are before the first end of a head, once", async () => {
+  it("are added once, before the first </head>", async () => {
     const built = await site({
       options,
       files: {
@@ -491,7 +491,7 @@ describe("the links in a page's head", () => {
     expect(built.read("e.xml")).toBe("<head></head>");
   });
 
-  it("ignore an end of a head in a script or a comment", async () => {
+  it("are not added at a </head> in a script or a comment", async () => {
     const script = `<script>const page = "<head></head>";</script>`;
     const comment = "<!-- </head> -->";
     const built = await site({
@@ -501,7 +501,7 @@ describe("the links in a page's head", () => {
     expect(built.read("b/index.html")).toBe(`<html><head>${comment}${FEED_LINK}\n</head></html>`);
   });
 
-  it("keep another endpoint, with one warning that has the number of pages, the endpoint and advice", async () => {
+  it("keep another endpoint, with one warning that has the number of pages, the endpoint and a fix", async () => {
     const built = await site({
       options,
       files: {
@@ -521,14 +521,14 @@ describe("the links in a page's head", () => {
     expect(built.read("d/index.html")).toBe(
       `<html><head><link href="https://alice.example/webmention?a=1&amp;b=2" rel=webmention>${FEED_LINK}\n</head></html>`,
     );
-    expect(said(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([
+    expect(logged(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([
       `2 pages name another webmention endpoint, https://webmention.example/alice/webmention, which takes precedence. Remove that link from the layout to receive mentions at ${ENDPOINT}, or set the option "webmention" to it.`,
     ]);
   });
 
-  it("cause a warning in the singular for a single page", async () => {
+  it("cause a warning in the singular for one page", async () => {
     const built = await site({ options, files: { "a.html": `<html><head>${OTHER}</head></html>` } });
-    expect(said(built).find((sentence) => sentence.includes("endpoint"))).toMatch(
+    expect(logged(built).find((sentence) => sentence.includes("endpoint"))).toMatch(
       /^1 page names another webmention endpoint, https:\/\/webmention\.example\/alice\/webmention, which takes precedence\. /,
     );
   });
@@ -536,10 +536,10 @@ describe("the links in a page's head", () => {
   it("cause no warning about another endpoint if the site has none", async () => {
     const built = await site({ files: { "a.html": `<html><head>${OTHER}</head></html>`, "b.md": titled(1, "B") } });
     expect(built.read("a/index.html")).toBe(`<html><head>${OTHER}${FEED_LINK}\n</head></html>`);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
+    expect(logged(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
   });
 
-  it("are only in the shortcode twtxtHead if the option head is false", async () => {
+  it("are only added by the shortcode twtxtHead if the option head is false", async () => {
     const built = await site({
       options: `{ webmention: "${ENDPOINT}", head: false }`,
       files: {
@@ -554,13 +554,13 @@ describe("the links in a page's head", () => {
     expect(built.read("c/index.html")).toBe(links);
   });
 
-  it("are not added twice with the shortcode twtxtHead", async () => {
+  it("are added once with the shortcode twtxtHead", async () => {
     const built = await site({ options, files: { "a.njk": "<html><head>{% twtxtHead %}\n</head></html>" } });
     expect(built.read("a/index.html")).toBe(`<html><head>${FEED_LINK}\n${ENDPOINT_LINK}\n</head></html>`);
   });
 });
 
-describe("in templates", () => {
+describe("templates", () => {
   const text = "A: https://alice.example/a/";
   const hash = twtHash(FEED_URL, { timestamp: at(1), text });
   const mentioning = "Hi @<bob https://bob.example/twtxt.txt>";
@@ -585,7 +585,7 @@ describe("in templates", () => {
     });
   });
 
-  it("a layout shows the twt of its post", () => {
+  it("show a post's twt in its layout", () => {
     const reply = (label: string, of: string) =>
       `<p class="twtxt-reply">${label} <code>(#${of}) @&lt;alice ${FEED_URL}&gt;</code></p>`;
     expect(built.read("a/index.html")).toBe(
@@ -598,12 +598,12 @@ describe("in templates", () => {
     expect(built.read("d/index.html")).toBe(`${dHash}|${reply("Reply from a twtxt client with:", dHash)}`);
   });
 
-  it("a layout gets no twt for a page without one", () => {
+  it("have no twt for a page without one", () => {
     expect(built.read("c/index.html")).toBe("<p>Body</p>\nno twt||");
     expect(built.read("about/index.html")).toBe("<p>About</p>\nno twt||");
   });
 
-  it("another page shows the twts of all posts", () => {
+  it("show the twts of all posts on another page", () => {
     expect(built.read("list/index.html")).toBe(`${[at(1), at(2), "", at(4)].join(",")}, ${hash} `);
     const hashes = lines(built).map((line) => {
       const [timestamp = "", ...rest] = line.split("\t");
@@ -612,11 +612,11 @@ describe("in templates", () => {
     expect(built.read("list-too/index.html").split(",")).toEqual([...hashes.slice(0, 2), "-", ...hashes.slice(2)]);
   });
 
-  it("the global data twtxt are a blogroll", () => {
+  it("show a blogroll from the global data twtxt", () => {
     expect(built.read("roll/index.html")).toBe(`${FEED_URL} /twtxt.txt alice bob=https://bob.example/twtxt.txt`);
   });
 
-  it("the body of a post shows the twt of another", async () => {
+  it("show a post's twt in the body of another post", async () => {
     const two = await site({
       files: {
         "a.md": titled(1, "A"),
@@ -630,7 +630,7 @@ describe("in templates", () => {
   });
 
   it.each(["{{ page | twt | json }}", "{% twtxtReply %}"])(
-    "the body of a post cannot show its own twt by %s",
+    "cannot show a post's own twt in its body: %s",
     async (use) => {
       const failed = await buildSite({
         files: { "notes/a.md": note(1, use) },
@@ -644,7 +644,7 @@ describe("in templates", () => {
     },
   );
 
-  it("two posts whose bodies show each other's twt stop the build", async () => {
+  it("stop the build if the bodies of two posts show each other's twt", async () => {
     const showing = (url: string) => `{% assign t = "${url}" | twt %}{{ t.hash }}`;
     const failed = await buildSite({ files: { "a.md": note(1, showing("/b/")), "b.md": note(2, showing("/a/")) } });
     expect(failed.exitCode).toBe(1);
@@ -660,7 +660,7 @@ describe("a site that writes the feed's file itself", () => {
   it.each([
     { kind: "a template", files: { "own.njk": `---\npermalink: /twtxt.txt\n---\n${own}` }, source: "./own.njk" },
     {
-      kind: "a template of JavaScript",
+      kind: "a JavaScript template",
       files: { "own.11ty.js": `export default { data: { permalink: "twtxt.txt" }, render: () => "x" };` },
       source: "./own.11ty.js",
     },
@@ -671,7 +671,7 @@ describe("a site that writes the feed's file itself", () => {
       source: "./twtxt.txt",
     },
     {
-      kind: "a file copied from elsewhere",
+      kind: "a file copied from another folder",
       files: { "my/feed.txt": own },
       config: `config.addPassthroughCopy({ "my/feed.txt": "twtxt.txt" });`,
       source: "./my/feed.txt",
@@ -683,13 +683,13 @@ describe("a site that writes the feed's file itself", () => {
       source: "./public/twtxt.txt",
     },
     {
-      kind: "copied files of a glob",
+      kind: "files copied by a glob",
       files: { "twtxt.txt": own },
       config: `config.addPassthroughCopy("*.txt");`,
       source: "./twtxt.txt",
     },
     {
-      kind: "a format that is copied",
+      kind: "a template format that is copied",
       files: { "twtxt.txt": own },
       config: `config.addTemplateFormats("txt");`,
       source: "./twtxt.txt",
@@ -697,11 +697,11 @@ describe("a site that writes the feed's file itself", () => {
   ])("stops the build, with both solutions: $kind", async ({ files, config, source }) => {
     const built = await buildSite({ files: { "a.md": titled(1, "A"), ...files }, ...(config && { config }) });
     expect(built.exitCode).toBe(1);
-    expect((stopped(built) ?? "").replace(/^(?!\.\/)/, "./")).toBe(sentence(source));
+    expect((buildError(built) ?? "").replace(/^(?!\.\/)/, "./")).toBe(sentence(source));
     if (built.has("twtxt.txt")) expect(built.read("twtxt.txt")).toBe(own);
   });
 
-  it("stops the build for an archive as well", async () => {
+  it("stops the build for an archive, too", async () => {
     const built = await buildSite({
       files: {
         "a.md": titled(1, "A"),
@@ -711,12 +711,12 @@ describe("a site that writes the feed's file itself", () => {
       },
     });
     expect(built.exitCode).toBe(1);
-    expect(stopped(built)).toBe(sentence("./own.njk", "/twtxt-2018.txt"));
+    expect(buildError(built)).toBe(sentence("./own.njk", "/twtxt-2018.txt"));
     expect(built.read("twtxt-2018.txt")).toBe(own);
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("keeps it if the feed has another path", async () => {
+  it("keeps the file if the feed has another path", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "public/twtxt.txt": own },
       config: `config.addPassthroughCopy({ public: "/" });`,

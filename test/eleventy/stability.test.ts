@@ -16,14 +16,14 @@ const FIRST_DAY = Date.parse("2018-01-01T00:00:00Z");
 const DAYS = 6 * 365 + 1;
 const POSTS = 500;
 
-/** A post as its author has it. */
+/** A post of the author. */
 interface Draft {
   slug: string;
   date: number;
   words: string;
 }
 
-/** The feed of a blog: its twts by the permalink of their posts, and its files. */
+/** The feed of a blog: its twts by permalink, and its files. */
 interface Feed {
   schedule: Schedule;
   twts: Map<string, Twt>;
@@ -108,12 +108,12 @@ function urlOf(slug: string): string {
   return `/${slug}/`;
 }
 
-/** The posts that moved to another second, with a warning. */
+/** The posts that moved to another second with a warning. */
 function movedIn({ schedule }: Feed): Set<string> {
   return new Set(schedule.moved.map(({ post }) => permalinkOf(post)));
 }
 
-/** Whether all seconds between two posts are taken, so that one moves the other. */
+/** Whether all seconds between two posts are taken, so that one can move the other. */
 function isNextTo(url: string, other: string, { twts }: Feed): boolean {
   const taken = new Set([...twts.values()].map(({ timestamp }) => Date.parse(timestamp)));
   const [from = 0, to = 0] = [url, other]
@@ -142,7 +142,7 @@ function lastTwt(file: string): Twt {
   return { timestamp, text: text.join("\t") };
 }
 
-/** The parts that must not change when one post does. */
+/** Checks the parts that must not change when one post changes. */
 function expectSame(before: Feed, after: Feed, slug: string): void {
   const url = urlOf(slug);
   const warned = new Set([...movedIn(before), ...movedIn(after)]);
@@ -165,12 +165,12 @@ function expectSame(before: Feed, after: Feed, slug: string): void {
     const was = before.files.get(path);
     if (path === "/twtxt.txt" || was === undefined || years.has(periodOf(path))) continue;
     expect(withoutPrev(content), path).toBe(withoutPrev(was));
-    // The hash of the last twt of the previous archive, if that twt is a different one now.
+    // `prev` has the hash of the last twt in the previous archive, which may have changed.
     if (content !== was) expectOtherEnd(before, after, path);
   }
 }
 
-/** Two `prev` fields may differ only if their archive ends with a different twt. */
+/** Checks that `prev` differs only because its archive ends with a different twt. */
 function expectOtherEnd(before: Feed, after: Feed, path: string): void {
   const [was, is] = [before, after].map(({ files }) => {
     const [hash = "", name = ""] = prevOf(files.get(path))?.split(" ") ?? [];
@@ -184,7 +184,7 @@ function expectOtherEnd(before: Feed, after: Feed, path: string): void {
 
 describe("a post that is added, edited or removed", () => {
   it.each(["UTC", "Australia/Sydney", "America/Los_Angeles"])(
-    "changes no other line and no archive of another year, in %s",
+    "changes no other line and no archive of another year: %s",
     (timeZone) => {
       fc.assert(
         fc.property(aBlog, fc.array(aChange, { minLength: 8, maxLength: 8 }), (start, changes) => {
@@ -204,7 +204,7 @@ describe("a post that is added, edited or removed", () => {
     },
   );
 
-  it("gives the same feed for any order of the posts", () => {
+  it("results in the same feed for any order of posts", () => {
     fc.assert(
       fc.property(aBlog, (blog) => {
         expect(feedOf(blog.toReversed(), "UTC").files).toEqual(feedOf(blog, "UTC").files);
@@ -213,7 +213,7 @@ describe("a post that is added, edited or removed", () => {
     );
   });
 
-  it("changes no closed archive with the first post of a new year, which closes another one", () => {
+  it("changes no closed archive if it is the first of a new year, which closes another one", () => {
     const blog = fc.sample(aBlog, { seed: 20261120, numRuns: 1 })[0] ?? [];
     const before = feedOf(blog, "UTC");
     const after = feedOf([...blog, { slug: "new", date: Date.parse("2024-01-01T10:00:00Z"), words: "New." }], "UTC");

@@ -8,7 +8,7 @@ import { type BuiltSite, post, site } from "../helpers/site.js";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const HOSTILE = `<script src="/x.js"></script> <b @html="7 * 7">&lt;</b> {{ 7 * 7 }} {% twtxtHead %} <%= 7 * 7 %>`;
 
-/** A layout of posts in each language, as in docs/templates.md. */
+/** A post layout in each template language, as in docs/templates.md. */
 const LAYOUTS: Record<string, string> = {
   "post.njk": `<head></head>{{ content | safe }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,
   "post.liquid": `<head></head>{{ content }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,
@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 
 describe("a layout", () => {
-  it.each(Object.keys(LAYOUTS))("%s shows the mentions of its post, the reply line and the contact", (layout) => {
+  it.each(Object.keys(LAYOUTS))("%s shows the post's mentions, the reply line and the contact form", (layout) => {
     const page = built.read(`${nameOf(layout)}/index.html`);
     const twt = built.feed().twts.find(({ text }) => text.startsWith(`${layout}:`));
     const feedUrl = built.feed().fields.url?.[0] ?? "";
@@ -97,36 +97,36 @@ describe("a layout", () => {
     expect(page).toContain('<strong class="twtxt-address">alice@');
   });
 
-  it.each(Object.keys(LAYOUTS))("%s takes nothing that a stranger wrote for a template", (layout) => {
+  it.each(Object.keys(LAYOUTS))("%s does not run strangers' text as a template", (layout) => {
     const page = built.read(`${nameOf(layout)}/index.html`);
     expect(page.replaceAll("&quot;", '"')).toContain(
       '>&lt;script src="/x.js"&gt;&lt;/script&gt; &lt;b @html="7 * 7"&gt;&amp;lt;&lt;/b&gt; {{ 7 * 7 }} {% twtxtHead %} &lt;%= 7 * 7 %&gt;</p>',
     );
   });
 
-  it.each(documentedRows())("in %s is written as docs/templates.md says", (language, shortcode, withLabel) => {
+  it.each(documentedRows())("in %s uses the syntax from docs/templates.md", (language, shortcode, withLabel) => {
     const isShown = Object.values(LAYOUTS).some((text) => text.includes(shortcode) && text.includes(withLabel));
     expect({ language, isShown }).toEqual({ language, isShown: true });
   });
 
-  it("in Handlebars has the URL of a blob of the first author", () => {
+  it("in Handlebars has the URL of the first author's blob", () => {
     const [feedUrl = ""] = built.feed().fields.url ?? [];
     expect(built.read("post-hbs/index.html")).toContain(new URL(`/shared/${KEY}/quinces.jpg`, feedUrl).href);
   });
 
-  it("in WebC renders a body that lists mentions, and the page of all mentions", () => {
+  it("in WebC renders a body that lists mentions, and the page with all mentions", () => {
     expect(built.read("own/index.html").split(SCRIPT)).toHaveLength(3);
     expect(built.read("mentions/index.html").split(SCRIPT)).toHaveLength(3);
     expect(built.read("mentions/index.html")).toContain(">bob of post.njk</span></a>");
   });
 
-  it("leaves no WebC attribute in the pages of any language", () => {
+  it("leaves no WebC attribute on any page", () => {
     const pages = ["own", "mentions", "contact", ...Object.keys(LAYOUTS).map(nameOf)];
     expect(pages.filter((page) => built.read(`${page}/index.html`).includes("webc:"))).toEqual([]);
   });
 });
 
-/** The table of languages: the name, the shortcode, the shortcode with a label. */
+/** The rows of the language table: name, shortcode, shortcode with a label. */
 function documentedRows(): [string, string, string][] {
   const document = readFileSync(new URL("../../docs/templates.md", import.meta.url), "utf8");
   const [, table] = /\n\| Language \|[^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)+)/.exec(document) ?? [];

@@ -22,7 +22,7 @@ function isPlain(html: string): boolean {
   return text !== null;
 }
 
-/** The share of plain HTML among random values. */
+/** The fraction of random values that are plain HTML. */
 function shareOfPlain(html: fc.Arbitrary<string>, count: number): number {
   const numRuns = runs(count);
   let plain = 0;
@@ -75,7 +75,7 @@ const aUrl = anyOf(
   ...["a b.png", ""],
 );
 
-/** Markdown as people write notes. */
+/** Markdown that is typical of notes. */
 const someProse = some(
   join(
     fc.oneof(
@@ -171,7 +171,7 @@ const aSoup = some(
   12,
 ).map((inner) => element("p", inner));
 
-describe("plain HTML has the same text as with the parser", () => {
+describe("plain HTML has the same text with and without the parser", () => {
   it.each([{}, { html: true }, { html: true, linkify: true, typographer: true, breaks: true, xhtmlOut: true }])(
     "in notes rendered by markdown-it with %o",
     (options) => {
@@ -185,15 +185,15 @@ describe("plain HTML has the same text as with the parser", () => {
     },
   );
 
-  it("in HTML of any template language", () => {
+  it("in HTML from any template language", () => {
     expect(shareOfPlain(aBody, 2000)).toBeGreaterThan(0.1);
   });
 
-  it("with tags and texts in any order", () => {
+  it("with tags and text in any order", () => {
     expect(shareOfPlain(aSoup, 2000)).toBeGreaterThan(0.02);
   });
 
-  it("in the posts of the example, which are mostly plain", () => {
+  it("in the posts of the example site, which are mostly plain", () => {
     const markdown = markdownIt({ html: true });
     const files = readdirSync("site-example/posts").filter((file) => file.endsWith(".md"));
     const bodies = files.map((file) => markdown.render(matter.read(`site-example/posts/${file}`).content));

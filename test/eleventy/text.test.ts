@@ -43,13 +43,13 @@ describe("the text of a note", () => {
       pictures: [{ url: "https://alice.example/leaf.jpg", alt: "A leaf" }],
     });
 
-  it("is read without loading the HTML parser if the HTML is plain", () => {
+  it("does not load the HTML parser for plain HTML", () => {
     expect(textOf("<p>Hello <em>river</em>.</p>\n")?.text).toBe(
       "Hello *river*.\u2028\u2028![A leaf](https://alice.example/leaf.jpg)",
     );
   });
 
-  it("is read with the HTML parser otherwise", () => {
+  it("is read with the HTML parser for other HTML", () => {
     expect(() => textOf("<table><tr><td>Hello</table>")).toThrow(loaded);
   });
 });

@@ -1,4 +1,4 @@
-// test/eleventy/timeline.test.ts: the page of the newest twts of followed feeds.
+// test/eleventy/timeline.test.ts: the page with the newest twts from followed feeds.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "parse5";
@@ -7,16 +7,16 @@ import { twtHash } from "../../plugin/feed/hash.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
-import { said } from "./read-build.js";
+import { logged } from "./read-build.js";
 
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
 const DAY = 86_400_000;
 const NOW = "2026-11-20T12:00:00Z";
 
-/** Served feeds, by nick: their lines, a status, or `null` to hang up. */
+/** Feeds by nick: their lines, a status, or `null` to close the connection. */
 type Feeds = Record<string, readonly string[] | number | null>;
 
-/** A server of feeds that know when they have not changed. */
+/** A feed server that supports conditional requests. */
 async function feedServer(feeds: Feeds) {
   const agents: (string | undefined)[] = [];
   const statuses: number[] = [];
@@ -42,7 +42,7 @@ const twt = (second: number, text: string) => `2026-11-19T10:00:${String(second)
 const timelineOf = (built: BuiltSite) => built.read("timeline/index.html");
 
 describe("the timeline of a site", () => {
-  it("has the newest twts of the followed feeds, each reply under what it replies to, also the author's own", async () => {
+  it("has the newest twts of followed feeds and of the author, with each reply under its parent", async () => {
     const feeds: Feeds = { bob: [], carol: [twt(7, "Tea?")] };
     const server = await feedServer(feeds);
     const hashOfBob = twtHash(`${server.url}/bob`, { timestamp: "2026-11-19T10:00:01Z", text: "It rains." });
@@ -70,7 +70,7 @@ describe("the timeline of a site", () => {
     expect(server.agents).toEqual(Array(2).fill(`eleventy-plugin-twtxt/0.0.0 (+${server.url}/twtxt.txt; @alice)`));
   });
 
-  it("shows a twt that claims to reply to a post, but not under the post, because no mention of it was verified", async () => {
+  it("shows an unverified reply to a post in the timeline, but not under the post", async () => {
     const feeds: Feeds = { bob: [] };
     const server = await feedServer(feeds);
     const files = {
@@ -85,14 +85,14 @@ describe("the timeline of a site", () => {
     expect(built.read("posts/tea/index.html")).toContain("<i></i>");
   });
 
-  it("needs no component on a static host", async () => {
+  it("has no component on a static host", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const built = await server.build();
     expect(timelineOf(built)).not.toContain("<script");
     expect(built.has("timeline/twtxt-mentions.js")).toBe(false);
   });
 
-  it("has the component where the host updates it", async () => {
+  it("has the component on a host that updates it", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const options = server.options("mentions: false").replace('"static"', '"node"');
     const built = await server.build({ options });
@@ -108,7 +108,7 @@ describe("the timeline of a site", () => {
     ["without the option", (options: string) => options.replace("timeline: true,", "")],
     ["with the option false", (options: string) => options.replace("timeline: true", "timeline: false")],
     ["without feeds to follow", (options: string) => options.replace(/follow: \[.*?\]/, "follow: []")],
-  ])("does not exist %s, and no feed is requested", async (_, change) => {
+  ])("does not exist %s, and requests no feed", async (_, change) => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const built = await server.build({ options: change(server.options()) });
     expect(built.has("timeline/index.html")).toBe(false);
@@ -116,14 +116,14 @@ describe("the timeline of a site", () => {
     expect(server.asked).toEqual([]);
   });
 
-  it("is missed by a note if there are no feeds to follow", async () => {
+  it("is reported as having no effect if the site follows no feeds", async () => {
     const built = await site({ files: {}, options: "{ timeline: true }" });
-    expect(said(built)).toContain(
+    expect(logged(built)).toContain(
       'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
     );
   });
 
-  it("has the path, layout, language and words of the options", async () => {
+  it("uses the path, layout, language and words from the options", async () => {
     const server = await feedServer({ bob: [] });
     const options = server.options(
       'lang: "de", mentions: { words: { noTwts: "Noch <nichts>." } }',
@@ -136,7 +136,7 @@ describe("the timeline of a site", () => {
     expect(page).toContain('data-text-reply="hat geantwortet"');
   });
 
-  it("is left to the site's own page at that path, and the build says so", async () => {
+  it("gives way to the site's own page at its path, with a notice", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const files = { "own.njk": "---\npermalink: /timeline/\n---\nMine." };
     const built = await server.build({ files });
@@ -170,7 +170,7 @@ describe("the timeline of a site", () => {
     expect(built.read("own/index.html")).toBe("/timeline/ bob <p>new</p> bob <p><em>old</em></p> ");
   });
 
-  it("names the feeds that could not be read, and shows their twts of the last time", async () => {
+  it("shows cached twts of unreadable feeds, and lists those feeds", async () => {
     const feeds: Feeds = { bob: [twt(1, "It rains.")], carol: [twt(2, "Tea?")], dave: 404 };
     const server = await feedServer(feeds);
     const first = await server.build();
@@ -182,20 +182,20 @@ describe("the timeline of a site", () => {
     expect(outlineOf(page)).toBe("carol bob");
     expect(page).toContain(`@bob</a> cannot be reached (last read <time datetime="${NOW}">3 days ago</time>)</li>`);
     expect(page).not.toContain("@carol</a>");
-    expect(said(built)).toContain(
+    expect(logged(built)).toContain(
       "The timeline could not read 2 feeds, so it shows the twts from an earlier build: @bob cannot be reached, @dave no longer exists.",
     );
   });
 
-  it("says in words which feeds are not on the web, in the language of the site", async () => {
+  it("names feeds that are not on the web, in the language of the site", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const follow = 'follow: [{ nick: "gem", url: "gemini://gem.example/twtxt.txt" }], lang: "de"';
     const built = await server.build({ options: server.options(follow) });
     expect(timelineOf(built)).toContain('<li><span dir="auto">@gem</span> ist nicht im Web</li>');
-    expect(said(built)).not.toContain("older twts");
+    expect(logged(built)).not.toContain("older twts");
   });
 
-  it("has no unsafe element from a cache that was changed", async () => {
+  it("has no unsafe element from a modified cache", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const first = await server.build();
     const cache = join(first.folder, CACHE);
@@ -206,7 +206,7 @@ describe("the timeline of a site", () => {
     expect(page).not.toContain("alert");
   });
 
-  it("requests unchanged feeds with the validators of the cache, and reads all of them without it", async () => {
+  it("sends conditional requests with a cache, and unconditional ones without it", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")], carol: [twt(2, "Tea?")] });
     const first = await server.build();
     const page = timelineOf(first);
@@ -217,7 +217,7 @@ describe("the timeline of a site", () => {
     expect(server.statuses.slice(4)).toEqual([200, 200]);
   });
 
-  it("has at most 100 twts of a feed, so that one feed does not push out the others", async () => {
+  it("has at most 100 twts per feed, so that no feed displaces the others", async () => {
     const many = Array.from(
       { length: 3000 },
       (_, i) => `${new Date(Date.parse(NOW) - i * 1000).toISOString()}\tNew ${i}`,
@@ -228,7 +228,7 @@ describe("the timeline of a site", () => {
     expect(page).toContain("Tea?");
   });
 
-  it("has no element or attribute of hostile texts outside the allow-list, and keeps each text", async () => {
+  it("shows each hostile text, with only allowed elements and attributes", async () => {
     const perFeed = 60;
     for (let start = 0; start < HOSTILE_TEXTS.length; start += 2 * perFeed) {
       const part = HOSTILE_TEXTS.slice(start, start + 2 * perFeed);
@@ -256,7 +256,7 @@ function twtAt(second: number, text: string): string {
 interface HtmlElement {
   name: string;
   attributes: [string, string][];
-  /** The names of the elements around it. */
+  /** The names of its ancestors. */
   parents: string[];
 }
 
@@ -278,7 +278,7 @@ function elementsOf(page: string): HtmlElement[] {
   return walk(parse(page) as HtmlNode, []);
 }
 
-/** The names in the list: replies in parentheses after what they reply to. */
+/** The names in the list, with replies in parentheses after their parent. */
 function outlineOf(page: string): string {
   const marks = page.matchAll(/class="twtxt-name"[^>]*>([^<]*)<|<ol class="twtxt-thread">|<\/ol>/g);
   let depth = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { post, site } from "../helpers/site.js";
 
 describe("a text that looks like a mention but names no known feed", () => {
-  it("is named by the build with its post, and stays visible on the page", async () => {
+  it("is reported with its post, and stays visible on the page", async () => {
     const built = await site({
       files: {
         "posts/posts.json": '{"tags":"posts"}',

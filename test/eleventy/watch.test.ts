@@ -11,13 +11,13 @@ const files = {
 };
 const titled = "Titled: https://alice.example/posts/c/ @<bob https://bob.example/twtxt.txt>";
 
-describe("while Eleventy keeps running", () => {
+describe("while Eleventy is watching", () => {
   it.each([
     [["--watch", "--formats=md,njk"]],
     [["--watch", "--incremental"]],
     [["--watch", "--incremental", "--ignore-initial"]],
     [["--serve", "--incremental", "--port=0"]],
-  ])("%s: the feed follows what is edited, added and removed", async (args) => {
+  ])("%s: the feed reflects edited, added and removed posts", async (args) => {
     const built = await site({ files });
     expect(built.texts()).toEqual(["first note", "second *note*", titled]);
 
