@@ -7,7 +7,7 @@ import { PageQueue } from "../../plugin/mentions/verify/verify.js";
 const ABORTED = AbortSignal.abort(new DOMException("It took too long.", "TimeoutError"));
 const never = new AbortController().signal;
 
-/** A queue whose tasks end when a test ends them. */
+/** A queue whose tasks a test ends. */
 function hosts() {
   const queue = hostQueue();
   const running = new Map<string, () => void>();
@@ -42,7 +42,7 @@ describe("the queue of requests", () => {
     expect(started.slice(32)).toEqual(["host-32"]);
   });
 
-  it("runs one of a host at a time, in order, and other hosts do not wait for it", async () => {
+  it("runs one task per host at a time, in order, without delaying other hosts", async () => {
     const { add, end, started } = hosts();
     for (let task = 0; task < 50; task += 1) void add("slow", `slow-${task}`);
     for (const host of ["a", "b"]) void add(host);
@@ -52,7 +52,7 @@ describe("the queue of requests", () => {
     expect(started.slice(3)).toEqual(["slow-1"]);
   });
 
-  it("runs tasks of a higher priority first, of one host and of all", async () => {
+  it("runs tasks with a higher priority first, within a host and across hosts", async () => {
     const { add, end, started } = hosts();
     for (let host = 0; host < 32; host += 1) void add(`host-${host}`);
     for (const name of ["a-1", "a-2"]) void add("host-0", name);
@@ -70,7 +70,7 @@ describe("the queue of requests", () => {
     expect(started.slice(35)).toEqual(["c"]);
   });
 
-  it("returns the result of a task, and continues after one that fails", async () => {
+  it("returns the result of a task, and continues after a failure", async () => {
     const queue = hostQueue();
     const failed = queue("a", () => Promise.reject(new Error("no")));
     const next = queue("a", async () => "next");
@@ -80,7 +80,7 @@ describe("the queue of requests", () => {
 });
 
 describe("the queue of pages", () => {
-  it("reads one page after the other, and continues after one that fails", async () => {
+  it("reads one page after another, and continues after a failure", async () => {
     const queue = new PageQueue();
     const read: string[] = [];
     const reading = (name: string) => async () => {
@@ -95,7 +95,7 @@ describe("the queue of pages", () => {
     expect(results).toMatchObject([{ reason: { message: "a is broken" } }, { value: "b" }]);
   });
 
-  it("unreachable, but not a timeout of its host: a page that waits for others until its deadline", async () => {
+  it("unreachable, not by a timeout of its host: a page that waits for others until its deadline", async () => {
     const queue = new PageQueue();
     let end = () => {};
     const first = queue.run(() => new Promise<void>((resolve) => (end = resolve)), never);
@@ -109,7 +109,7 @@ describe("the queue of pages", () => {
     await first;
   });
 
-  it("unreachable, and a timeout: a page that takes too long itself", async () => {
+  it("unreachable by timeout: a page that takes too long itself", async () => {
     const deadline = new AbortController();
     const reading = new PageQueue().run(() => new Promise(() => {}), deadline.signal).catch((error: unknown) => error);
     await setImmediate();

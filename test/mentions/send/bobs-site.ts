@@ -1,4 +1,4 @@
-// test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked up.
+// test/mentions/send/bobs-site.ts: loopback sites for endpoint discovery.
 import type { OutgoingHttpHeaders } from "node:http";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { createDiscover, type Discover } from "../../../plugin/mentions/send/discover.js";
@@ -14,13 +14,13 @@ export interface Answer {
 }
 
 export interface Site extends LoopbackServer {
-  /** Looks up endpoints as one run of the sender does: two calls share results. */
+  /** Looks up endpoints like one run of the sender: calls share results. */
   discover: Discover;
-  /** The paths of all POST requests, which are accepted. */
+  /** The paths of all POST requests; each gets 202. */
   posted: string[];
 }
 
-/** A site on loopback: its responses by path, else 404. `neighbours` are other sites that it links to. */
+/** A loopback site with responses by path, otherwise 404. `neighbours` are other sites that it links to. */
 export async function siteWith(
   answers: (url: string) => Record<string, Answer>,
   { neighbours = [] }: { neighbours?: LoopbackServer[] } = {},

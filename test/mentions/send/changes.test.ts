@@ -8,7 +8,7 @@ import { badAnswer, DAY, DAYS_6, DAYS_8, neighbour, outcomes, PAGE, TODAY, world
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("an edit", () => {
-  it("is sent again, with the current reference to the twt, and then not again", async () => {
+  it("is sent once, with the current reference to the twt", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -35,7 +35,7 @@ describe("an edit", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that its receiver refused does not count: the receiver has the first text until its removal is sent", async () => {
+  it("that its receiver refused is ignored: the receiver has the first text until its removal is sent", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -50,7 +50,7 @@ describe("an edit", () => {
     expect(await home.store.keys(`sent/${shortHash(home.alice.feedUrl, 16)}/done/`)).toEqual([]);
   });
 
-  it("back to the first text is sent, even if the run in between could not remove its record", async () => {
+  it("back to the first text is sent, even if the run before could not remove its record", async () => {
     const bob = await neighbour();
     const store = faultyStore(memoryStore());
     const home = await world([bob], { store });
@@ -66,7 +66,7 @@ describe("an edit", () => {
     expect(bob.posts).toHaveLength(3);
   });
 
-  it("while the first text has no answer yet is sent immediately, with its own attempts", async () => {
+  it("before the first text has a response is sent immediately, with its own attempts", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -80,8 +80,8 @@ describe("an edit", () => {
   });
 });
 
-describe("a twt that is gone", () => {
-  it("is sent again, with the source that was sent, and then not again", async () => {
+describe("a deleted twt", () => {
+  it("is sent once more, with its original source", async () => {
     const bob = await neighbour("bob", "Link header");
     const home = await world([bob]);
     home.alice.twts = { "2026-11-20T07:00:00Z": "hello", [TODAY]: bob.mention };
@@ -92,7 +92,7 @@ describe("a twt that is gone", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("is not sent to a receiver that never got it", async () => {
+  it("is not sent to a receiver that never accepted it", async () => {
     const bob = await neighbour("bob");
     const home = await world([bob]);
     bob.answer = () => ({ status: 400 });
@@ -103,7 +103,7 @@ describe("a twt that is gone", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it("is sent to a receiver that looks, finds it gone and refuses it, which is not a failure", async () => {
+  it("is sent to a receiver that then refuses it as missing, which is not a failure", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -115,7 +115,7 @@ describe("a twt that is gone", () => {
     expect(bob.posts).toHaveLength(2);
   });
 
-  it("is sent if the answer to it was lost, since the receiver may have it", async () => {
+  it("is sent if the response to it was lost, since the receiver may have it", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     bob.answer = (_, response) => void response.destroy();
@@ -133,7 +133,7 @@ describe("a twt that is gone", () => {
 describe("archives", () => {
   const MOVED = "2025-12-31T23:00:00Z";
 
-  /** A twt that was sent when it was new, and is in an archive now. */
+  /** A twt that was sent when it was new and is now in an archive. */
   async function moved() {
     const bob = await neighbour();
     const home = await world([bob]);
@@ -149,28 +149,28 @@ describe("archives", () => {
     return { bob, home };
   }
 
-  it("take a twt without sending anything, and are read only as far as that twt", async () => {
+  it("receive a twt without sending anything, and are read only until that twt", async () => {
     const { bob, home } = await moved();
     expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
     expect(bob.posts).toHaveLength(1);
     expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
   });
 
-  it("are read to their end for a twt that was removed, which is sent", async () => {
+  it("are read completely for a deleted twt, which is sent", async () => {
     const { bob, home } = await moved();
     delete home.alice.archives["twtxt-2025.txt"]?.[MOVED];
     expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
     expect(bob.posts[1]).toEqual(bob.posts[0]);
   });
 
-  it("show an edit, which is sent", async () => {
+  it("contain an edit, which is sent", async () => {
     const { bob, home } = await moved();
     home.alice.archives["twtxt-2025.txt"] = { [MOVED]: `hello ${bob.mention}` };
     expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it.each(["404", "500", "a page", "a broken connection"])("that answer %s let nothing be concluded", async (kind) => {
+  it.each(["404", "500", "a page", "a broken connection"])("that respond with %s cause no removals", async (kind) => {
     const { bob, home } = await moved();
     home.alice.twts["2027-01-01T10:00:00Z"] = `news ${bob.mention}`;
     home.alice.answers["/twtxt-2025.txt"] = (response) => badAnswer(kind, response);
@@ -186,7 +186,7 @@ describe("archives", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that cannot be read do not stop mentions in the feed itself", async () => {
+  it("that cannot be read do not delay mentions in the feed itself", async () => {
     const { bob, home } = await moved();
     home.alice.twts["2027-01-01T10:00:00Z"] = `news ${bob.mention}`;
     await home.send();
@@ -233,7 +233,7 @@ describe("the first run", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
-  it("is the first one that finds a twt: imported old posts of an empty site are not news", async () => {
+  it("is the first one that finds a twt: old posts imported into an empty site are not sent", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     await home.send();
@@ -242,7 +242,7 @@ describe("the first run", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("counts even if it was cut off: mentions that were new then are sent, however late", async () => {
+  it("counts even if it was interrupted: mentions that were new then are sent at any later time", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
@@ -254,7 +254,7 @@ describe("the first run", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(DAYS_6)]);
   });
 
-  it("with a backfill of N also sends the newest N, archives included, and another continues from there", async () => {
+  it("with a backfill of N also sends the newest N, archives included, and the next backfill continues from there", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const old = "2024-01-01T00:00:00Z";

@@ -5,20 +5,20 @@ import { DAY, MINUTE, type Neighbour, NOW, neighbour, outcomes, TODAY, world } f
 afterEach(() => expect(strayed).toEqual([]));
 
 /** Four twts that mention Bob. */
-async function four() {
+async function fourTwts() {
   const bob = await neighbour();
   const home = await world([bob]);
   home.alice.twts = Object.fromEntries([0, 1, 2, 3].map((at) => [`2026-11-20T08:00:0${at}Z`, `hi ${bob.mention}`]));
   return { bob, home };
 }
 
-const looks = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
+const lookUps = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
 
-describe("a host that asks for a pause", () => {
+describe("a host that requests a pause", () => {
   it.each([429, 503])(
-    "with %i and Retry-After is not asked again in the run, and all mentions wait as long",
+    "with %i and Retry-After gets no more requests in the run, and all its mentions wait as long",
     async (status) => {
-      const { bob, home } = await four();
+      const { bob, home } = await fourTwts();
       bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
       const report = await home.send();
       expect(outcomes(report)).toEqual([`new retry ${status}`, "new retry", "new retry", "new retry"]);
@@ -32,13 +32,13 @@ describe("a host that asks for a pause", () => {
     },
   );
 
-  it("during discovery is not asked again either", async () => {
-    const { bob, home } = await four();
+  it("during discovery gets no more requests", async () => {
+    const { bob, home } = await fourTwts();
     bob.status = 429;
     bob.headers = { "retry-after": "7200" };
     const report = await home.send();
     expect(report.mentions.map(({ next }) => next)).toEqual(Array(4).fill("2026-11-20T11:00:00.000Z"));
-    expect(looks(bob)).toBe(1);
+    expect(lookUps(bob)).toBe(1);
   });
 
   it("and accepts one mention in each run loses none of the others", async () => {
@@ -63,9 +63,9 @@ describe("a host that asks for a pause", () => {
   });
 });
 
-describe("a host that gives no answer", () => {
+describe("a host that does not respond", () => {
   it("gets one request in a run, and its other mentions keep their attempts", async () => {
-    const { bob, home } = await four();
+    const { bob, home } = await fourTwts();
     bob.answer = (_, response) => void response.destroy();
     const report = await home.send();
     expect(outcomes(report)).toEqual(Array(4).fill("new retry"));
@@ -85,8 +85,8 @@ describe("a host that gives no answer", () => {
     expect(new Set(told)).toEqual(new Set(["new sent 202"]));
   });
 
-  it("is given up after 3 days", async () => {
-    const { bob, home } = await four();
+  it("is abandoned after 3 days", async () => {
+    const { bob, home } = await fourTwts();
     bob.answer = (_, response) => void response.destroy();
     for (let run = 0; run < 5; run += 1) {
       await home.send();
@@ -97,8 +97,8 @@ describe("a host that gives no answer", () => {
   });
 });
 
-describe("a dead host", () => {
-  it("is named instead of a URL if another of its targets was requested", async () => {
+describe("an unreachable host", () => {
+  it("is reported instead of a URL if another of its targets was requested", async () => {
     const dead = await loopbackServer((_, response) => void response.destroy());
     const home = await world([dead]);
     home.alice.twts = { [TODAY]: `@<bob ${dead.url}/bob.txt> and @<carol ${dead.url}/carol.txt>` };
@@ -111,9 +111,9 @@ describe("a dead host", () => {
   });
 });
 
-describe("a host that answers 500", () => {
-  it("gets a request for each mention, since another one may succeed", async () => {
-    const { bob, home } = await four();
+describe("a host that responds with 500", () => {
+  it("gets a request for each mention, since others may succeed", async () => {
+    const { bob, home } = await fourTwts();
     bob.answer = () => ({ status: bob.posts.length === 1 ? 500 : 202 });
     expect(outcomes(await home.send())).toEqual(["new retry 500", ...Array(3).fill("new sent 202")]);
   });

@@ -22,7 +22,7 @@ async function found(target: Answer, others: Record<string, Answer> = {}) {
 }
 
 describe("the endpoint in a feed", () => {
-  it("is the field of its header, and nothing else is requested", async () => {
+  it("is the header field, and nothing else is requested", async () => {
     expect(await found(feed(`# nick = bob\n# webmention = /webmention\n\n${TWT}`))).toEqual({
       endpoint: "/webmention",
       method: "feed field",
@@ -36,16 +36,13 @@ describe("the endpoint in a feed", () => {
     ["with CRLF", `# nick = bob\r\n# webmention = ${WM}\r\n\r\n${TWT.replace("\n", "\r\n")}`],
     ["without a line end", `# webmention = ${WM}`],
     ["without a single twt", `# webmention = ${WM}\n`],
-    ["in another case", `# WebMention = ${WM}\n${TWT}`],
+    ["in mixed case", `# WebMention = ${WM}\n${TWT}`],
     ["without spaces", `#webmention=${WM}\n${TWT}`],
     ["among blank lines", `\n\n# nick = bob\n\n# webmention = ${WM}\n\n${TWT}`],
-    [
-      "after a line that is nothing",
-      `# nick = bob\nhello\n2026-13-01T00:00:00Z\tno such month\n# webmention = ${WM}\n`,
-    ],
+    ["after invalid lines", `# nick = bob\nhello\n2026-13-01T00:00:00Z\tno such month\n# webmention = ${WM}\n`],
     ["after U+2028", `# description = one\u2028two\n# webmention = ${WM}\n${TWT}`],
     [
-      "in bytes that are no UTF-8",
+      "among bytes that are not UTF-8",
       Buffer.concat([Buffer.from([0x23, 0xff, 0x0a]), Buffer.from(`# webmention = ${WM}`)]),
     ],
   ])("is found %s", async (_name, body) => {
@@ -67,30 +64,30 @@ describe("the endpoint in a feed", () => {
 
   it.each([
     ["in a twt", `# nick = bob\n2026-01-02T03:04:05Z\t# webmention = ${WM}\n`],
-    ["in a twt of more lines", `# nick = bob\n2026-01-02T03:04:05Z\thello\u2028# webmention = ${WM}\n`],
+    ["in a multiline twt", `# nick = bob\n2026-01-02T03:04:05Z\thello\u2028# webmention = ${WM}\n`],
     ["after the first twt", `# nick = bob\n${TWT}# webmention = ${WM}\n`],
     ["after a first twt with an offset", `2026-01-02T03:04:05+01:00\thello\n# webmention = ${WM}\n`],
     ["not at the start of its line", `# nick = bob\n # webmention = ${WM}\n${TWT}`],
-    ["in a comment of two signs", `## webmention = ${WM}\n${TWT}`],
+    ["in a comment with two #", `## webmention = ${WM}\n${TWT}`],
     ["in the value of another field", `# description = webmention = ${WM}\n${TWT}`],
     ["under a longer name", `# x-webmention = ${WM}\n# webmentions = ${WM}\n${TWT}`],
-  ])("is not what stands %s", async (_name, body) => {
+  ])("is not found %s", async (_name, body) => {
     expect(await found(feed(body))).toMatchObject(NO_FEED_ENDPOINT);
   });
 
   it.each([
     ["a script", "javascript:alert(1)"],
-    ["an address of mail", "mailto:bob@bob.example"],
+    ["a mail address", "mailto:bob@bob.example"],
     ["a file", "file:///etc/passwd"],
     ["a URL with a password", "https://user:password@bob.example/webmention"],
     ["a URL with a user", "https://user@bob.example/webmention"],
-    ["a URL with a password alone", "https://:password@bob.example/webmention"],
+    ["a URL with a password and no user", "https://:password@bob.example/webmention"],
     ["a URL without a host", "https://"],
     ["a URL with an impossible port", "https://bob.example:99999/webmention"],
     ["a remark", "coming soon"],
     ["a URL of more than 2048 characters", `https://bob.example/${"a".repeat(2048)}`],
     ["empty", ""],
-  ])("is no value that is %s: the next one counts", async (_name, value) => {
+  ])("is not %s: the next field is used", async (_name, value) => {
     expect(await found(feed(`# webmention = ${value}\n# webmention = ${WM}\n${TWT}`))).toMatchObject({ endpoint: WM });
     expect(await found(feed(`# webmention = ${value}\n${TWT}`, { link: "</wm>; rel=webmention" }))).toMatchObject({
       endpoint: "/wm",
@@ -104,18 +101,18 @@ describe("the endpoint in a feed", () => {
     ["https://bob.example/webmention#part", WM],
     ["https://BOB.example:443/webmention", WM],
     ["http://127.0.0.1/webmention", "http://127.0.0.1/webmention"],
-  ])("%j is found as %j, and left to the guard of whoever asks it", async (value, endpoint) => {
+  ])("%j is resolved to %j, which the guard checks when it is requested", async (value, endpoint) => {
     expect(await found(feed(`# webmention = ${value}\n${TWT}`))).toMatchObject({ endpoint, asked: ["/twtxt.txt"] });
   });
 
-  it("is found below a megabyte of other comments, and not beyond the limit", async () => {
+  it("is found after a megabyte of other comments, and not beyond the limit", async () => {
     const comments = "# follow = somebody https://somebody.example/twtxt.txt\n";
     const header = comments.repeat(Math.floor(1_000_000 / comments.length));
     expect(await found(feed(`${header}# webmention = ${WM}\n`))).toMatchObject({ endpoint: WM });
     expect(await found(feed(`${header.repeat(2)}# webmention = ${WM}\n`))).toMatchObject(NO_FEED_ENDPOINT);
   });
 
-  it("is found without reading the endless twts", async () => {
+  it("is found without reading an endless feed", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).write(`# webmention = ${WM}\n\n${TWT}`);
     });
@@ -133,7 +130,7 @@ describe("the endpoint in a feed", () => {
 });
 
 describe("the endpoint in a Link header", () => {
-  it("is found for a file that is neither feed nor page, and for a page without reading it", async () => {
+  it("is found for other files, and for a page without reading it", async () => {
     const bob = await loopbackServer((_request, response) => {
       response
         .writeHead(200, { "content-type": "text/html", link: "</wm>; rel=webmention" })
@@ -147,7 +144,7 @@ describe("the endpoint in a Link header", () => {
     expect(await found(picture)).toMatchObject({ endpoint: "/wm", method: "Link header" });
   });
 
-  it("is that of the final answer, and not of a redirect", async () => {
+  it("is that of the final response, not of a redirect", async () => {
     const site = await siteWith(() => ({
       "/old": { status: 302, headers: { location: "/new", link: "</of-redirect>; rel=webmention" } },
       "/new": feed(TWT, { link: "<wm>; rel=webmention" }),
@@ -167,7 +164,7 @@ describe("the endpoint in a page", () => {
 
   it.each([
     ["a comment", `<!-- ${wrong} -->`],
-    ["a comment that ends oddly", `<!-- > ${wrong} --!>`],
+    ["a comment with an unusual end", `<!-- > ${wrong} --!>`],
     ["a script", `<script>const a = '${wrong}';</script>`],
     ["a style", `<style>${wrong}</style>`],
     ["a textarea", `<textarea>${wrong}</textarea>`],
@@ -180,35 +177,43 @@ describe("the endpoint in a page", () => {
     ["escaped HTML", wrong.replace(/</g, "&lt;")],
     ["another element", '<b rel="webmention" href="/spoof"></b><area rel="webmention" href="/spoof">'],
     ["another attribute", '<a rev="webmention" href="/spoof"></a><a data-rel="webmention" href="/spoof"></a>'],
-    ["a rel of the old kind", '<link rel="http://webmention.org/" href="/spoof">'],
+    ["a rel from before the standard", '<link rel="http://webmention.org/" href="/spoof">'],
     ["a line that looks like a feed's", "<pre>\n# webmention = /spoof\n2026-01-02T03:04:05Z\thello\n</pre>"],
-  ])("is not what stands in %s", async (_name, body) => {
+  ])("is not found in %s", async (_name, body) => {
     expect(await found(page(`<!doctype html>\n${body}\n${right}`))).toMatchObject({ endpoint: "/wm", method: "HTML" });
     expect(await found(page(`<!doctype html>\n${body}`))).toMatchObject({ ...NO_PAGE_ENDPOINT, asked: ["/twtxt.txt"] });
   });
 
   it.each([
-    ["in a noscript, since no script runs here", `<noscript>${right}</noscript>`],
-    ["with its rel in capitals among others", '<a rel="nofollow\n WEBMENTION\tme" href="/wm">'],
-    ["written carelessly", "<LINK HREF=/wm REL=webmention>"],
+    ["in a noscript, since scripts do not run", `<noscript>${right}</noscript>`],
+    ["with its rel in uppercase among others", '<a rel="nofollow\n WEBMENTION\tme" href="/wm">'],
+    ["in uppercase and without quotes", "<LINK HREF=/wm REL=webmention>"],
     ["in a body without a doctype", `Hello ${right}`],
-    ["after one that is no URL of the web", `<a rel="webmention" href="mailto:bob@bob.example">${right}`],
+    ["after one that is not an http URL", `<a rel="webmention" href="mailto:bob@bob.example">${right}`],
     ["with an entity in its href", '<link rel="webmention" href="&#47;wm">'],
-    ["at the bottom of elements without end", `${"<div>".repeat(40_000)}${right}`],
+    ["inside 40,000 unclosed elements", `${"<div>".repeat(40_000)}${right}`],
     ["after a twt-like first paragraph", `<p>\n2026-01-02T03:04:05Z\thello\n${right}`],
   ])("is found %s", async (_name, body) => {
     expect(await found(page(body))).toMatchObject({ endpoint: "/wm", method: "HTML" });
   });
 
   it.each([
-    ["by its first base", '<base href="/blog/"><base href="/other/"><link rel="webmention" href="wm">', "/blog/wm"],
-    ["by a base that comes after it", '<link rel="webmention" href="wm"><base href="/blog/">', "/blog/wm"],
-    ["by a base of another site", `<base href="${WM}/"><link rel="webmention" href="wm">`, `${WM}/wm`],
-    ["by no base that leaves the web", '<base href="data:,x"><link rel="webmention" href="wm">', "/wm"],
-    ["by no base without href", '<base target="_blank"><base href="/b/"><link rel="webmention" href="wm">', "/b/wm"],
-    ["by no base in a template", '<template><base href="/b/"></template><link rel="webmention" href="wm">', "/wm"],
-    ["as the page itself where it is empty", '<base href="/b/"><link rel="webmention" href="">', "/twtxt.txt"],
-    ["with what is no URL made one", '<link rel="webmention" href=" /w m ">', "/w%20m"],
+    [
+      "against the first base",
+      '<base href="/blog/"><base href="/other/"><link rel="webmention" href="wm">',
+      "/blog/wm",
+    ],
+    ["against a base after it", '<link rel="webmention" href="wm"><base href="/blog/">', "/blog/wm"],
+    ["against a base on another site", `<base href="${WM}/"><link rel="webmention" href="wm">`, `${WM}/wm`],
+    ["without a base that is a data URL", '<base href="data:,x"><link rel="webmention" href="wm">', "/wm"],
+    [
+      "without a base that has no href",
+      '<base target="_blank"><base href="/b/"><link rel="webmention" href="wm">',
+      "/b/wm",
+    ],
+    ["without a base in a template", '<template><base href="/b/"></template><link rel="webmention" href="wm">', "/wm"],
+    ["as the page itself if empty", '<base href="/b/"><link rel="webmention" href="">', "/twtxt.txt"],
+    ["with invalid characters encoded", '<link rel="webmention" href=" /w m ">', "/w%20m"],
   ])("is resolved %s", async (_name, body, endpoint) => {
     expect(await found(page(body))).toMatchObject({ endpoint, method: "HTML" });
   });
@@ -219,11 +224,11 @@ describe("the endpoint in a page", () => {
     expect(await found(page(words + right))).toMatchObject(NO_PAGE_ENDPOINT);
   });
 
-  it("is found whatever the case of its type", async () => {
+  it("is found with a content type in mixed case", async () => {
     expect(await found(page(right, { "content-type": "Text/HTML" }))).toMatchObject({ endpoint: "/wm" });
   });
 
-  it("is found in XHTML, and not in HTML that says it is text", async () => {
+  it("is found in XHTML, not in HTML that is served as text", async () => {
     expect(await found(page(right, { "content-type": "application/xhtml+xml" }))).toMatchObject({ endpoint: "/wm" });
     const text = `<pre>\n# webmention = /spoof\n</pre>${right}`;
     expect(await found(feed(text))).toMatchObject({ ...NO_FEED_ENDPOINT, asked: ["/twtxt.txt", "/"] });
@@ -233,7 +238,7 @@ describe("the endpoint in a page", () => {
 describe("the endpoint on the front page of a site", () => {
   const front = page('<link rel="webmention" href="wm">');
 
-  it("is that of a feed without its own, at its final origin", async () => {
+  it("is used for a feed without its own, at the feed's final origin", async () => {
     const pod = await siteWith(() => ({ "/user/bob/twtxt.txt": feed(TWT), "/": front }));
     const bob = await siteWith(
       () => ({ "/twtxt.txt": { status: 308, headers: { location: `${pod.url}/user/bob/twtxt.txt` } } }),
@@ -252,20 +257,20 @@ describe("the endpoint on the front page of a site", () => {
     expect(await found(feed(TWT), moved)).toMatchObject({ endpoint: "/en/wm" });
   });
 
-  it("is not used for a page, which names its own", async () => {
+  it("is not used for a page, which declares its own", async () => {
     expect(await found(page("<p>hello"), { "/": front })).toMatchObject({ ...NO_PAGE_ENDPOINT, asked: ["/twtxt.txt"] });
   });
 
   it.each([
     [
-      "is not there",
+      "is missing",
       { status: 404, headers: { "content-type": "text/html" }, body: '<link rel="webmention" href="/wm">' },
     ],
-    ["is a feed of twts alone that is served as HTML", page(`${TWT}<link rel="webmention" href="/spoof">`)],
+    ["is a feed without a header, served as HTML", page(`${TWT}<link rel="webmention" href="/spoof">`)],
     ["is a feed", feed(`# webmention = ${WM}\n`)],
-    ["is a feed that is served as HTML", page(`# webmention = ${WM}\n${TWT}`)],
+    ["is a feed served as HTML", page(`# webmention = ${WM}\n${TWT}`)],
     ["is empty", page("")],
-  ])("is none where the front page %s", async (_name, answer) => {
+  ])("is not found if the front page %s", async (_name, answer) => {
     expect(await found(feed(TWT), { "/": answer })).toMatchObject({ ...NO_FEED_ENDPOINT, asked: ["/twtxt.txt", "/"] });
   });
 
@@ -286,7 +291,7 @@ describe("a target that cannot be requested", () => {
     [403, "their server answers 403"],
     [304, "their server answers 304"],
     [499, "their server answers 499"],
-  ])("has no endpoint: %i, whatever stands in that answer", async (status, why) => {
+  ])("has no endpoint: %i, even if the response contains one", async (status, why) => {
     expect(await found({ status, headers: named, body: status === 304 ? "" : `# webmention = ${WM}\n` })).toMatchObject(
       {
         endpoint: null,
@@ -301,15 +306,18 @@ describe("a target that cannot be requested", () => {
     [503, "Fri, 20 Nov 2026 10:00:00 GMT", NOW + 3600 * SECOND],
     [500, undefined, null],
     [502, "soon", null],
-  ])("unreachable: %i with Retry-After %j, and says when to come back", async (status, retryAfter, notBefore) => {
-    const headers = { ...named, ...(retryAfter && { "retry-after": retryAfter }) };
-    const site = await siteWith(() => ({ "/twtxt.txt": { status, headers, body: `# webmention = ${WM}\n` } }));
-    const failure = await site.discover(`${site.url}/twtxt.txt`).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(ServerBusyError);
-    expect(failure).toMatchObject({ code: "unreachable", notBefore });
-  });
+  ])(
+    "unreachable: %i with Retry-After %j, with the time of the next attempt",
+    async (status, retryAfter, notBefore) => {
+      const headers = { ...named, ...(retryAfter && { "retry-after": retryAfter }) };
+      const site = await siteWith(() => ({ "/twtxt.txt": { status, headers, body: `# webmention = ${WM}\n` } }));
+      const failure = await site.discover(`${site.url}/twtxt.txt`).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(ServerBusyError);
+      expect(failure).toMatchObject({ code: "unreachable", notBefore });
+    },
+  );
 
-  it("unreachable: a failing front page, which may have the endpoint", async () => {
+  it("unreachable: a failed front page, which may have the endpoint", async () => {
     await expect(found(feed(TWT), { "/": { status: 503 } })).rejects.toThrow(failsWith("unreachable"));
   });
 
@@ -344,7 +352,7 @@ describe("a target that cannot be requested", () => {
     await expect(site.discover(`${site.url}/a`)).rejects.toThrow(failsWith("too-many-redirects"));
   });
 
-  it("bad-compression: a body in another encoding", async () => {
+  it("bad-compression: a body that is not gzip", async () => {
     const broken = feed(`# webmention = ${WM}\n`, { "content-encoding": "gzip" });
     await expect(found(broken)).rejects.toThrow(failsWith("bad-compression"));
   });
@@ -359,7 +367,7 @@ describe("a result", () => {
     expect(site.asked).toEqual(["/twtxt.txt"]);
   });
 
-  it("is requested again after a failure, and not after a negative result", async () => {
+  it("is requested again after a failure, but not after a negative result", async () => {
     let status = 503;
     const site = await siteWith(() => ({
       "/twtxt.txt": { ...feed(`# webmention = ${WM}\n`), status },
@@ -373,7 +381,7 @@ describe("a result", () => {
     expect(site.asked).toEqual(["/twtxt.txt", "/twtxt.txt", "/no"]);
   });
 
-  it("is fresh for as long as the answer says, also a negative one", async () => {
+  it("is fresh for as long as the response allows, even if it is negative", async () => {
     const headers = { "cache-control": "max-age=60" };
     expect(await found(feed(`# webmention = ${WM}\n`, headers))).toMatchObject({ freshUntil: NOW + 60 * SECOND });
     expect(await found(page("<p>hello", headers))).toMatchObject({ freshUntil: NOW + 60 * SECOND });
@@ -388,7 +396,7 @@ describe("a result", () => {
     ["max-age=30", "max-age=60", NOW + 30 * SECOND],
     ["max-age=60", "no-store", null],
     ["no-store", "max-age=60", null],
-  ])("on the front page is good for as long as both answers are: %s and %s", async (own, fronts, freshUntil) => {
+  ])("on the front page is fresh for as long as both responses are: %s and %s", async (own, fronts, freshUntil) => {
     const target = feed(TWT, { "cache-control": own });
     const cacheControl = { "cache-control": fronts };
     const front = page('<link rel="webmention" href="/wm">', cacheControl);

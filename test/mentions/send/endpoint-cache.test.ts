@@ -24,7 +24,7 @@ function countingStore(inner: Store = memoryStore()): { store: Store; asked: str
 const now = () => NOW;
 
 describe("the endpoint of a target", () => {
-  it("is looked up once in a run, however many twts mention it, and not in the next run while it is fresh", async () => {
+  it("is looked up once for all twts in a run, and not in the next run while it is fresh", async () => {
     const bob = await siteWith((url) => ({
       "/twtxt.txt": {
         headers: { "cache-control": "max-age=3600" },

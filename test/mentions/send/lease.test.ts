@@ -37,7 +37,7 @@ function place() {
   const clock = steppedClock();
   const store = faultyStore(memoryStore());
   let runs = 0;
-  /** A run that works until a test ends it. */
+  /** A run that a test ends. */
   const run = (options: Partial<LeaseOptions> = {}) => {
     const state = { startedAt: null as number | null, lease: null as Lease | null, end: () => {}, waits: 0 };
     runs += 1;
@@ -68,7 +68,7 @@ function forever(_: number, signal?: AbortSignal): Promise<void> {
 }
 
 describe("a lease", () => {
-  it("excludes a second run, however long the first one works, and is released when that ends", async () => {
+  it("excludes a second run for as long as the first one works, and is released when it ends", async () => {
     const { clock, run } = place();
     const first = run();
     await clock.step(1);
@@ -106,7 +106,7 @@ describe("a lease", () => {
     expect(both.map(({ lease }) => lease !== null).sort()).toEqual([false, true]);
   });
 
-  it("of a killed run is taken over after 30 s and not before", async () => {
+  it("of a killed run is taken over after 30 s, not before", async () => {
     const { clock, run } = place();
     const killed = run({ sleep: forever });
     await setImmediate();
@@ -117,7 +117,7 @@ describe("a lease", () => {
     expect(next.startedAt).toBe((killed.startedAt ?? 0) + 30 * SECOND);
   });
 
-  it("of a killed run whose clock was an hour ahead is taken over at once, but not if it was a minute ahead", async () => {
+  it("of a killed run is taken over immediately if its clock was an hour ahead, but not if it was a minute ahead", async () => {
     const { clock, run } = place();
     run({ sleep: forever, now: () => clock.now() + 60 * SECOND });
     await setImmediate();
@@ -130,7 +130,7 @@ describe("a lease", () => {
     expect(next.lease?.isHeld()).toBe(true);
   });
 
-  it("of a suspended run is lost 20 s before another run can take it, and for good once one has", async () => {
+  it("expires in a suspended run 20 s before another run can take it, and is lost when one does", async () => {
     const { clock, run } = place();
     const suspended = run({ sleep: forever });
     await setImmediate();
@@ -149,7 +149,7 @@ describe("a lease", () => {
     expect(next.lease?.isHeld()).toBe(true);
   });
 
-  it("that was taken while the store was down is not taken back", async () => {
+  it("that another run took while the store was down is not reclaimed", async () => {
     const { clock, store, run } = place();
     const first = run();
     await clock.step(1);
@@ -164,7 +164,7 @@ describe("a lease", () => {
     expect([first.lease?.isHeld(), next.lease?.isHeld()]).toEqual([false, true]);
   });
 
-  it.each(["before", "after"] as const)("stays held where the store fails %s one renewal", async (when) => {
+  it.each(["before", "after"] as const)("remains held if the store fails %s one renewal", async (when) => {
     const { clock, store, run } = place();
     const first = run();
     await clock.step(1);

@@ -11,8 +11,8 @@ afterEach(() => expect(strayed).toEqual([]));
 
 const HOUR = 60 * MINUTE;
 
-/** A feed of ten twts that mention Bob, in a store that may fail. */
-async function ten() {
+/** A feed of ten twts that mention Bob, and a store that may fail. */
+async function tenTwts() {
   const bob = await neighbour();
   const store = faultyStore(memoryStore());
   const home = await world([bob], { store });
@@ -30,8 +30,8 @@ const all = ({ alice }: World) => Object.keys(alice.twts).map(alice.twt);
 const times = (count: number, outcome: string) => Array(count).fill(outcome);
 
 describe("the records", () => {
-  it("are one for each mention, with any outcome, before and after an edit", async () => {
-    const { bob, store, home, folder } = await ten();
+  it("are one per mention, for each outcome, before and after an edit", async () => {
+    const { bob, store, home, folder } = await tenTwts();
     bob.answer = () => ({ status: 500 });
     await home.send();
     expect((await store.keys(`${folder}/retry/`)).length).toBe(10);
@@ -49,8 +49,8 @@ describe("the records", () => {
     expect(after).not.toEqual(expect.arrayContaining(before.slice(0, 1)));
   });
 
-  it("store-failed, with its key: a record is damaged", async () => {
-    const { bob, store, home, folder } = await ten();
+  it("store-failed with the key: a record is damaged", async () => {
+    const { bob, store, home, folder } = await tenTwts();
     bob.answer = () => ({ status: 500 });
     await home.send();
     const [key = ""] = await store.keys(`${folder}/retry/`);
@@ -60,8 +60,8 @@ describe("the records", () => {
     await expect(home.send()).rejects.toMatchObject({ code: "store-failed", message: expect.stringContaining(key) });
   });
 
-  it("that a killed run left behind are removed, and nothing is sent for them", async () => {
-    const { bob, store, home, folder } = await ten();
+  it("left by a killed run are removed, and nothing is sent for them", async () => {
+    const { bob, store, home, folder } = await tenTwts();
     bob.answer = () => ({ status: 500 });
     await home.send();
     bob.answer = () => ({ status: 202 });
@@ -80,7 +80,7 @@ describe("the records", () => {
 
 describe("two runs at once", () => {
   it("send each mention once if the second one waits", async () => {
-    const { bob, home } = await ten();
+    const { bob, home } = await tenTwts();
     const waits: string[] = [];
     const reports = await Promise.all(
       ["a", "b"].map((name, at) =>
@@ -93,7 +93,7 @@ describe("two runs at once", () => {
   });
 
   it("send each mention once if the second one does not wait", async () => {
-    const { bob, home } = await ten();
+    const { bob, home } = await tenTwts();
     const ended = await Promise.allSettled([0, 0.5].map((seed) => home.send({ random: () => seed })));
     expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     expect(ended.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "already-sending" } });
@@ -102,8 +102,8 @@ describe("two runs at once", () => {
 });
 
 describe("a run that loses its lease in the middle", () => {
-  it("stops, and the next one sends the rest", async () => {
-    const { bob, home } = await ten();
+  it("stops, and the next run sends the rest", async () => {
+    const { bob, home } = await tenTwts();
     bob.answer = () => {
       if (bob.posts.length === 3) home.clock.time += 31_000;
       return { status: 202 };
@@ -117,8 +117,8 @@ describe("a run that loses its lease in the middle", () => {
 });
 
 describe("a store that fails", () => {
-  it.each(["get", "keys", "put"] as const)("at once, in %s, lets nothing be sent", async (operation) => {
-    const { bob, store, home } = await ten();
+  it.each(["get", "keys", "put"] as const)("immediately, in %s, prevents all sending", async (operation) => {
+    const { bob, store, home } = await tenTwts();
     store.fail({ when: "before", operation });
     await expect(home.send()).rejects.toMatchObject({ code: "store-failed" });
     expect(bob.posts).toEqual([]);
@@ -126,8 +126,8 @@ describe("a store that fails", () => {
     expect(outcomes(await home.send())).toEqual(times(10, "new sent 202"));
   });
 
-  it("before it records a mention ends the sending; the next run repeats that one and continues", async () => {
-    const { bob, store, home, folder } = await ten();
+  it("before it records a mention ends the run; the next one repeats that mention and continues", async () => {
+    const { bob, store, home, folder } = await tenTwts();
     store.fail({ when: "before", operation: "put", key: `${folder}/done/` });
     const report = await home.send();
     expect(report.troubles).toEqual([expect.stringContaining("The store was down before put of")]);
@@ -139,8 +139,8 @@ describe("a store that fails", () => {
     expect(sourcesOf(bob).slice(1)).toEqual(all(home));
   });
 
-  it("after it has recorded a mention repeats none", async () => {
-    const { bob, store, home, folder } = await ten();
+  it("after it records a mention ends the run; the next one repeats none", async () => {
+    const { bob, store, home, folder } = await tenTwts();
     store.fail({ when: "after", operation: "put", key: `${folder}/done/` });
     expect((await home.send()).troubles).not.toEqual([]);
     store.repair();
@@ -151,8 +151,8 @@ describe("a store that fails", () => {
   it.each([
     { when: "before", times: 3 },
     { when: "after", times: 3 },
-  ] satisfies Fault[])("a few times, $when it writes, is asked again, and none is repeated", async (fault) => {
-    const { bob, store, home, folder } = await ten();
+  ] satisfies Fault[])("a few times, $when its write, is retried, and no mention is repeated", async (fault) => {
+    const { bob, store, home, folder } = await tenTwts();
     store.fail({ ...fault, operation: "put", key: `${folder}/done/` });
     const report = await home.send();
     expect(report.troubles).toEqual([]);
@@ -161,8 +161,8 @@ describe("a store that fails", () => {
     expect(sourcesOf(bob)).toEqual(all(home));
   });
 
-  it.each(["before", "after"] as const)("%s it notes an attempt loses no mention", async (when) => {
-    const { bob, store, home, folder } = await ten();
+  it.each(["before", "after"] as const)("%s it records an attempt loses no mention", async (when) => {
+    const { bob, store, home, folder } = await tenTwts();
     bob.answer = () => ({ status: 500 });
     store.fail({ when, operation: "put", key: `${folder}/retry/` });
     expect((await home.send()).troubles).not.toEqual([]);
@@ -174,8 +174,8 @@ describe("a store that fails", () => {
     expect(bob.posts).toHaveLength(11);
   });
 
-  it("when it records the form of an endpoint costs no mention", async () => {
-    const { bob, store, home } = await ten();
+  it("when it records the form of an endpoint loses no mention", async () => {
+    const { bob, store, home } = await tenTwts();
     bob.answer = ({ source }) => ({ status: source === PAGE ? 202 : 400 });
     store.fail({ when: "before", operation: "put", key: "sent/forms/" });
     const report = await home.send();
@@ -184,8 +184,8 @@ describe("a store that fails", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("when a removal is forgotten sends it again", async () => {
-    const { bob, store, home } = await ten();
+  it("when it deletes the record of a removed mention sends the removal again", async () => {
+    const { bob, store, home } = await tenTwts();
     await home.send();
     home.alice.twts = {};
     store.fail({ when: "before", operation: "delete" });
@@ -198,7 +198,7 @@ describe("a store that fails", () => {
 });
 
 describe("slow hosts", () => {
-  it("that do not answer delay no other: all others are sent first", async () => {
+  it("that do not respond delay no others: all others are sent first", async () => {
     const quick = [await neighbour("a"), await neighbour("b"), await neighbour("c")];
     const slow = [await neighbour("x"), await neighbour("y"), await neighbour("z")];
     const home = await world([...quick, ...slow]);
@@ -206,12 +206,12 @@ describe("slow hosts", () => {
     const waiting: ((answer: Answer) => void)[] = [];
     for (const host of slow) host.answer = () => new Promise((resolve) => void waiting.push(resolve));
 
-    let told = 0;
+    let reported = 0;
     const report = await home.send({
       onMention: ({ outcome }) => {
-        told += 1;
-        if (told < 30) expect(outcome).toBe("sent");
-        if (told >= 30) {
+        reported += 1;
+        if (reported < 30) expect(outcome).toBe("sent");
+        if (reported >= 30) {
           for (const host of slow) host.answer = () => ({ status: 202 });
           for (const answer of waiting.splice(0)) answer({ status: 202 });
         }
@@ -223,8 +223,8 @@ describe("slow hosts", () => {
     expect(outcomes(report)).toEqual(times(60, "new sent 202"));
   });
 
-  it("get one request at a time, and wait for its record", async () => {
-    const { bob, store, home } = await ten();
+  it("get one request at a time, after the previous one is recorded", async () => {
+    const { bob, store, home } = await tenTwts();
     let atOnce = 0;
     let most = 0;
     bob.answer = async (_, response: ServerResponse) => {
@@ -233,8 +233,8 @@ describe("slow hosts", () => {
       response.on("close", () => {
         atOnce -= 1;
       });
-      const noted = (await store.keys("sent/")).filter((key) => key.includes("/done/")).length;
-      expect(noted).toBe(bob.posts.length - 1);
+      const recorded = (await store.keys("sent/")).filter((key) => key.includes("/done/")).length;
+      expect(recorded).toBe(bob.posts.length - 1);
       await setTimeout(1);
       return { status: 202 };
     };

@@ -10,23 +10,23 @@ describe("the links of a relation", () => {
     ["quoted", '</wm>; rel="webmention"'],
     ["in capitals", "</wm>; REL=WebMention"],
     ["without spaces", "</wm>;rel=webmention"],
-    ["with many", '  </wm> ;\t rel = "webmention"  '],
+    ["with much whitespace", '  </wm> ;\t rel = "webmention"  '],
     ["the last one of several", '</wm>; rel="me  webmention"'],
     ["after another parameter", "</wm>; title=hello; rel=webmention"],
     ["after a parameter without value", "</wm>; crossorigin; rel=webmention"],
     ["after a comma and a semicolon in quotes", '</wm>; title="a, <b>; rel=no"; rel=webmention'],
     ["after a quote in quotes", '</wm>; title="\\"; rel=no; \\\\"; rel=webmention'],
-    ["after a quote that opens nothing", '</wm>; title=5"; rel=webmention'],
-    ["before a second rel, which does not count", "</wm>; rel=webmention; rel=other"],
+    ["after a quotation mark in an unquoted value", '</wm>; title=5"; rel=webmention'],
+    ["before a second rel, which is ignored", "</wm>; rel=webmention; rel=other"],
     ["after empty parameters", "</wm>;; ;rel=webmention;"],
     ["after empty elements of the list", ", ,</wm>; rel=webmention,"],
     ["after a link of another relation", "<https://x.example/a,b;c>; rel=webmentions, </wm>; rel=webmention"],
     ["after a link without parameters", "</other>, </wm>; rel=webmention"],
-    ["after an element that is none", 'hello; rel=webmention, "x", </wm>; rel=webmention'],
-    ["after something left over", "</wm> hello; rel=webmention"],
+    ["after an invalid element", 'hello; rel=webmention, "x", </wm>; rel=webmention'],
+    ["after an unexpected word", "</wm> hello; rel=webmention"],
     ["with escaped characters", '</wm>; rel="web\\mention"'],
-    ["in a quote without end", '</wm>; rel="webmention'],
-    ["with white space within its brackets", "< /wm >; rel=webmention"],
+    ["in an unclosed quotation", '</wm>; rel="webmention'],
+    ["with whitespace within its brackets", "< /wm >; rel=webmention"],
   ])("are found %s", (_name, header) => {
     expect(endpoints(header)).toEqual(["/wm"]);
   });
@@ -40,14 +40,14 @@ describe("the links of a relation", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["an empty header", ""],
     ["another relation", "</wm>; rel=other"],
     ["part of a relation's name", '</wm>; rel="not-webmention webmention.io"'],
     ["a second rel", "</wm>; rel=other; rel=webmention"],
     ["another parameter", "</wm>; rev=webmention; title=webmention"],
     ["a quoted value", '</wm>; title="; rel=webmention"'],
     ["the target itself", "</wm; rel=webmention>"],
-    ["a target without end", "</wm; rel=webmention"],
+    ["an unclosed target", "</wm; rel=webmention"],
     ["a target without brackets", "/wm; rel=webmention"],
     ["single quotes", "</wm>; rel='webmention'"],
     ["a link of another page", '</wm>; rel=webmention; anchor="/elsewhere"'],
@@ -101,7 +101,7 @@ describe("the links of a relation", () => {
     "; ",
     "<>;=",
     ",<a> ",
-  ])("are looked for in 128 KiB of %j in linear time", (unit) => {
+  ])("are searched in 128 KiB of %j in linear time", (unit) => {
     const hostile = unit.repeat(Math.ceil((1 << 17) / unit.length));
     expect(endpoints(hostile)).toEqual([]);
     expect(endpoints(`</wm>; rel=webmention, ${hostile}`)).toEqual(["/wm"]);

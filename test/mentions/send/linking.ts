@@ -1,4 +1,4 @@
-// test/mentions/send/linking.ts: Alice's posts with links to other sites, as her build and her live pages have them.
+// test/mentions/send/linking.ts: Alice's posts with links to other sites, in her build and on her live pages.
 import type { SendOptions, SendReport } from "../../../plugin/mentions/send/send.js";
 import { siteLinks } from "../../../plugin/mentions/send/site-links.js";
 import type { LoopbackServer } from "../../helpers/loopback.js";
@@ -9,11 +9,11 @@ import { type World, world } from "./outgoing.js";
 export type Posts = Record<string, readonly string[]>;
 
 export interface LinkingWorld extends World {
-  /** Builds and deploys these posts. Those that are left out are deleted. */
+  /** Builds and deploys these posts, and deletes all others. */
   deploy(posts: Posts): void;
-  /** Builds these posts without a deploy: the live pages stay as they are. */
+  /** Builds these posts without deploying: the live pages do not change. */
   build(posts: Posts): void;
-  /** The options `mentions` of the site. */
+  /** The site's `mentions` option. */
   mentions: NonNullable<ReceiverOptions["mentions"]>;
   pageOf(timestamp: string): string;
 }
@@ -36,7 +36,7 @@ export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promi
   const deploy = (posts: Posts) => {
     built = posts;
     alice.answers = {};
-    // Twts that mention someone stay as a test wrote them.
+    // Twts that a test has set are unchanged.
     alice.twts = Object.fromEntries(Object.keys(posts).map((timestamp) => [timestamp, alice.twts[timestamp] ?? "hi"]));
     for (const [timestamp, links] of Object.entries(posts)) {
       alice.answers[`/posts/${timestamp}/`] = (response) => {

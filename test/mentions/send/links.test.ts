@@ -12,7 +12,7 @@ const targetsOf = ({ posts }: Neighbour) => posts.map(({ target }) => target);
 
 describe("a link in a new post", () => {
   it.each(["HTML", "Link header"] as const)(
-    "is sent once as a classic Webmention to an endpoint of a page by %s, and an unchanged site requests nothing",
+    "is sent once as a classic Webmention to an endpoint from %s, and an unchanged site requests nothing",
     async (method) => {
       const bob = await neighbour("bob", method);
       const home = await linkingWorld([bob]);
@@ -30,7 +30,7 @@ describe("a link in a new post", () => {
     },
   );
 
-  it("is requested once if its page has no endpoint, also when its post changes", async () => {
+  it("is requested once if its page has no endpoint, even when its post changes", async () => {
     const bob = await neighbour("bob", null);
     const home = await linkingWorld([bob]);
     const links = Array.from({ length: 20 }, (_, at) => `${bob.url}/posts/${at}/`);
@@ -44,7 +44,7 @@ describe("a link in a new post", () => {
     expect(bob.asked.slice(20)).toEqual(["/posts/new/"]);
   });
 
-  it("is not sent to the endpoint in the header of a feed, which is for mentions", async () => {
+  it("is not sent to the endpoint in a feed's header, which is for mentions", async () => {
     const bob = await neighbour("bob", "feed field");
     const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [bob.feedUrl] });
@@ -54,7 +54,7 @@ describe("a link in a new post", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("is sent as the page alone: an endpoint that refuses it gets no reference", async () => {
+  it("is sent only with the page as source: an endpoint that refuses it gets no reference", async () => {
     const bob = await neighbour("bob", "HTML");
     bob.answer = () => ({ status: 400 });
     const home = await linkingWorld([bob]);
@@ -63,7 +63,7 @@ describe("a link in a new post", () => {
     expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY) }]);
   });
 
-  it("is sent one at a time to a host, at most 50 of a post", async () => {
+  it("is sent one at a time to a host, at most 50 links per post", async () => {
     const bob = await neighbour("bob", "HTML");
     let open = 0;
     bob.answer = async (_post, response) => {
@@ -79,7 +79,7 @@ describe("a link in a new post", () => {
     expect(outcomes(await home.send())).toEqual(Array(50).fill("new sent 202"));
   });
 
-  it("is tried again later if its endpoint is down", async () => {
+  it("is retried later if its endpoint is down", async () => {
     const bob = await neighbour("bob", "HTML");
     bob.answer = () => ({ status: 503 });
     const home = await linkingWorld([bob]);
@@ -92,7 +92,7 @@ describe("a link in a new post", () => {
     expect(bob.posts).toHaveLength(2);
   });
 
-  it("is tried again at once, with its eight attempts, if the clock was months ahead when it failed", async () => {
+  it("is retried immediately, with all eight attempts, if the clock was months ahead when it failed", async () => {
     const bob = await neighbour("bob", "HTML");
     bob.answer = () => ({ status: 503 });
     const home = await linkingWorld([bob]);
@@ -112,7 +112,7 @@ describe("a link in a new post", () => {
 });
 
 describe("a page that is mentioned and linked", () => {
-  it("gets one mention, also when the mention becomes a link or the link a mention", async () => {
+  it("gets one mention, even when the mention becomes a link or the link a mention", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.alice.twts = { [TODAY]: `@<bob ${bob.url}/>` };
@@ -129,7 +129,7 @@ describe("a page that is mentioned and linked", () => {
 });
 
 describe("a changed post", () => {
-  it("sends only its new links and, once, those that were removed", async () => {
+  it("sends only its new links and, once, its removed links", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     const [hens, eggs, figs] = ["hens", "eggs", "figs"].map((name) => `${bob.url}/posts/${name}/`) as [
@@ -158,7 +158,7 @@ describe("a changed post", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("waits for the deploy: neither a new nor a removed link is sent before the live page agrees", async () => {
+  it("waits for the deploy: new and removed links are not sent until the live page matches", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     const [hens, eggs] = [`${bob.url}/posts/hens/`, `${bob.url}/posts/eggs/`];
@@ -179,7 +179,7 @@ describe("a changed post", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that the build does not know loses no link", async () => {
+  it("that is missing from the build loses no link", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/`] });
@@ -192,7 +192,7 @@ describe("a changed post", () => {
 });
 
 describe("the first run with links", () => {
-  it("of a new site sends those of a week", async () => {
+  it("of a new site sends the links of the last week", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_8]: [`${bob.url}/posts/old/`], [DAYS_6]: [`${bob.url}/posts/new/`] });
@@ -201,7 +201,7 @@ describe("the first run with links", () => {
     expect(await home.send()).toMatchObject({ mentions: [], leftAlone: null });
   });
 
-  it("of a site whose earlier version has sent mentions sends nothing for its posts, then new posts and new links", async () => {
+  it("after an upgrade sends no links of earlier posts, and later those of new posts and new links", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     const [old, own, added, recent] = ["old", "own", "added", "recent"].map((name) => `${bob.url}/posts/${name}/`) as [
@@ -212,7 +212,7 @@ describe("the first run with links", () => {
     ];
     home.alice.twts = { [DAYS_8]: "hi", [TODAY]: `hi @<bob ${bob.url}/>` };
     home.deploy({ [DAYS_8]: [old], [TODAY]: [own, `${bob.url}/`] });
-    // The earlier version knows no links.
+    // The earlier version does not support links.
     await home.send({ links: undefined });
     expect(targetsOf(bob)).toEqual([`${bob.url}/`]);
     const requests = bob.asked.length;
@@ -227,7 +227,7 @@ describe("the first run with links", () => {
     expect(targetsOf(bob).slice(1).sort()).toEqual([added, recent]);
   });
 
-  it("sends nothing for posts whose mentions an earlier version has sent with --backfill", async () => {
+  it("sends no links of posts whose mentions an earlier version sent with --backfill", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.alice.twts = { [DAYS_8]: `hi @<bob ${bob.url}/>` };
@@ -239,7 +239,7 @@ describe("the first run with links", () => {
     expect(targetsOf(bob)).toEqual([`${bob.url}/`, `${bob.url}/posts/old/`]);
   });
 
-  it("leaves a post to --backfill, which sends its links", async () => {
+  it("leaves the links of a post to --backfill, which sends them", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ "2026-11-10T09:00:00Z": [`${bob.url}/posts/older/`], [DAYS_8]: [`${bob.url}/posts/old/`] });
@@ -251,7 +251,7 @@ describe("the first run with links", () => {
 });
 
 describe("a site with `links: false`", () => {
-  it("requests nothing for links, also when posts with sent links are deleted", async () => {
+  it("requests nothing for links, even when posts with sent links are deleted", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
@@ -263,7 +263,7 @@ describe("a site with `links: false`", () => {
     expect(bob.asked).toHaveLength(requests);
   });
 
-  it("that turns them on again sends nothing for the posts of the time in between", async () => {
+  it("that turns links on again sends none of posts from the time without them", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_6]: [`${bob.url}/posts/1/`] });
@@ -280,7 +280,7 @@ describe("a site with `links: false`", () => {
 });
 
 describe("a blocked host", () => {
-  it("gets no request for a link, nor for one that was sent before it was blocked", async () => {
+  it("gets no request for new links or for links sent before it was blocked", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/posts/hens/`] });
@@ -299,11 +299,11 @@ describe("a blocked host", () => {
 });
 
 describe("a hostile target", () => {
-  it("that is endless, redirects in a circle or is on this machine is final, and the others are sent", async () => {
+  it("that is endless, in a redirect loop or on this machine is final, and other links are sent", async () => {
     const bob = await neighbour("bob", "HTML");
     const secret = await neighbour("secret", "HTML");
     const eve = await loopbackServer((request, response) => {
-      if (request.url === "/circle") return response.writeHead(302, { location: "/circle" }).end();
+      if (request.url === "/loop") return response.writeHead(302, { location: "/loop" }).end();
       if (request.url === "/inside") return response.writeHead(302, { location: `${secret.url}/` }).end();
       response.writeHead(200, { "content-type": "text/html" });
       const more = () => {
@@ -313,12 +313,12 @@ describe("a hostile target", () => {
       more();
     });
     const home = await linkingWorld([bob, eve]);
-    const links = ["/endless", "/circle", "/inside"].map((path) => eve.url + path);
+    const links = ["/endless", "/loop", "/inside"].map((path) => eve.url + path);
     home.deploy({ [TODAY]: [...links, `${secret.url}/`, "http://10.0.0.1/x", `${bob.url}/`] });
     const { mentions } = await home.send();
     expect(Object.fromEntries(mentions.map(({ target, outcome }) => [target, outcome]))).toEqual({
       [`${eve.url}/endless`]: "no-endpoint",
-      [`${eve.url}/circle`]: "failed",
+      [`${eve.url}/loop`]: "failed",
       [`${eve.url}/inside`]: "not-asked",
       [`${secret.url}/`]: "not-asked",
       "http://10.0.0.1/x": "not-asked",
@@ -328,7 +328,7 @@ describe("a hostile target", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that never answers is requested once in a run, and at most eight times", async () => {
+  it("that never responds is requested once in a run, and at most eight times", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const eve = await loopbackServer(() => void vi.advanceTimersByTime(PATIENT_MS));

@@ -11,7 +11,7 @@ import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
-/** The page of every twt with a page. */
+/** The page of every twt. */
 export const PAGE = "https://alice.example/posts/quinces/";
 const ENDPOINT = "/webmention?to=bob&x=%20";
 
@@ -25,7 +25,7 @@ export const DAY = 24 * 60 * MINUTE;
 interface Post {
   source: string;
   target: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   type: string | undefined;
   /** As it was received. */
@@ -45,14 +45,14 @@ export interface Neighbour extends LoopbackServer {
   /** The mention as written in a twt. */
   mention: string;
   posts: Post[];
-  /** Answers a post, perhaps later or not at all. */
+  /** The response to a POST; `undefined` for none. */
   answer: (post: Post, response: ServerResponse) => Answer | Promise<Answer | undefined> | undefined;
   /** Status and headers of all responses to GET. */
   status: number;
   headers: OutgoingHttpHeaders;
 }
 
-/** @param method - where the endpoint is named; `null` for no endpoint */
+/** @param method - where the endpoint is declared; `null` for no endpoint */
 export async function neighbour(
   nick = "bob",
   method: FoundEndpoint["method"] | null = "feed field",
@@ -134,11 +134,11 @@ export async function alice(): Promise<Alice> {
   return Object.assign(state, server, { feedUrl, twt: (timestamp: string) => `${feedUrl}#:~:text=${timestamp}` });
 }
 
-/** Alice's machine, which sends. */
+/** Alice's site, and the sender on her machine. */
 export interface World {
   alice: Alice;
   store: Store;
-  /** Milliseconds since 1970; a test may set it. */
+  /** In milliseconds since 1970; tests may set it. */
   clock: { time: number };
   /** One run of the sender. */
   send(options?: Partial<SendOptions>): Promise<SendReport>;
@@ -171,30 +171,30 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
         pageOf: () => PAGE,
         now: () => clock.time,
         random: () => 0.5,
-        sleep: standing,
+        sleep: sleepWithoutClock,
         ...more,
       }),
   };
 }
 
-/** Sleeps until it is woken; else for a moment, while the clock stands still. */
-function standing(_: number, signal?: AbortSignal): Promise<void> {
+/** With a signal, sleeps until that aborts; otherwise for a millisecond. The clock does not move. */
+function sleepWithoutClock(_: number, signal?: AbortSignal): Promise<void> {
   return signal
     ? new Promise((resolve) => signal.addEventListener("abort", () => resolve()))
     : setTimeout(1).then(() => {});
 }
 
-/** The outcome of each mention in short. */
+/** The outcome of each mention: kind, outcome and status. */
 export function outcomes({ mentions }: SendReport): string[] {
   return mentions.map(({ kind, outcome, status }) => [kind, outcome, status].filter((part) => part !== null).join(" "));
 }
 
-/** A response of a site instead of its feed. */
+/** A response instead of the feed. */
 export function badAnswer(kind: string, response: ServerResponse): void {
   if (kind === "404" || kind === "500") response.writeHead(Number(kind)).end("# nick = alice\n");
   if (kind === "a page") response.end(`<!doctype html>\n# nick = alice\n${DAYS_6}\thi\n`);
-  if (kind === "nothing") response.end();
-  if (kind === "a redirect in a circle") response.writeHead(302, { location: "/twtxt.txt" }).end();
+  if (kind === "an empty body") response.end();
+  if (kind === "a redirect loop") response.writeHead(302, { location: "/twtxt.txt" }).end();
   if (kind === "a broken connection") {
     response.writeHead(200, { "content-length": 1000 });
     response.write("# nick = alice\n\n", () => response.destroy());

@@ -5,8 +5,8 @@ import { DAY, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing
 
 afterEach(() => expect(strayed).toEqual([]));
 
-describe("an answer", () => {
-  it.each([200, 201, 202, 204, 299])("of %i is success", async (status) => {
+describe("a response", () => {
+  it.each([200, 201, 202, 204, 299])("of %i is a success", async (status) => {
     const bob = await neighbour();
     bob.answer = () => ({ status });
     const home = await world([bob]);
@@ -16,7 +16,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it.each([301, 302, 303, 304, 307])("of %i that leads nowhere is final, with one post", async (status) => {
+  it.each([301, 302, 303, 304, 307])("of %i that is not followed is final, after one POST", async (status) => {
     const bob = await neighbour();
     bob.answer = () => ({ status, headers: status === 307 ? {} : { location: "/webmention?other" } });
     const home = await world([bob]);
@@ -54,7 +54,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(2);
   });
 
-  it("to the other form is stored for the endpoint", async () => {
+  it("to the other form of the source is remembered for the endpoint", async () => {
     const bob = await neighbour("bob", "Link header");
     bob.answer = ({ source }) => ({ status: source === PAGE ? 400 : 202 });
     const home = await world([bob]);
@@ -68,7 +68,7 @@ describe("an answer", () => {
     expect(bob.posts.slice(2).map(({ source }) => source)).toEqual([home.alice.twt(later)]);
   });
 
-  it.each([429, 503])("of %i is retried when its Retry-After has passed, and not before", async (status) => {
+  it.each([429, 503])("of %i is retried after its Retry-After, and not before", async (status) => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -87,7 +87,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(3);
   });
 
-  it.each(["500", "a broken connection", "silence"])("of %s is tried 8 times over 3 days", async (kind) => {
+  it.each(["500", "a broken connection", "silence"])("of %s is retried, with 8 attempts in 3 days", async (kind) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const bob = await neighbour();
@@ -120,7 +120,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(8);
   });
 
-  it("of a server that is down during discovery is awaited, and nothing is posted", async () => {
+  it("with an error during discovery is retried, and nothing is posted", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };

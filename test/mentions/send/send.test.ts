@@ -8,7 +8,7 @@ import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODA
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("a new twt", () => {
-  it("is sent once for each mentioned feed, however often it mentions it, and never again", async () => {
+  it("is sent once to each feed that it mentions, even several times, and never again", async () => {
     const bob = await neighbour("bob");
     const carol = await neighbour("carol");
     const home = await world([bob, carol]);
@@ -27,7 +27,7 @@ describe("a new twt", () => {
     expect(bob.posts.length + carol.posts.length).toBe(2);
   });
 
-  it("is posted as a form, encoded once, to the endpoint with its own query", async () => {
+  it("is posted as a form, encoded once, to the endpoint with its query", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -42,7 +42,7 @@ describe("a new twt", () => {
     expect(decodeURIComponent(post?.body.split("&")[0] ?? "")).toMatch(/#:~:text=2026-11-20T08:00:00Z$/);
   });
 
-  it("has the mention's URL without its fragment as target, otherwise byte for byte", async () => {
+  it("has as target the mention's URL, byte for byte, without its fragment", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const odd = `${bob.url.replace("http:", "HTTP:")}/./twtxt.txt`;
@@ -81,7 +81,7 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
-  it("is not sent for a link, a reply by hash, a bare nick, a follow line, code or a mention of the site itself", async () => {
+  it("is not sent for a link, a reply by hash, a bare nick, a follow field, code or a mention of the site itself", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.answers["/twtxt.txt"] = (response) =>
@@ -103,7 +103,7 @@ describe("a new twt", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("is reported and not sent without an endpoint, and not looked up again", async () => {
+  it("is reported if there is no endpoint, and not looked up again", async () => {
     const bob = await neighbour("bob", null);
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -116,7 +116,7 @@ describe("a new twt", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("does not end the run if a mention leads to a private address, or not to the web", async () => {
+  it("does not end the run if a mention leads to a private address or is not an http URL", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = {
@@ -140,7 +140,7 @@ describe("the plugin's own endpoint", () => {
   it.each([
     ["# webmention = https://alice.example/webmention\n", {}, "a reference"],
     ["", { link: '<https://alice.example/webmention>; rel="webmention"' }, "a page"],
-  ])("with %j and %j verifies what was sent as %s", async (field, headers, form) => {
+  ])("with %j and %j verifies a mention with %s as source", async (field, headers, form) => {
     const alice = await loopbackServer(async (request, response) => {
       if (request.method === "GET") return response.writeHead(200, headers).end(`# nick = alice\n${field}\n`);
       const { status } = await her.mentioned(await text(request));
@@ -169,7 +169,7 @@ describe("the plugin's own endpoint", () => {
 });
 
 describe("a feed that is not live", () => {
-  it.each(["404", "500", "a page", "nothing", "a redirect in a circle", "a broken connection"])(
+  it.each(["404", "500", "a page", "an empty body", "a redirect loop", "a broken connection"])(
     "with %s sends nothing, records nothing and says what to do",
     async (kind) => {
       const bob = await neighbour();
@@ -215,7 +215,7 @@ describe("a found endpoint", () => {
     [{ "cache-control": "max-age=3600" }, 60 * MINUTE],
     [{ "cache-control": "max-age=9999999" }, DAY],
     [{ "cache-control": "no-cache, max-age=3600" }, 0],
-  ])("with %j is used for other mentions of a run, and for %i ms of later ones", async (headers, lifetime) => {
+  ])("with %j is used for all mentions of a run, and in later runs for %i ms", async (headers, lifetime) => {
     const bob = await neighbour();
     bob.headers = headers;
     const home = await world([bob]);

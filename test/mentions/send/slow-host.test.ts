@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** A clock that moves while a slow server answers, and wakes its sleepers. */
+/** A clock that moves while a slow server responds, and wakes its sleepers. */
 function slowClock() {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   return {
@@ -35,7 +35,7 @@ function slowClock() {
 
 type Clock = ReturnType<typeof slowClock>;
 
-/** A slow server. It names the endpoint of its feeds, by default its own. */
+/** A slow server. It declares the endpoint of its feeds, by default its own. */
 async function host(clock: Clock, { answerMs = ANSWER_MS, endpoint = "/webmention", headers = {} } = {}) {
   const seen = {
     feeds: [] as string[],
@@ -54,7 +54,7 @@ async function host(clock: Clock, { answerMs = ANSWER_MS, endpoint = "/webmentio
   return Object.assign(seen, server);
 }
 
-/** A slow endpoint on another host than its feeds, which are all looked up before its first answer. */
+/** A slow endpoint on another host than its feeds, which are all looked up before its first response. */
 async function hostWithService(clock: Clock, headers = {}) {
   const service = await host(clock);
   const bob = await host(clock, { answerMs: 0, endpoint: `${service.url}/webmention`, headers });
@@ -88,8 +88,8 @@ async function scheduledRun({ clock, send }: Home): Promise<SendReport> {
 
 const count = (report: SendReport, outcome: string) => outcomes(report).filter((one) => one === outcome).length;
 
-describe("120 mentions of a host that answers in 250 ms", () => {
-  it("arrive in three scheduled runs: a mention is sent before the next endpoint is looked up", async () => {
+describe("120 mentions of a host that responds in 250 ms", () => {
+  it("are sent in three scheduled runs, each before the next endpoint is looked up", async () => {
     const clock = slowClock();
     const bob = await host(clock);
     const home = await alicesHome(clock, bob);
@@ -102,7 +102,7 @@ describe("120 mentions of a host that answers in 250 ms", () => {
     expect((await scheduledRun(home)).mentions).toEqual([]);
   });
 
-  it("count an attempt for each answer of 500, also in the first run", async () => {
+  it("count an attempt for each 500 response, even in the first run", async () => {
     const clock = slowClock();
     const bob = await host(clock);
     bob.status = 500;
@@ -114,24 +114,27 @@ describe("120 mentions of a host that answers in 250 ms", () => {
   });
 });
 
-describe("a slow endpoint of many feeds on another host", () => {
+describe("a slow endpoint for many feeds on another host", () => {
   it.each([
     ["no cache header", {}, 0],
     ["a minute of freshness", { "cache-control": "max-age=60" }, 80],
-  ])("gets what a run did not reach from the next one, which asks no feed again: %s", async (_, headers, stored) => {
-    const clock = slowClock();
-    const { bob, service } = await hostWithService(clock, headers);
-    const home = await alicesHome(clock, bob, [service]);
+  ])(
+    "gets the mentions that a run did not reach in the next run, without another look-up: %s",
+    async (_, headers, stored) => {
+      const clock = slowClock();
+      const { bob, service } = await hostWithService(clock, headers);
+      const home = await alicesHome(clock, bob, [service]);
 
-    const sent = [];
-    for (let run = 0; run < 3; run += 1) sent.push(count(await scheduledRun(home), "new sent 202"));
-    expect(sent).toEqual([80, 40, 0]);
-    expect(service.posts).toHaveLength(MENTIONS);
-    expect(bob.feeds).toHaveLength(MENTIONS);
-    expect(await home.store.keys("sent/endpoints/")).toHaveLength(stored);
-  });
+      const sent = [];
+      for (let run = 0; run < 3; run += 1) sent.push(count(await scheduledRun(home), "new sent 202"));
+      expect(sent).toEqual([80, 40, 0]);
+      expect(service.posts).toHaveLength(MENTIONS);
+      expect(bob.feeds).toHaveLength(MENTIONS);
+      expect(await home.store.keys("sent/endpoints/")).toHaveLength(stored);
+    },
+  );
 
-  it("that asks for a pause gets them all later, and no feed is requested again", async () => {
+  it("that requests a pause gets all mentions later, without another look-up", async () => {
     const clock = slowClock();
     const { bob, service } = await hostWithService(clock);
     const home = await alicesHome(clock, bob, [service]);
@@ -142,13 +145,13 @@ describe("a slow endpoint of many feeds on another host", () => {
     service.status = 202;
     clock.pass(3 * HOUR);
     expect(count(await home.send(), "new sent 202")).toBe(MENTIONS);
-    // The mention that was tried looks up its endpoint again.
+    // The attempted mention looks up its endpoint again.
     expect(bob.feeds).toHaveLength(MENTIONS + 1);
   });
 });
 
-describe("the endpoint of a mention that was not tried", () => {
-  it("is used for a day at most", async () => {
+describe("the endpoint of a mention without an attempt", () => {
+  it("is used for at most a day", async () => {
     const clock = slowClock();
     const { bob, service } = await hostWithService(clock);
     const home = await alicesHome(clock, bob, [service]);
@@ -158,7 +161,7 @@ describe("the endpoint of a mention that was not tried", () => {
     expect(bob.feeds).toHaveLength(MENTIONS + 40);
   });
 
-  it("is kept for the next run even if this one was killed", async () => {
+  it("is stored for the next run even if this one is killed", async () => {
     const clock = slowClock();
     const store = faultyStore(memoryStore());
     const { bob, service } = await hostWithService(clock);

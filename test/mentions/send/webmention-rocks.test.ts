@@ -46,7 +46,7 @@ const CASES: [number, string, "Link header" | "HTML", Case][] = [
   [6, "an absolute URL in an a element", "HTML", { body: (url) => `<a href="${url}" rel="webmention">there</a>` }],
   [
     7,
-    "a Link header whose name is in strange case",
+    "a Link header with its name in mixed case",
     "Link header",
     { headerName: "LinK", link: (url) => `<${url}>; rel=webmention` },
   ],
@@ -65,7 +65,7 @@ const CASES: [number, string, "Link header" | "HTML", Case][] = [
   ],
   [
     11,
-    "the Link header before link and a",
+    "the Link header before link and a elements",
     "Link header",
     {
       link: () => `<${here(11)}>; rel="webmention"`,
@@ -75,7 +75,7 @@ const CASES: [number, string, "Link header" | "HTML", Case][] = [
   ],
   [
     12,
-    "only what is called webmention, and not not-webmention",
+    "only the rel webmention, not not-webmention",
     "HTML",
     {
       head: () => `<link rel="not-webmention" href="${wrong(12)}">`,
@@ -148,13 +148,13 @@ const CASES: [number, string, "Link header" | "HTML", Case][] = [
   ],
 ];
 
-/** What a mention does: it looks up the endpoint of its target. */
+/** Looks up the endpoint of a mention's target. */
 async function lookUp(site: Site, target: string): Promise<Found> {
   const { endpoint, ...found } = await site.discover(target);
   return { endpoint, method: "method" in found ? found.method : null };
 }
 
-/** What a link in a post does: it is posted to the endpoint of its page. */
+/** Sends a link in a post to the endpoint of its page. */
 async function sendLink(site: Site, target: string): Promise<Found> {
   const home = await linkingWorld([site]);
   home.deploy({ [TODAY]: [target] });
@@ -189,7 +189,7 @@ describe.each([
     });
   });
 
-  it("23 resolves a relative endpoint against where a redirect led", async () => {
+  it("23 resolves a relative endpoint against the URL after redirects", async () => {
     const site = await siteWith(() => ({
       "/test/23/page": { status: 302, headers: { location: "page/4711" } },
       "/test/23/page/4711": page('<link rel="webmention" href="webmention-endpoint/4711">'),
