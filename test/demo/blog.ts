@@ -1,4 +1,4 @@
-// test/demo/blog.ts: a small blog with the installed package, in its own folder.
+// test/demo/blog.ts: a small blog in its own folder, with the package installed.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,10 +19,10 @@ export interface Blog {
   feedUrl: string;
   /** Runs a command in the blog's folder, and prints it. @returns its output */
   type(command: string[], environment?: Record<string, string>): Promise<string>;
-  /** Runs a command of the plugin without printing it. @returns its JSON */
+  /** Runs a command of the plugin with `--json`, without printing it. @returns the parsed output */
   ask(command: string[]): Promise<unknown>;
   build(): Promise<void>;
-  /** Waits until the host serves a build; default: does not wait. */
+  /** Waits until the host serves the latest build; by default, returns at once. */
   takenOver(): Promise<void>;
   /** Adds options of the plugin to the configuration. */
   configure(options: Record<string, unknown>): void;
@@ -57,7 +57,7 @@ export function removeBlogs(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Creates the blog with the packages of this repository. */
+/** Creates a blog that uses the packages of this repository. */
 export function blog(nick: string, port: number, host: HostName, files: Record<string, string>): Blog {
   const folder = mkdtempSync(join(tmpdir(), `twtxt-demo-${nick}-`));
   folders.push(folder);
@@ -79,7 +79,7 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
     writeFileSync(join(folder, path), content);
   }
 
-  // The author's own data.
+  // The folder for the author's own data.
   const own = { XDG_DATA_HOME: join(folder, "data") };
   const type = async ([program = "", ...args]: string[], environment: Record<string, string> = {}) => {
     console.log(`\n${nick}$ ${[program, ...args.map(quoted)].join(" ")}`);
@@ -118,7 +118,7 @@ ${lines.join("")}  });
 `;
 }
 
-/** Serves a blog with the plugin's own server. */
+/** Serves a blog with `eleventy-twtxt serve`. */
 export function serve(blog: Blog, args: string[], environment: Record<string, string> = {}): Promise<Running> {
   return startCommand(blog, ["serve", "--port", String(blog.port), ...args], environment, /twtxt\.txt/);
 }
@@ -128,7 +128,7 @@ export function openClient(blog: Blog, args: string[]): Promise<Running> {
   return startCommand(blog, ["client", "--no-open", ...args], {}, /Ctrl-C ends the client/);
 }
 
-/** Starts a command of the plugin that runs until it is ended. */
+/** Starts a command of the plugin that runs until it is stopped. */
 function startCommand(
   { nick, folder }: Blog,
   command: string[],

@@ -1,18 +1,18 @@
-// test/demo/contact-reader.ts: a reader at a contact page, in a real Chromium.
+// test/demo/contact-reader.ts: a reader who uses a contact page in a real Chromium.
 import type { Browser, Locator, Page } from "playwright-core";
 import { CHROMIUM, hasChromium, launchChromium } from "../helpers/launch-chromium.js";
 
-/** Longer than a site without event streams needs: its page asks for answers every 30 seconds. */
+/** More than 30 seconds: on a site without event streams, the page checks for replies that often. */
 const LONGEST_MS = 120_000;
 
 /** A received message as the page shows it. */
 export interface ShownAnswer {
   text: string;
-  /** What the page says about the message, such as that its signature is another person's. */
+  /** The page's note on the message, such as that someone else signed it. */
   note: string | null;
 }
 
-/** A reader who uses the contact form of one author. The browser has no data of other sites or earlier runs. */
+/** A reader who uses the contact form of one author, in a browser without data of other sites or earlier runs. */
 export class ContactReader {
   readonly #browser: Browser;
   readonly #page: Page;
@@ -27,13 +27,13 @@ export class ContactReader {
   }
 
   /**
-   * @param url - of the contact page
+   * @param url - the URL of the contact page
    * @param author - `user@domain`
-   * @returns `null` on a machine without Chromium, which is reported as skipped
+   * @returns `null` on a machine without Chromium, after printing that this chapter is skipped
    */
   static async open(url: string, author: string): Promise<ContactReader | null> {
     if (!hasChromium()) {
-      console.log(`\nSKIPPED: the contact page, since there is no Chromium at ${CHROMIUM} (set CHROMIUM to its path).`);
+      console.log(`\nSKIPPED: the contact page. There is no Chromium at ${CHROMIUM} (set CHROMIUM to its path).`);
       return null;
     }
     const browser = await launchChromium();
@@ -52,12 +52,12 @@ export class ContactReader {
     await this.#form.getByLabel("Your name (optional)").fill(name);
     await this.#form.getByRole("button", { name: "Send" }).click();
     const sealed = (await delivery).postData() ?? "";
-    // The note of a message says why it is not sent yet.
+    // The note of an unsent message has the reason.
     await this.#form.locator(".twtxt-sent:not(:has(.twtxt-note))", { hasText: text }).waitFor();
     return sealed;
   }
 
-  /** Waits for this many answers. @returns all that the page shows then, oldest first */
+  /** Waits for this many replies. @returns all replies on the page, oldest first */
   async answers(count: number): Promise<ShownAnswer[]> {
     const received = `${this.#selector} .twtxt-received`;
     await this.#page
@@ -80,7 +80,7 @@ export class ContactReader {
     await this.#page.reload();
   }
 
-  /** Presses "Forget this conversation". @returns what the page says then */
+  /** Presses "Forget this conversation". @returns the page's confirmation */
   async forget(): Promise<string> {
     await this.#form.getByRole("button", { name: "Forget this conversation" }).click();
     const status = this.#form.getByRole("status").filter({ hasText: /\S/ });
@@ -88,7 +88,7 @@ export class ContactReader {
     return status.innerText();
   }
 
-  /** The names of all that the browser stores for the site: databases, items, caches and cookies. */
+  /** The names of everything that the browser stores for the site: databases, items, caches and cookies. */
   async stored(): Promise<string[]> {
     const cookies = await this.#page.context().cookies();
     const names = (await this.#page.evaluate(`(async () => [

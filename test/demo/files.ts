@@ -1,4 +1,4 @@
-// test/demo/files.ts: Alice stores files at her blog: a public picture, a recipe that she shares for a while, and a letter to Bob.
+// test/demo/files.ts: Alice stores files on her blog: a public picture, a recipe that she shares for a while, and a letter to Bob.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Blog, blog } from "./blog.js";
@@ -13,13 +13,13 @@ const PICTURE = Buffer.from(
 const RECIPE = "Quinces, sugar, and a whole afternoon.";
 const SECRET = "The spare key lies under the third pot.";
 
-/** The headers with which a browser requests a picture. */
+/** The headers of a browser's request for a picture. */
 const BROWSER = {
   "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
   accept: "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
 };
 
-/** The chapter of the story about blobs. Both blogs are served, with addresses. @param key - the name of Alice's current key */
+/** The chapter about blobs. Requires that both blogs are running and have addresses. @param key - the name of Alice's current key */
 export async function files(alice: Blog, bob: Blog, key: string): Promise<void> {
   const hosts = [alice, bob].flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
   const blobs = (who: Blog, name: string, ...args: string[]) =>
@@ -38,7 +38,7 @@ export async function files(alice: Blog, bob: Blog, key: string): Promise<void> 
   const [, picture = ""] = /<img src="([^"]+)"/.exec(page) ?? [];
   show(`${alice.url}/posts/picture/`, /<img[^>]*>/.exec(page)?.[0] ?? "");
 
-  tell("Every browser shows it.");
+  tell("Any browser can show it.");
   const shown = await seen(picture);
   check(shown.status === 200 && shown.headers.get("content-type") === "image/png", `${picture} is a picture`);
   check(Buffer.from(await shown.arrayBuffer()).equals(PICTURE), "its bytes are unchanged");
@@ -56,19 +56,19 @@ export async function files(alice: Blog, bob: Blog, key: string): Promise<void> 
   writeFileSync(join(alice.folder, "letter.txt"), `${SECRET}\n`);
   const letter = (await blobs(alice, key, "put", "letter.txt", "--public", "--encrypt", "--to", addressOf(bob))).trim();
   const sealed = Buffer.from(await (await seen(letter)).arrayBuffer());
-  check(sealed.length > 0 && !sealed.includes(SECRET), "the public file is sealed");
-  check(!storedBy(alice).some((text) => text.includes(SECRET)), "no file of her host has its text");
+  check(sealed.length > 0 && !sealed.includes(SECRET), "the public file is encrypted");
+  check(!storedBy(alice).some((text) => text.includes(SECRET)), "no file on her host contains its text");
 
   tell("Bob opens it.");
   await blobs(bob, "first", "get", letter, "-o", "from-alice.txt");
-  check(readFileSync(join(bob.folder, "from-alice.txt"), "utf8").includes(SECRET), "he reads what she wrote");
+  check(readFileSync(join(bob.folder, "from-alice.txt"), "utf8").includes(SECRET), "he reads her letter");
 
   tell("Mallory cannot open it.");
   const mallory = blog("mallory", 0, "node", {});
   await makeKey(mallory, "own", "mallory@mallory.example");
   await blobs(mallory, "own", "get", letter, "-o", "from-alice.txt");
-  check(readFileSync(join(mallory.folder, "from-alice.txt")).equals(sealed), "Mallory gets the sealed file");
+  check(readFileSync(join(mallory.folder, "from-alice.txt")).equals(sealed), "Mallory gets only the sealed file");
 
-  tell("Alice verifies that her host has changed nothing.");
+  tell("Alice verifies that her host has not changed any file.");
   await blobs(alice, key, "verify");
 }

@@ -1,4 +1,4 @@
-// test/demo/letters.ts: two authors write to each other in private, and an impostor claims to be one of them.
+// test/demo/letters.ts: two authors exchange private messages, and an impostor claims to be one of them.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Blog, blog } from "./blog.js";
@@ -15,44 +15,44 @@ interface Listed {
   trust: string;
 }
 
-/** Creates an author's key, and configures it with the address. The next build publishes both. */
+/** Creates an author's key, and configures the blog with the key and an address. The next build publishes both. */
 export async function makeAddress(blog: Blog): Promise<void> {
   blog.configure({ address: addressOf(blog), key: await makeKey(blog, "first") });
 }
 
-/** The chapter of the story about messages. Both blogs are served, with the addresses of {@link makeAddress}. */
+/** The chapter about messages. Requires that both blogs are running and have addresses from {@link makeAddress}. */
 export async function letters(alice: Blog, bob: Blog): Promise<void> {
   const hosts = [alice, bob].flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
   const as = (blog: Blog, key: string) => ["--identity", fileOf(blog, key), ...hosts];
   const message = (blog: Blog, key: string, ...args: string[]) =>
     blog.type(["eleventy-twtxt", "message", ...args, ...as(blog, key)]);
-  /** Prints the list. @returns it as JSON */
+  /** Prints the list of messages. @returns it as JSON */
   const listed = async (blog: Blog, key: string): Promise<Listed[]> => {
     await message(blog, key, "list");
     return Array.from(Object(await blog.ask(["message", "list", ...as(blog, key)])));
   };
 
-  tell("Alice looks Bob up, and writes to him in private.");
+  tell("Alice looks up Bob, and sends him a private message.");
   await alice.type(["eleventy-twtxt", "lookup", addressOf(bob), ...hosts]);
   await message(alice, "first", "send", addressOf(bob), QUESTION);
 
   tell("He reads it. It is signed with her key.");
   const [question] = await listed(bob, "first");
-  check(question?.text === QUESTION && question.trust === "verified", "he reads what she wrote, verified");
+  check(question?.text === QUESTION && question.trust === "verified", "he reads her message, which is verified");
   await message(bob, "first", "read");
 
-  tell("His host stores the sealed message only.");
+  tell("His host stores only the sealed message.");
   const stored = storedBy(bob);
   check(
     stored.some((text) => text.includes("BEGIN SALTPACK ENCRYPTED MESSAGE")),
     "the host stores the sealed message",
   );
-  check(!stored.some((text) => text.includes(QUESTION)), "no file of the host has its text");
+  check(!stored.some((text) => text.includes(QUESTION)), "no file on the host contains its text");
 
   tell("He answers.");
   await message(bob, "first", "send", addressOf(alice), ANSWER);
   const [answer] = await listed(alice, "first");
-  check(answer?.text === ANSWER && answer.trust === "verified", "she reads his answer, verified");
+  check(answer?.text === ANSWER && answer.trust === "verified", "she reads his reply, which is verified");
 
   tell("Mallory creates a key, and claims to be Alice.");
   const mallory = blog("mallory", 0, "node", {});
@@ -66,9 +66,9 @@ export async function letters(alice: Blog, bob: Blog): Promise<void> {
   await alice.build();
   await message(alice, "second", "send", addressOf(bob), "This is my new key.");
   const fromNewKey = (await listed(bob, "first")).at(-1);
-  check(fromNewKey?.trust === "key-changed", "the message is shown with a changed key");
+  check(fromNewKey?.trust === "key-changed", "the message is shown as signed with a changed key");
 
-  tell("He asks her in another way, and accepts the new key.");
+  tell("He asks her over another channel, and accepts the new key.");
   await bob.type(["eleventy-twtxt", "contacts", "accept", addressOf(alice), ...as(bob, "first")]);
   check((await listed(bob, "first")).at(-1)?.trust === "verified", "now the message is verified");
 
@@ -96,7 +96,7 @@ export function addressOf({ nick, url }: Blog): string {
   return `${nick}@${new URL(url).host}`;
 }
 
-/** The contents of all files that the host of a blog stores. */
+/** The contents of all files in the store of a blog's host. */
 export function storedBy({ folder }: Blog): string[] {
   const stores = [join(folder, "data/eleventy-twtxt/sites"), join(folder, ".netlify")];
   return stores.flatMap(filesBelow).map((file) => readFileSync(file, "latin1"));

@@ -1,10 +1,10 @@
-// test/demo/mail.ts: a mail server on this machine that prints what it gets.
+// test/demo/mail.ts: a mail server on this machine that prints the mails that it receives.
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
 
 export interface MailServer {
-  /** For `TWTXT_SMTP_URL`. */
+  /** The value for `TWTXT_SMTP_URL`. */
   url: string;
   mails: string[];
   end(): Promise<void>;

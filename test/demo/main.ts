@@ -18,10 +18,10 @@ const TOKEN = randomBytes(16).toString("hex");
 const LINK = /http:\S+\/open\?token=\S+/;
 const NOTE = "Yours were earlier than mine";
 
-/** How the blogs are served. */
+/** The host that serves the blogs. */
 interface Host {
   start(blog: Blog, neighbour: Blog, environment: Record<string, string>): Promise<Running>;
-  /** Does what happens after a deploy. */
+  /** Runs the work that follows a deploy. */
   deployed(blog: Blog): Promise<void>;
   /** Runs the hourly work of a blog now. */
   anHourLater(blog: Blog): Promise<void>;
@@ -91,7 +91,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await bob.build();
   await host.start(bob, alice, {});
 
-  tell("Bob writes a note that mentions Alice. It is not published yet, so there is no mention to send.");
+  tell("Bob writes a note that mentions Alice. It is not published yet, so no mention is sent.");
   await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
   await bob.type(["eleventy-twtxt", "send", "--dry-run", "--store", "demo-store", ...neighbours(alice, bob)]);
 
@@ -99,19 +99,19 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await bob.build();
   show(`${bob.url}/twtxt.txt`, await textOf(bob.feedUrl));
 
-  tell("His site sends the mention automatically. Hers verifies it in his feed, and stores it.");
+  tell("His site sends the mention automatically. Her site verifies it in his feed, and stores it.");
   await host.deployed(bob);
   const list = `${alice.url}/mentions.json`;
   await until(`${list} has the mention`, async () => (await textOf(list)).includes(NOTE));
   show(list, JSON.stringify(JSON.parse(await textOf(list)), null, 2));
 
-  tell("Her next build puts it on a page of her site.");
+  tell("Her next build adds it to a page of her site.");
   await alice.build();
   const page = `${alice.url}/mentions/`;
   await until(`${page} has the mention`, async () => (await textOf(page)).includes(NOTE));
   show(page, part(await textOf(page)));
 
-  tell("It is also in her private feed, which any twtxt client can follow.");
+  tell("It is also in her private feed of mentions, which any twtxt client can follow.");
   const notices = await textOf(`${alice.url}/mentions.txt?token=${TOKEN}`);
   check(
     parseFeed(notices).twts.some(({ text }) => text.includes(NOTE)),
@@ -139,7 +139,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await files(alice, bob, "second");
 }
 
-/** The plugin's own server. It notices builds, and does its hourly work also when it starts. */
+/** `eleventy-twtxt serve`. It detects new builds, and runs its hourly work also at the start. */
 function nodeHost(): Host {
   const places = new Map<Blog, { args: string[]; environment: Record<string, string>; running: Running }>();
   return {
@@ -171,7 +171,7 @@ function netlifyHost(): Host {
       blog.takenOver = place.reloaded;
       return place.running;
     },
-    // The local server has no deploys, so the scheduled function does this work, as it does when the event is lost.
+    // The local server has no deploys, so the scheduled function does this work, as it does after a lost deploy event.
     deployed: scheduled,
     anHourLater: scheduled,
   };
@@ -183,7 +183,7 @@ function neighbours(...blogs: Blog[]): string[] {
 
 async function textOf(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(20_000) });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}: ${await response.text()}`);
   return response.text();
 }
 

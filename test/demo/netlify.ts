@@ -1,4 +1,4 @@
-// test/demo/netlify.ts: a blog at the real Netlify, as far as it runs on one's own machine.
+// test/demo/netlify.ts: a blog on Netlify's local server.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { freePorts, type Running, start, until } from "./process.js";
 
 const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
 
-/** Without these it asks, opens a browser, and looks for what it can download. */
+/** Without these options it prompts the user, opens a browser, and downloads programs. */
 const DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
-/** By when it has seen that files have changed. */
+/** The time in which it detects changed files. */
 const NOTICED_MS = 1_000;
 
 export interface NetlifyPlace {
   running: Running;
-  /** Waits until the functions that a build has changed are loaded again: until then they fail. */
+  /** Waits until the functions that a build changed are reloaded; until then they fail. */
   reloaded(): Promise<void>;
-  /** Calls a function that no request reaches, as Netlify does at its time. */
+  /** Calls a scheduled function, which has no route, as Netlify does. */
   invoke(name: string): Promise<void>;
 }
 
@@ -40,11 +40,11 @@ export async function serveAtNetlify(blog: Blog, environment: Record<string, str
       await until("the functions are loaded", async () => times("Reloading function") === times("Reloaded function"));
     },
     async invoke(name) {
-      // As `netlify functions:invoke` does, which takes seconds to start.
+      // The same request as that of `netlify functions:invoke`, which takes seconds to start.
       const url = `${blog.url}/.netlify/functions/${name}`;
       console.log(`\n${blog.nick}$ curl --request POST ${url}`);
       const { status } = await fetch(url, { method: "POST" });
-      if (status !== 200) throw new Error(`${name} answers ${status}.`);
+      if (status !== 200) throw new Error(`${name} responded with ${status}.`);
     },
   };
 }

@@ -27,7 +27,7 @@ export async function run(
   });
   if (!isQuiet) child.stderr.pipe(process.stdout, { end: false });
   const code = await new Promise((resolve) => child.on("close", resolve));
-  if (code !== 0) throw new Error(`It ended with ${code}.`);
+  if (code !== 0) throw new Error(`It ended with exit code ${code}.`);
   return data;
 }
 
@@ -55,13 +55,13 @@ export async function start(child: ChildProcessWithoutNullStreams, prefix: strin
     isOver = true;
   });
   await until(`${prefix}is up`, async () => {
-    if (isOver) throw new Error(`It ended by itself:\n${printed}`);
+    if (isOver) throw new Error(`It ended unexpectedly:\n${printed}`);
     return isUp.test(printed);
   });
   return program;
 }
 
-/** Resolves at Ctrl-C, or when another program ends this one. The servers get the same signal, and end in order. */
+/** Resolves at Ctrl-C or another signal to end. The servers get the same signal, and shut down cleanly. */
 export function ctrlC(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {}, 60_000);
@@ -82,7 +82,7 @@ export async function endAll(): Promise<void> {
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 120_000;
   while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`After two minutes it is still not so: ${what}.`);
+    if (Date.now() > end) throw new Error(`Timeout after two minutes: ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

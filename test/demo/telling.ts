@@ -1,7 +1,7 @@
 // test/demo/telling.ts: prints the story of the demo.
 import { styleText } from "node:util";
 
-/** Prints the heading of a paragraph of the story. */
+/** Prints a heading of the story. */
 export function tell(text: string): void {
   const heading = `== ${text}`;
   console.log(`\n${process.stdout.isTTY ? styleText("bold", heading) : heading}`);
@@ -11,7 +11,7 @@ export function show(what: string, text: string): void {
   console.log(`\n[${what}]\n${text.trim().replace(/^/gm, "  ")}`);
 }
 
-/** Ends the story with an error if something is not as it should be. */
+/** Prints that a check passed, or ends the story with an error. */
 export function check(isSo: boolean, what: string): void {
   if (!isSo) throw new Error(`Check failed: ${what}.`);
   console.log(`\nChecked: ${what}.`);

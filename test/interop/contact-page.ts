@@ -1,4 +1,4 @@
-// test/interop/contact-page.ts: a browser at the contact page, the Python client and the reference in Go read what the others sealed.
+// test/interop/contact-page.ts: a browser at the contact page, the Python client and the reference in Go open each other's messages.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const NAME = "Dana Ångström";
 const QUESTION = "Do you sell quinces?\nI would take ten. 🍐";
 const ANSWER = "From October on.\nCome by any morning. 🌅";
 const GO_ANSWER = "The first ones are here.";
-/** Less than a guest's inbox holds. */
+/** The number of mutated copies; fewer than the messages that a guest's inbox can store. */
 const MUTATIONS = 60;
 
 /** The reader's address, and the message that the browser sent. */
@@ -24,10 +24,10 @@ interface Guest {
   sealed: string;
 }
 
-/** A reader writes from the contact page of Alice's blog. Alice answers with the Python client, and so do an impostor and Go. */
+/** A reader writes from the contact page of Alice's blog. Alice replies with the Python client, an impostor replies, and so does Go. */
 export async function tryContactPage(people: People): Promise<void> {
   const { alice } = people;
-  tell("A reader writes to Alice from her contact page. She uses the Python client, too.");
+  tell("A reader writes to Alice from her contact page. Alice uses the Python client.");
   const reader = await ContactReader.open(`${alice.url}/contact/`, addressOf(alice));
   if (reader === null) return;
   try {
@@ -44,7 +44,10 @@ export async function tryContactPage(people: People): Promise<void> {
 async function sendQuestion(people: People, reader: ContactReader): Promise<Guest> {
   const sealed = await reader.write(QUESTION, NAME);
   const message = (await asAlice(people, "read")).at(-1);
-  check(message?.text === QUESTION && message.name === NAME, "Python opens what the browser sealed: text and name");
+  check(
+    message?.text === QUESTION && message.name === NAME,
+    "Python reads the text and the name of the browser's message",
+  );
   const address = String(message?.address);
   const isGuest = /^kex1[02-9ac-hj-np-z]{58}@/.test(address) && message?.verified === true;
   check(isGuest && address.endsWith(addressOf(people.alice).replace(/.*@/, "@")), "it is signed with the guest's key");
@@ -53,22 +56,22 @@ async function sendQuestion(people: People, reader: ContactReader): Promise<Gues
 
 async function sendAnswer(people: People, reader: ContactReader, { address }: Guest): Promise<void> {
   await asAlice(people, "send", address, ANSWER);
-  check(isAlices((await reader.answers(1))[0], ANSWER), "the open page shows the answer that Python sealed");
+  check(isAlices((await reader.answers(1))[0], ANSWER), "the open page shows the reply that Python sealed");
   await reader.reload();
-  check(isAlices((await reader.answers(1))[0], ANSWER), "it shows the answer after a reload");
+  check(isAlices((await reader.answers(1))[0], ANSWER), "it shows the reply after a reload");
 }
 
-/** Bob is another author of the blog, so the site accepts what he sends to its guests. */
+/** Bob is another author of the blog, so the site accepts his messages to its guests. */
 async function forgeAnswer({ alice, asBob }: People, reader: ContactReader, { address }: Guest): Promise<void> {
   const text = "Send the money to Bob.";
   writeFileSync(join(alice.folder, "forged.txt"), plaintextOf(addressOf(alice), text));
   await asBob("send-raw", "forged.txt", address);
   const forged = (await reader.answers(2)).at(-1);
   const isMarked = forged?.note === `Not signed with the key of ${addressOf(alice)}.`;
-  check(forged?.text === text && isMarked, "an answer in Alice's name by Bob's key is shown as not hers");
+  check(forged?.text === text && isMarked, "a reply in Alice's name, signed with Bob's key, is marked as not hers");
 }
 
-/** Delivers an answer, and copies of it that each have a flipped bit. */
+/** Delivers a reply and copies of it, each with a flipped bit. */
 async function mutateAnswer(people: People, reader: ContactReader, { address }: Guest): Promise<void> {
   const { folder } = people.alice;
   writeFileSync(join(folder, "answer.txt"), plaintextOf(addressOf(people.alice), ANSWER));
@@ -87,20 +90,21 @@ async function mutateAnswer(people: People, reader: ContactReader, { address }: 
   const stored = results.filter(({ delivered }) => delivered === true);
   const [intact, ...shown] = (await reader.answers(before + stored.length)).slice(before);
   const isUnreadable = shown.every(({ text, note }) => text === "" && note === "This message cannot be opened.");
-  check(isAlices(intact, ANSWER), "the page shows another answer of hers");
+  check(isAlices(intact, ANSWER), "the page shows her intact reply");
   check(
     shown.length > 0 && shown.length + refused.length === MUTATIONS,
     `of ${MUTATIONS} copies with a flipped bit, the site refuses ${refused.length} and stores ${shown.length}`,
   );
-  check(isUnreadable, "the page opens none of the copies");
+  check(isUnreadable, "the page cannot open any of the copies");
 }
 
-/** The reference implementation of saltpack opens what the browser sealed, and its answer opens in the browser. */
+/** The reference implementation of saltpack opens the browser's message, and the browser opens its reply. */
 async function exchangeWithGo(people: People, reader: ContactReader, guest: Guest): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-saltpack-"));
   try {
     const reference = await startReference(folder);
-    if (reference === null) return console.log("SKIPPED: Go is not installed, so it opened no message of the browser.");
+    if (reference === null)
+      return console.log("SKIPPED: the reference implementation of saltpack at the contact page. Go is not installed.");
     const { alice } = people;
     const key = identityOf(seedOf(readFileSync(join(alice.folder, fileOf(alice, "first")), "utf8")));
     const go = goPeer(reference);
@@ -117,8 +121,8 @@ async function openWithGo(go: Peer, opener: Identity, { address, sealed }: Guest
   const lines = Buffer.from(plaintext).toString().split("\n");
   const text = `\t(${address})\t${QUESTION.replace("\n", "\u2028")}`;
   const isSame = lines.some((line) => line.endsWith(text)) && lines.includes(`# name: ${NAME}`);
-  check(isSame, "Go opens what the browser sealed");
-  check(Buffer.compare(sender, keyOf(address)) === 0, "Go verifies that it is signed with the guest's key");
+  check(isSame, "Go opens the browser's message");
+  check(Buffer.compare(sender, keyOf(address)) === 0, "Go verifies that the message is signed with the guest's key");
 }
 
 async function answerWithGo(
@@ -132,7 +136,7 @@ async function answerWithGo(
   writeFileSync(join(alice.folder, "go.sealed"), await go.seal({ plaintext, sender, recipients, isArmored: false }));
   const count = (await reader.answers(1)).length;
   const [delivery] = await asAlice(people, "try-deliver", address, "go.sealed");
-  check(delivery?.delivered === true, "the site accepts an answer that Go sealed");
+  check(delivery?.delivered === true, "the site accepts a reply that Go sealed");
   check(isAlices((await reader.answers(count + 1)).at(-1), GO_ANSWER), "the page shows it as Alice's");
 }
 

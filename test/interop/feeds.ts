@@ -1,4 +1,4 @@
-// test/interop/feeds.ts: the field's oldest client, PyPI's twtxt 1.3.1, follows the built example and a private feed of mentions.
+// test/interop/feeds.ts: the oldest twtxt client, twtxt 1.3.1 from PyPI, follows the built example and a private feed of mentions.
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,13 +20,13 @@ const run = promisify(execFile) as (
   options?: object,
 ) => Promise<{ stdout: string; child?: ChildProcess }>;
 const repo = fileURLToPath(new URL("../../", import.meta.url));
-/** It needs `pkg_resources`, which setuptools removed in version 81. */
+/** The client needs `pkg_resources`, which setuptools removed in version 81. */
 const PACKAGES = ["setuptools<81", "twtxt==1.3.1"];
 
-/** That client ends a line wherever Python does. */
+/** The client splits lines as Python's `str.splitlines` does. */
 const PYTHON_LINE_END = /[\v\f\x1c-\x1e\x85\u2028\u2029]/;
 
-/** @returns how many twts the client read differently, or missed */
+/** @returns the number of twts that the client misread or missed */
 export async function tryFeeds(): Promise<number> {
   const python = await pythonWith("twtxt", PACKAGES);
   if (python === null) return 0;
@@ -47,7 +47,7 @@ export async function tryFeeds(): Promise<number> {
     );
     const client = { program: join(python, "bin/twtxt"), work };
     const failures = (await compare(client, output)) + (await compareNotices(client));
-    console.log(failures === 0 ? "Every twt is read as it was written." : `${failures} differences.`);
+    console.log(failures === 0 ? "The client reads every twt as it was written." : `${failures} differences.`);
     return failures;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -56,7 +56,7 @@ export async function tryFeeds(): Promise<number> {
 
 interface Client {
   program: string;
-  /** Where it keeps its configuration. */
+  /** The folder of its configuration. */
   work: string;
 }
 
@@ -75,7 +75,7 @@ async function compare(client: Client, output: string): Promise<number> {
   return failures;
 }
 
-/** Follows `mentions.txt` in both ways of showing the token. The client reads all of each notice. */
+/** Follows `mentions.txt` with both ways to send the token, and compares each notice as a whole. */
 async function compareNotices(client: Client): Promise<number> {
   const token = randomBytes(16).toString("hex");
   const mentions = [

@@ -1,4 +1,4 @@
-// test/interop/main.ts: `npm run test:interop`: independent programs and this package read, verify and open what the other wrote.
+// test/interop/main.ts: `npm run test:interop`: this package and independent programs read, verify and open each other's data.
 import { parseArgs } from "node:util";
 import { removeBlogs } from "../demo/blog.js";
 import { endAll } from "../demo/process.js";
@@ -7,7 +7,7 @@ import { tryPythonClient } from "./python-client.js";
 import { tryMessages } from "./saltpack.js";
 import { tryWebmentions } from "./webmentions.js";
 
-/** Each returns how many of its trials failed. */
+/** Each returns the number of its failed trials. */
 const TRIALS = {
   feeds: tryFeeds,
   messages: () => tryMessages(values.seed),

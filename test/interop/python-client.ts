@@ -38,12 +38,12 @@ export async function tryPythonClient(): Promise<number> {
 async function messages({ alice, bobsAddress, command, asBob }: People): Promise<void> {
   const [sent] = await asBob("send", addressOf(alice), QUESTION);
   const [question] = await command(fileOf(alice, "first"), "message", "list");
-  check(question?.text === QUESTION && question.trust === "verified", "Alice reads what he sent, verified");
+  check(question?.text === QUESTION && question.trust === "verified", "Alice reads his message, which is verified");
   check(question?.hash === sent?.hash, "it has the hash that he computed");
 
   await command(fileOf(alice, "first"), "message", "send", bobsAddress, QUESTION);
   const [answer] = await asBob("read", "--receipts");
-  check(answer?.text === QUESTION && answer.verified === true, "Bob reads what she sent, verified");
+  check(answer?.text === QUESTION && answer.verified === true, "Bob reads her message, which is verified");
   const receipt = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
   check(Object(receipt?.receipts).length === 1, "his read receipt names her message");
 }
@@ -58,11 +58,14 @@ async function textsOfMessages({ alice, bobsAddress, command, asBob }: People): 
   const inClient = (await asBob("read")).slice(-texts.length).map(essenceOf);
   for (const [index, [name]] of texts.entries()) {
     const essence = inCommand[index];
-    check(essence !== undefined && essence === inClient[index], `both read a message with ${name} alike`);
+    check(
+      essence !== undefined && essence === inClient[index],
+      `both clients read a message with ${name} in the same way`,
+    );
   }
 }
 
-/** The parts of a message that every reader has to agree on. */
+/** The parts of a message that all clients must read in the same way. */
 function essenceOf({ hash, address, text, trust }: Printed): string {
   return JSON.stringify({ hash, address, text, isVerified: trust === "verified" });
 }
@@ -108,28 +111,34 @@ async function guests({ alice, command, asBob }: People): Promise<void> {
   writeFileSync(join(alice.folder, keyFile), formatIdentity(seed, { address, created: null }), { mode: 0o600 });
   await asBob("--identity", keyFile, "send", addressOf(alice), QUESTION);
   const question = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
-  check(question?.guest === true && question.trust === "verified", "Alice reads what a guest wrote with his client");
+  check(
+    question?.guest === true && question.trust === "verified",
+    "Alice reads a guest's message from his client, which is verified",
+  );
   await command(fileOf(alice, "first"), "message", "reply", String(question?.id), LETTER);
   const [answer] = await asBob("--identity", keyFile, "read");
-  check(answer?.text === LETTER.trim() && answer.verified === true, "the guest reads her answer with it, verified");
+  check(
+    answer?.text === LETTER.trim() && answer.verified === true,
+    "the guest reads her reply with it, which is verified",
+  );
 }
 
 async function ownBlobs({ alice, command, asBob }: People): Promise<void> {
   writeFileSync(join(alice.folder, "picture.png"), PICTURE);
   const [put] = await asBob("put", "picture.png", "--type", "image/png", "--key", "picture.png");
-  check(put?.shared === null && put.key === "picture.png", "Bob puts a private blob");
+  check(put?.shared === null && put.key === "picture.png", "Bob stores a private blob");
   await asBob("get", "picture.png", "-o", "own.png");
-  check(readFileSync(join(alice.folder, "own.png")).equals(PICTURE), "he gets it back");
+  check(readFileSync(join(alice.folder, "own.png")).equals(PICTURE), "he reads it back unchanged");
   const [shared] = await asBob("share", "picture.png");
   await command(fileOf(alice, "first"), "blob", "get", String(shared?.shared), "-o", "from-bob.png");
   const isSame = readFileSync(join(alice.folder, "from-bob.png")).equals(PICTURE);
-  check(isSame, "he shares it; Alice gets it, byte for byte and with a right proof");
+  check(isSame, "he shares it; Alice gets the same bytes with a valid proof");
   await asBob("get", String(shared?.shared), "-o", "shared.png");
   check(readFileSync(join(alice.folder, "shared.png")).equals(PICTURE), "his client gets it by its link");
   await asBob("put", "own.png");
   check((await asBob("blobs", "--limit", "1")).length === 2, "he lists his two blobs, page by page");
   await asBob("unshare", "picture.png");
-  check((await fetch(String(shared?.shared))).status === 404, "private again, it is 404 for everyone else");
+  check((await fetch(String(shared?.shared))).status === 404, "it is private again: 404 for everyone else");
   await asBob("remove", "picture.png");
   check((await asBob("blobs")).length === 1, "he deletes it");
 }
@@ -138,17 +147,23 @@ async function sealedBlobs({ alice, bobsAddress, command, asBob }: People): Prom
   writeFileSync(join(alice.folder, "letter.txt"), LETTER);
   const [put] = await asBob("put", "letter.txt", "--type", "text/plain", "--public", "--to", addressOf(alice));
   await command(fileOf(alice, "first"), "blob", "get", String(put?.shared), "-o", "to-alice.txt");
-  check(readFileSync(join(alice.folder, "to-alice.txt"), "utf8") === LETTER, "Alice opens what he sealed for her");
+  check(
+    readFileSync(join(alice.folder, "to-alice.txt"), "utf8") === LETTER,
+    "Alice opens the file that he sealed for her",
+  );
   await asBob("get", String(put?.key), "-o", "own-letter.txt");
-  check(readFileSync(join(alice.folder, "own-letter.txt"), "utf8") === LETTER, "he opens it himself");
+  check(readFileSync(join(alice.folder, "own-letter.txt"), "utf8") === LETTER, "he can open it, too");
 
   const sealing = ["blob", "put", "letter.txt", "--public", "--encrypt", "--to", bobsAddress];
   const [sealed] = await command(fileOf(alice, "first"), ...sealing);
   const [opened] = await asBob("get", String(sealed?.shared), "-o", "to-bob.txt");
-  check(readFileSync(join(alice.folder, "to-bob.txt"), "utf8") === LETTER, "Bob opens what she sealed for him");
+  check(
+    readFileSync(join(alice.folder, "to-bob.txt"), "utf8") === LETTER,
+    "Bob opens the file that she sealed for him",
+  );
   check(
     opened?.filename === "letter.txt" && opened.signer === opened.owner,
-    "he sees its name, and that its owner sealed it",
+    "he sees its name, and that its owner has sealed it",
   );
 }
 

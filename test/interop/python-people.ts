@@ -11,16 +11,16 @@ import { tell } from "../demo/telling.js";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("client", import.meta.url));
-/** One of them has an offset, which the reference to the twt keeps. */
+/** One of them has an offset, which the reference to the twt includes. */
 export const BOBS_TWTS = ["2026-11-20T09:30:00Z", "2026-11-20T11:30:00+01:00"];
 
 /** A message, blob or mention as a program prints it in JSON. */
 export type Printed = Record<string, unknown>;
 
-/** Alice has a blog and uses the commands. Bob uses the Python client; his inbox and his blobs are at Alice's blog. */
+/** Alice has a blog and uses the commands. Bob uses the Python client; his inbox and his blobs are on Alice's blog. */
 export interface People {
   alice: Blog;
-  /** Bob's address and feed are on a host of his own. */
+  /** Bob's address and feed are on his own host. */
   bobsHost: string;
   bobsAddress: string;
   bobsKeyFile: string;
@@ -32,7 +32,7 @@ export interface People {
 
 /** @param python - the interpreter, with the packages of the client */
 export async function startBoth(python: string): Promise<People> {
-  tell("Bob has a client in Python, an address on a host of his own, and an inbox at Alice's blog.");
+  tell("Bob has a client in Python, an address on his own host, and an inbox on Alice's blog.");
   const [port = 0, bobsPort = 0] = await freePorts(2);
   const alice = blog("alice", port, "node", {});
   const bobsHost = `127.0.0.1:${bobsPort}`;
@@ -51,7 +51,7 @@ export async function startBoth(python: string): Promise<People> {
   const authors = [{ user: "bob", key: bob?.key }];
   alice.configure({ address: addressOf(alice), key, authors, blobs: true });
   await alice.build();
-  // All programs have the same network address, so they would share its limit.
+  // All programs have the same network address, so they would share its rate limit.
   await serve(alice, [...hosts, "--rate-limit", "0"]);
   const folder = feedOfBob(alice, bobsHost);
   const host = [...common, "host", folder, `${alice.url}/inbox/bob`, "--port", String(bobsPort)];

@@ -1,4 +1,4 @@
-// test/interop/python.ts: virtual environments with packages of PyPI, in .cache/interop.
+// test/interop/python.ts: virtual environments with packages from PyPI, in .cache/interop.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export const cache = fileURLToPath(new URL("../../.cache/interop", import.meta.u
 
 /** Prints the folder that contains the package pip. */
 const FIND_PIP = "import pip; print(pip.__path__[0].removesuffix('pip'), end='')";
-/** With --ignore-installed, because Python also finds the packages next to pip, which only pip may use. */
+/** With --ignore-installed, because Python also finds the packages next to pip, which are only for pip. */
 const INSTALL = [
   "-m",
   "pip",
@@ -24,11 +24,11 @@ const INSTALL = [
 let pip: Promise<string | null> | undefined;
 
 /**
- * Makes a virtual environment, or takes the one of an earlier run.
+ * Creates a virtual environment, or returns that of an earlier run.
  *
- * @param name - of its folder
- * @param packages - with their versions, as pip takes them
- * @returns the environment's folder; `null` where there is no Python or pip, which is reported as skipped
+ * @param name - the name of its folder
+ * @param packages - requirements in pip's format, with versions
+ * @returns the environment's folder; `null` without Python or pip, after printing that the trial is skipped
  */
 export async function pythonWith(name: string, packages: readonly string[]): Promise<string | null> {
   const folder = join(cache, name);
@@ -39,7 +39,7 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   pip ??= preparePip();
   const PYTHONPATH = await pip;
   if (PYTHONPATH === null) {
-    console.log(`SKIPPED: ${name}, since there is no pip.`);
+    console.log(`SKIPPED: ${name}. pip is not installed.`);
     return null;
   }
   const isInstalled =
@@ -50,7 +50,7 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   return folder;
 }
 
-/** Makes one environment with pip for all others, because that takes longer than to install their packages. */
+/** Creates one environment with pip for all others, because installing pip takes longer than installing their packages. */
 async function preparePip(): Promise<string | null> {
   const folder = join(cache, "pip");
   const isMade =
@@ -58,7 +58,7 @@ async function preparePip(): Promise<string | null> {
   return isMade ? output("pip", [join(folder, "bin/python"), "-c", FIND_PIP]) : null;
 }
 
-/** @returns what a program prints; `null` if it fails, which is reported as skipped */
+/** @returns the output of a program; `null` if it fails, after printing that the trial is skipped */
 async function output(
   name: string,
   [program = "", ...args]: string[],
@@ -68,9 +68,9 @@ async function output(
     return (await run(program, args, { timeout: 300_000, env: { ...process.env, ...environment } })).stdout;
   } catch (error) {
     const { code, stdout = "", stderr = "" } = error as { code?: string | number; stdout?: string; stderr?: string };
-    const said = `${stdout}\n${stderr}`.trim().split("\n").at(-1) || `exit code ${code}`;
-    const reason = code === "ENOENT" ? `there is no ${program} on this machine` : `"${said}"`;
-    console.log(`SKIPPED: ${name}, since ${[program, ...args].slice(0, 4).join(" ")} failed: ${reason}`);
+    const lastLine = `${stdout}\n${stderr}`.trim().split("\n").at(-1) || `exit code ${code}`;
+    const reason = code === "ENOENT" ? `${program} is not installed` : `"${lastLine}"`;
+    console.log(`SKIPPED: ${name}. ${[program, ...args].slice(0, 4).join(" ")} failed: ${reason}`);
     return null;
   }
 }

@@ -1,4 +1,4 @@
-// test/interop/saltpack.ts: exchanges sealed messages with the reference in Go and a package on npm, in both directions.
+// test/interop/saltpack.ts: exchanges sealed messages with the reference implementation in Go and an npm package, in both directions.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,14 +34,14 @@ interface Trial {
  */
 export async function tryMessages(seed: string): Promise<number> {
   const few = () => trials(seed, FEW, 1);
-  // At least 1 byte: the npm package seals an empty text to a message without packets.
+  // At least 1 byte: for an empty text, the npm package writes a message without packets.
   let failures = (await tryAll(ours, npmPeer, few())) + (await tryAll(npmPeer, ours, few()));
 
   const folder = mkdtempSync(join(tmpdir(), "twtxt-saltpack-"));
   try {
     const reference = await startReference(folder);
     if (reference === null) {
-      console.log("SKIPPED: Go is not installed, so the reference implementation of saltpack was not run.");
+      console.log("SKIPPED: the reference implementation of saltpack. Go is not installed.");
       return failures;
     }
     const peer = goPeer(reference);
@@ -80,11 +80,11 @@ async function faultOf(from: Peer, to: Peer, trial: Trial): Promise<string | nul
     if (Buffer.compare(sender, trial.sender.publicKey) !== 0) throw new Error("the sender is different");
     return null;
   } catch (error) {
-    return `${error}${message ? `; kept as ${keep(message, `${from.name}-${trial.number}`)}` : ""}`;
+    return `${error}${message ? `; saved as ${keep(message, `${from.name}-${trial.number}`)}` : ""}`;
   }
 }
 
-/** Sealing uses random keys, so the seed does not reproduce a message. */
+/** Saves a message, because sealing uses random keys and the seed does not reproduce it. */
 function keep(message: Uint8Array, name: string): string {
   mkdirSync(failed, { recursive: true });
   const file = join(failed, `${name}.saltpack`);
@@ -103,7 +103,7 @@ function* trials(seed: string, count: { small: number; large: number }, leastByt
     );
     const recipients = shuffled.slice(0, 1 + Math.floor(many * MOST_RECIPIENTS));
     const [opener, sender] = [recipients.at(-1), identities[Math.floor(who * IDENTITIES)]];
-    if (!opener || !sender) throw new Error("A trial needs a sender and a recipient.");
+    if (!opener || !sender) throw new Error("A trial must have a sender and a recipient.");
     const length = number < count.small ? logUniform(size, leastBytes, 64 * KIB) : Math.floor((1 + 2 * size) * MIB);
     const plaintext = drawn(`${seed} text ${number}`, length);
     yield { number, plaintext, sender, recipients, opener, isArmored: number % 2 === 1 };

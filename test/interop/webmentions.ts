@@ -1,4 +1,4 @@
-// test/interop/webmentions.ts: independent senders of webmentions tell our blog, and an independent receiver is told by it.
+// test/interop/webmentions.ts: independent libraries send webmentions to our blog, and another one receives one from it.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 
 const FROM_NPM = "send-webmention";
 const VERSION = "2.0.0";
-/** Includes packages that they import without declaring them. */
+/** Includes packages that the libraries import without declaring them. */
 const FROM_PYPI = {
   pywebutil: ["pywebutil==3.0", "beautifulsoup4==4.15.0"],
   ronkyuu: ["ronkyuu==0.9", "requests==2.34.2", "beautifulsoup4==4.15.0", "html5lib==1.1"],
@@ -25,7 +25,7 @@ const FROM_PYPI = {
 };
 const RECEIVER = ["webmentions==0.2.0", "Flask==3.1.3"];
 
-/** Sends a webmention. @returns what the library printed */
+/** Sends a webmention. @returns the output of the library */
 type Sender = (source: string, target: string) => Promise<string>;
 
 interface Listed {
@@ -34,7 +34,7 @@ interface Listed {
   text: string;
 }
 
-/** @returns how many libraries failed to send to our blog, or to receive from it */
+/** @returns the number of libraries that failed to send to our blog, or to receive from it */
 export async function tryWebmentions(): Promise<number> {
   const senders = [...(await senderFromNpm()), ...(await sendersFromPypi())];
   const receiver = await pythonWith("webmentions", RECEIVER);
@@ -59,7 +59,7 @@ export async function tryWebmentions(): Promise<number> {
   return failures;
 }
 
-/** @returns 1 where a trial failed, which is shown; the others go on */
+/** Prints the error of a failed trial, so that the others still run. @returns the number of failures, 0 or 1 */
 async function failuresOf(trial: Promise<void>): Promise<number> {
   try {
     await trial;
@@ -76,15 +76,18 @@ async function trySender(
   { alice, source, target }: { alice: Blog; source: string; target: string },
 ): Promise<void> {
   tell(`${name} sends a webmention from ${source}`);
-  check((await send(source, target)).trim() === "200", "it is answered with 200");
+  check((await send(source, target)).trim() === "200", "the response is 200");
   const list = await fetch(`${alice.url}/mentions.json?target=${encodeURIComponent(target)}`);
   const { mentions } = (await list.json()) as { mentions: Listed[] };
   const mention = mentions.find((one) => one.source === source);
-  check(mention?.author.name === "Bob" && mention.text.startsWith("I like these"), "it is verified, stored and shown");
+  check(
+    mention?.author.name === "Bob" && mention.text.startsWith("I like these"),
+    "the mention is verified, stored and shown",
+  );
 }
 
 async function tryReceiver(python: string, port: number, alice: Blog): Promise<void> {
-  tell("PyPI's webmentions receives one: Alice mentions a page of that site.");
+  tell("PyPI's webmentions receives a webmention: Alice mentions a page of its site.");
   const page = `http://127.0.0.1:${port}/hens/`;
   await start(spawn(python, [join(programs, "receive.py"), String(port)]), "webmentions: ", /Running on/);
   const time = new Date(Date.now() - MINUTE).toISOString().replace(/\.\d+/, "");
@@ -97,7 +100,7 @@ async function tryReceiver(python: string, port: number, alice: Blog): Promise<v
   check(mention?.source === `${alice.url}/posts/hens/`, "it verified and stored her post as the source");
 }
 
-/** Bob's pages, one for each sender, each with a link to the target. */
+/** Bob's pages, one for each library, each with a link to the target. */
 async function bobsSite(target: string): Promise<{ url: string; host: string; close(): void }> {
   const page = (
     path = "",
@@ -128,7 +131,7 @@ async function senderFromNpm(): Promise<[string, Sender][]> {
         cwd: folder,
       });
     } catch (error) {
-      console.log(`SKIPPED: ${FROM_NPM}, since npm could not install it: ${Object(error).stderr}`);
+      console.log(`SKIPPED: ${FROM_NPM}. npm could not install it: ${Object(error).stderr}`);
       return [];
     }
   }

@@ -107,7 +107,7 @@ def read(client, options):
 
 
 def send_receipt(client, address, digest):
-    """Once for each message."""
+    """Sends a read receipt, once for each message."""
     file = Path(f"{client.options.identity}.receipts")
     sent = file.read_text().split() if file.exists() else []
     if digest not in sent and address != client.identity.address:

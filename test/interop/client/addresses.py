@@ -1,4 +1,4 @@
-"""Addresses, their documents and the keys that are known. docs/protocol.md, "Addresses". DNS is not asked."""
+"""Addresses, their documents and known keys, without DNS. docs/protocol.md, "Addresses"."""
 
 import hashlib
 import json
@@ -68,14 +68,14 @@ def write_documents(folder, identity, endpoint):
 
 
 class Contacts:
-    """The first key that was seen of each address, in a JSON file."""
+    """The first key seen for each address, in a JSON file."""
 
     def __init__(self, path):
         self.file = Path(path)
         self.keys = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def is_known(self, address, public):
-        """Whether this is the key of the address, as far as is known. The first one is kept."""
+        """Whether this is the known key of the address. The first key is stored."""
         key = format_key(public)
         if address not in self.keys:
             self.keys[address] = key

@@ -1,4 +1,4 @@
-"""Blobs: putting, sharing, checking the owner's proof, sealed files. docs/protocol.md, "Blobs"."""
+"""Blobs: storing, sharing, the owner's proof, sealed files. docs/protocol.md, "Blobs"."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ def prove(identity, key, content, media_type, filename, is_public):
 
 
 class Blob:
-    """A blob as it was received. Refused if it is not as its owner has put it."""
+    """A received blob. Raises an error if it does not match the owner's proof."""
 
     def __init__(self, owner, key, answer):
         self.owner, self.content, self.etag = owner, answer.body, answer.headers["ETag"]
@@ -81,7 +81,7 @@ class Blobs:
         return self.network.ask_signed(self.identity, method, f"{self.api}/{key}", headers, body).check(*status)
 
     def put(self, content, key, media_type, filename, is_public, readers=None):
-        """Seals it if there are readers, a list of keys."""
+        """Stores a blob, sealed to the keys of the readers if there are any."""
         if readers is not None:
             line = json.dumps({"filename": filename, "type": media_type}, ensure_ascii=False).encode()
             content, media_type, filename = seal(line + b"\n" + content, self.identity, readers), SEALED_TYPE, ""
@@ -98,7 +98,7 @@ class Blobs:
         return Blob(self.identity.key, key, self.ask("GET", key, (200,)))
 
     def publish(self, key, is_public):
-        """Shares a blob or makes it private, with a new proof for what is there."""
+        """Shares a blob or makes it private, with a new proof for the stored contents."""
         blob = self.get(key)
         proof = prove(self.identity, key, blob.content, blob.type, blob.filename, is_public)
         change = json.dumps({"Public": is_public, "Properties": {**blob.properties, **proof}}).encode()

@@ -2,4 +2,4 @@
 
 
 class Refused(Exception):
-    """Says what is wrong, in a sentence for people."""
+    """An error with a sentence for the user."""

@@ -1,4 +1,4 @@
-"""One's own key, in an identity file. docs/protocol.md, "Identity file"."""
+"""The user's own key, in an identity file. docs/protocol.md, "Identity file"."""
 
 import base64
 import binascii

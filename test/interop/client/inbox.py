@@ -1,4 +1,4 @@
-"""Delivers messages, and reads one's own inbox. docs/protocol.md, "Delivering and reading"."""
+"""Delivers messages, and reads the user's own inbox. docs/protocol.md, "Delivering and reading"."""
 
 import base64
 import json
@@ -62,7 +62,7 @@ def with_query(url, **parameters):
 
 
 def open_item(network, contacts, identity, message_id, sealed):
-    """The shown parts of a message, and the message itself."""
+    """The parts of a message to show, and the message itself."""
     try:
         plaintext, signer = open_sealed(sealed, identity)
     except Refused as error:

@@ -33,7 +33,7 @@ class Message:
 
     @property
     def name(self):
-        """The name that a guest states, which is a claim; None for no name. docs/protocol.md, "Guests"."""
+        """The unverified name that a guest states; None without a name. docs/protocol.md, "Guests"."""
         match = NAME.fullmatch(self.comments[0]) if self.comments else None
         return HIDDEN.sub("", match[1]).strip()[:MAX_NAME] or None if match else None
 

@@ -37,7 +37,7 @@ class Answer:
 
 
 class Network:
-    """Asks public hosts by https, and those in `allowed` (host:port) wherever they are. Loopback hosts speak http."""
+    """Sends requests to public hosts over https, and to any host in `allowed` (host:port). Loopback hosts use http."""
 
     def __init__(self, allowed=()):
         self.allowed = {host.lower() for host in allowed}
@@ -71,7 +71,7 @@ class Network:
         return self.ask(method, url, signed_headers(identity, method, url, headers or {}, body), body)
 
     def peer_of(self, host, port):
-        """The address to connect to: it is the one that was checked."""
+        """The address to connect to, which is the one that was checked."""
         name = f"[{host}]" if ":" in host else host
         if f"{name}:{port}" in self.allowed:
             return host
@@ -85,7 +85,7 @@ class Network:
 
 
 class Silent(Refused):
-    """A host gives no answer."""
+    """A host does not respond."""
 
 
 def connection_class(parts):

@@ -66,7 +66,7 @@ def seal_chunks(plaintext, identity, payload_key, header_hash):
 
 
 def open_sealed(message, identity):
-    """The plain text, and the Ed25519 key that has signed it."""
+    """The plaintext, and the Ed25519 key that signed it."""
     try:
         header, *packets = read_objects(dearmor(message) if message[:1] < b"\x80" else message)
         if not packets:
@@ -80,7 +80,7 @@ def open_sealed(message, identity):
         return b"".join(open_packets(packets, sender, payload_key, hashlib.sha512(header).digest())), sender
     except Refused:
         raise
-    # What a stranger has sent may fail anywhere in these libraries, a shared secret of zeros included.
+    # Hostile input can raise errors anywhere in these libraries, for example for a shared secret of zeros.
     except (CryptoError, ValueError, TypeError, IndexError, RuntimeError, msgpack.UnpackException) as error:
         raise Refused("this is not a sealed message in order") from error
 

@@ -1,4 +1,4 @@
-"""Times of RFC 3339."""
+"""RFC 3339 timestamps."""
 
 import datetime
 import re
@@ -11,7 +11,7 @@ def now(precision="seconds"):
 
 
 def is_time(text):
-    """Whether it has the form, and is a date that exists."""
+    """Whether a text has the form of a timestamp, and its date exists."""
     if not RFC_3339.fullmatch(text):
         return False
     try:

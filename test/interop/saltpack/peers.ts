@@ -17,7 +17,7 @@ export interface Identity {
   secretKey: Uint8Array;
 }
 
-/** Messages are bytes, armored or not. */
+/** Messages are bytes, both armored and binary ones. */
 export interface Peer {
   name: string;
   seal(work: {
@@ -82,7 +82,7 @@ export const npmPeer: Peer = {
       publicKey: ed25519.utils.toMontgomery(opener.publicKey),
       secretKey: ed25519.utils.toMontgomerySecret(opener.seed),
     };
-    // The types of the package are wrong for an armored message.
+    // The package's types are wrong for armored messages.
     const result: DesigncryptResult = isArmored
       ? ((await dearmorAndDesigncrypt(text(message), key)) as DesigncryptResult)
       : await designcrypt(message, key);

@@ -33,11 +33,11 @@ export interface Reference {
 }
 
 /**
- * Builds and starts the Go program. It answers one question after the other.
+ * Builds and starts the Go program. It processes one request after the other.
  *
- * @param folder - for the program; nothing is written into the checkout
+ * @param folder - the folder for the program; nothing is written into the repository
  * @param signal - ends the program
- * @returns null if Go is not installed
+ * @returns `null` if Go is not installed
  */
 export async function startReference(folder: string, signal?: AbortSignal): Promise<Reference | null> {
   const go = await findGo();
@@ -58,7 +58,7 @@ function start(program: string, signal?: AbortSignal): Reference {
   createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(line));
   child.on("error", fail);
   child.stdin.on("error", fail);
-  child.on("close", (code) => fail(new Error(`The Go program has ended (${code}).`)));
+  child.on("close", (code) => fail(new Error(`The Go program ended with exit code ${code}.`)));
 
   return {
     async ask(question) {

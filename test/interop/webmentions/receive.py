@@ -1,4 +1,4 @@
-"""receive.py PORT: a site with a page /hens/ that receives webmentions by PyPI's webmentions, and lists them."""
+"""receive.py PORT: a site with a page /hens/ that receives webmentions with PyPI's webmentions, and lists them."""
 
 import sys
 

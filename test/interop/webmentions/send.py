@@ -1,4 +1,4 @@
-"""send.py LIBRARY SOURCE TARGET: sends a webmention by a library's public API, and prints the status of the answer."""
+"""send.py LIBRARY SOURCE TARGET: sends a webmention with a library's public API, and prints the status of the response."""
 
 import sys
 
