@@ -1,4 +1,4 @@
-// test/blobs/alices-blobs.ts: Alice's blobs, her who keeps them, and those who would like to.
+// test/blobs/alices-blobs.ts: Alice's blob service, and requests to it from her and others.
 import { createHash, randomBytes } from "node:crypto";
 import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
@@ -14,40 +14,40 @@ export const HOUR = 3600_000;
 export const DAY = 24 * HOUR;
 
 export const ALICE = identityOf(1);
-/** May keep blobs beside Alice. */
+/** The second owner of the site. */
 export const CAROL = identityOf(2, "carol");
 export const EVE = identityOf(3, "eve");
 
-export interface Asked {
-  /** Default Alice; `null` for nobody. */
+export interface RequestChanges {
+  /** Default: Alice; `null` for an unsigned request. */
   signer?: Identity | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** In place of the body's own length; `null` for none that is said. */
+  /** The Content-Length, by default the length of the body; `null` for none. */
   length?: string | null | undefined;
-  /** In place of the body, as it comes; `body` is still what is signed. */
+  /** Sent instead of `body`, which is still signed. */
   stream?: ReadableStream<Uint8Array>;
-  /** What was signed, where it is not what is sent. */
+  /** The signed request where it differs from the sent one. */
   signed?: Partial<UnsignedRequest>;
-  /** Milliseconds since 1970, when it was signed. */
+  /** The time of the signature, in milliseconds since 1970. */
   signedAt?: number;
 }
 
-/** A CDN that notes what it is to forget. */
+/** A CDN that records the purged tags. */
 export function cdn() {
-  const told: string[] = [];
+  const purged: string[] = [];
   const state = {
-    told,
+    purged,
     isDown: false,
     purge: async (tag: string) => {
-      told.push(tag);
+      purged.push(tag);
       if (state.isDown) throw new Error("The CDN is down.");
     },
   };
   return state;
 }
 
-/** The tag of a blob's copies, as PROTOCOL and Netlify's documentation have it. */
+/** The cache tag of a blob, as in PROTOCOL and Netlify's documentation. */
 export function tagOf(owner: string, key: string): string {
   return `twtxt-blob-${sha256(`${owner}/${key}`).slice(0, 32)}`;
 }
@@ -74,20 +74,20 @@ export function alicesBlobs(
     ...options,
     store,
   });
-  const answer = hostAt("https://alice.example", service.handlers, (line) => void log.push(line));
+  const respond = hostAt("https://alice.example", service.handlers, (line) => void log.push(line));
 
   /** A request that can be sent more than once. */
-  const prepared = (method: string, url: string, asked: Asked = {}) => {
-    const { signer = ALICE, headers = {}, stream, length, signed, signedAt = clock.time } = asked;
-    const body = asked.body === undefined ? undefined : Uint8Array.from(Buffer.from(asked.body));
+  const prepared = (method: string, url: string, changes: RequestChanges = {}) => {
+    const { signer = ALICE, headers = {}, stream, length, signed, signedAt = clock.time } = changes;
+    const body = changes.body === undefined ? undefined : Uint8Array.from(Buffer.from(changes.body));
     const request = { method, url, headers, ...(body && { body }), ...signed };
-    const said = length === undefined ? body && String(body.length) : length;
+    const contentLength = length === undefined ? body && String(body.length) : length;
     const sent = {
       ...(signer ? signRequest(request, signer, signedAt) : headers),
-      ...(typeof said === "string" && { "content-length": said }),
+      ...(typeof contentLength === "string" && { "content-length": contentLength }),
     };
     return () =>
-      answer(
+      respond(
         new Request(url, {
           method,
           headers: sent,
@@ -96,11 +96,11 @@ export function alicesBlobs(
         }),
       );
   };
-  const ask = (method: string, url: string, asked?: Asked) => prepared(method, url, asked)();
-  const one = (method: string) => (key: string, asked?: Asked) => ask(method, `${API}/${key}`, asked);
+  const send = (method: string, url: string, changes?: RequestChanges) => prepared(method, url, changes)();
+  const one = (method: string) => (key: string, changes?: RequestChanges) => send(method, `${API}/${key}`, changes);
 
   return {
-    answer,
+    respond,
     sweep: (isOver: () => boolean) => service.sweep(isOver),
     purgeAgain: (isOver: () => boolean) => service.purgeAgain(isOver),
     store,
@@ -108,31 +108,31 @@ export function alicesBlobs(
     log,
     slept,
     prepared,
-    ask,
+    send,
     get: one("GET"),
     head: one("HEAD"),
     delete: one("DELETE"),
-    put: (key: string, body: string | Uint8Array, headers: Record<string, string> = {}, asked: Asked = {}) =>
-      ask("PUT", `${API}/${key}`, { ...asked, body, headers }),
+    put: (key: string, body: string | Uint8Array, headers: Record<string, string> = {}, changes: RequestChanges = {}) =>
+      send("PUT", `${API}/${key}`, { ...changes, body, headers }),
     post: (key: string, value: unknown, headers: Record<string, string> = {}) =>
-      ask("POST", `${API}/${key}`, {
+      send("POST", `${API}/${key}`, {
         body: JSON.stringify(value),
         headers: { "content-type": "application/json", ...headers },
       }),
-    list: (query = "", asked?: Asked) => ask("GET", API + query, asked),
+    list: (query = "", changes?: RequestChanges) => send("GET", API + query, changes),
     getShared: (key: string, headers: Record<string, string> = {}, method = "GET") =>
-      answer(new Request(`${SHARED}/${ALICE.publicKey}/${key}`, { method, headers })),
+      respond(new Request(`${SHARED}/${ALICE.publicKey}/${key}`, { method, headers })),
   };
 }
 
-/** What a program reads of an answer. */
+/** The status and problem code of a response. */
 export async function outcomeOf(response: Response): Promise<{ status: number; code: string | null }> {
   const isProblem = response.headers.get("content-type") === "application/problem+json";
   return { status: response.status, code: isProblem ? (await jsonOf(response)).code : null };
 }
 
-/** As it is written in a table: `404 not-found`, or the status alone. */
-export async function shortly(response: Response): Promise<string> {
+/** The outcome as in the tables: `404 not-found`, or only the status. */
+export async function outcomeText(response: Response): Promise<string> {
   const { status, code } = await outcomeOf(response);
   return code === null ? String(status) : `${status} ${code}`;
 }
@@ -141,21 +141,21 @@ export async function jsonOf(response: Response) {
   return Object(await response.json());
 }
 
-/** Everything in a store but the nonces, by key, as text. */
+/** All values of a store as text, without the nonces. */
 export async function dump(store: Store): Promise<Record<string, string>> {
   const keys = (await store.keys("")).filter((key) => !key.startsWith("nonces/")).sort();
   const texts = await Promise.all(keys.map((key) => textIn(store, key)));
   return Object.fromEntries(keys.map((key, at) => [key, texts[at] ?? ""]));
 }
 
-/** Each record with the contents that it names as text, and all contents that none names. */
-export async function kept(store: Store) {
+/** Each record with its contents as text, and all contents without a record. */
+export async function storedBlobs(store: Store) {
   const unnamed = new Set(await store.keys("blobs/contents/"));
   const blobs = [];
   for (const name of (await store.keys("blobs/records/")).sort()) {
-    const { write: _, nonces: __, contents, ...said } = JSON.parse(await textIn(store, name));
+    const { write: _, nonces: __, contents, ...fields } = JSON.parse(await textIn(store, name));
     unnamed.delete(contents);
-    blobs.push(contents === undefined ? said : { ...said, contents: await textIn(store, contents) });
+    blobs.push(contents === undefined ? fields : { ...fields, contents: await textIn(store, contents) });
   }
   return { blobs, leftovers: await Promise.all([...unnamed].map((name) => textIn(store, name))) };
 }
@@ -168,7 +168,7 @@ export function sha256(bytes: string | Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** A header's value that holds properties. */
+/** The value of a Blob-Properties header. */
 export function propertiesHeader(properties: unknown): string {
   return `:${Buffer.from(JSON.stringify(properties)).toString("base64")}:`;
 }

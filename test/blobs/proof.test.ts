@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { examineProof, proofOf, type SignedFields } from "../../plugin/blobs/proof.js";
 import { ALICE, CAROL } from "./alices-blobs.js";
 
-/** Made by node:crypto of the seed 00 01 02 ... 1f, without this package. */
+/** The proof was created with node:crypto from the seed 00 01 02 ... 1f, without this package. */
 const SEED = Buffer.from(Array.from({ length: 32 }, (_, at) => at));
 const OWNER = "kex1qwss00lnecgtu8tsm5vwwj7qn9n7f43snwjs6hcamjrxgyj4xxuqst6tvq";
 const SHA256 = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
@@ -35,7 +35,7 @@ function examined(changes: Partial<SignedFields> = {}, properties: Record<string
 }
 
 describe("the owner's proof", () => {
-  it("is the same as another program creates", () => {
+  it("equals the proof of another program", () => {
     const texts: string[] = [];
     const proof = proofOf(BLOB, CREATED, (bytes) => {
       texts.push(Buffer.from(bytes).toString());
@@ -45,14 +45,14 @@ describe("the owner's proof", () => {
     expect(proof).toEqual(PROOF);
   });
 
-  it("is right from another program, with any other properties", async () => {
+  it("is right if another program created it, next to any other properties", async () => {
     expect(await examined()).toEqual({ state: "right", created: CREATED });
     expect(await examined({}, { ...PROOF, colour: "red" })).toEqual({ state: "right", created: CREATED });
   });
 
   it.each([
     ["of a private blob", { isPublic: false }, "?0", 6],
-    ["of an empty one", { size: 0 }, "?1", 0],
+    ["of an empty blob", { size: 0 }, "?1", 0],
   ])("is right %s", async (_, changes, isPublic, size) => {
     const lines = LINES.replace("?1", isPublic).replace("\n6\n", `\n${size}\n`);
     expect(await examined(changes, { ...PROOF, signature: signed(lines) })).toMatchObject({ state: "right" });
@@ -82,7 +82,7 @@ describe("the owner's proof", () => {
 
   it.each([
     ["another time", { ...PROOF, created: "2026-11-20T09:00:01Z" }],
-    ["the same time in another form", { ...PROOF, created: "2026-11-20T09:00:00.000Z" }],
+    ["the same time in another format", { ...PROOF, created: "2026-11-20T09:00:00.000Z" }],
     ["other contents", { ...PROOF, sha256: "0".repeat(64) }],
     ["a signature with a changed bit", { ...PROOF, signature: `j${SIGNATURE.slice(1)}` }],
     ["a signature of another key", { ...PROOF, signature: by(CAROL) }],

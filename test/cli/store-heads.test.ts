@@ -3,7 +3,7 @@ import { STORE_HEADS } from "../../plugin/cli/backup.js";
 import { type CopyTarget, copyConsistently, writeValue } from "../../plugin/store/copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { alicesBlobs, kept } from "../blobs/alices-blobs.js";
+import { alicesBlobs, storedBlobs } from "../blobs/alices-blobs.js";
 import { FEED, feedServer, receiver } from "../helpers/receiver.js";
 
 const AT = "2026-11-19T18:40:0";
@@ -58,7 +58,7 @@ describe("a backup while blobs change", () => {
       await alice.delete("c");
       await alice.put("d", "later");
     });
-    const { blobs } = await kept(await restored(store));
+    const { blobs } = await storedBlobs(await restored(store));
     expect(isDone()).toBe(true);
     const contents = blobs.flatMap((blob) => ("contents" in blob ? [blob.contents] : [])).sort();
     // It may or may not contain a blob that was stored meanwhile.
@@ -81,7 +81,7 @@ describe("a backup while blobs change", () => {
         return found;
       },
     };
-    const { blobs } = await kept(await restored(store));
+    const { blobs } = await storedBlobs(await restored(store));
     expect(blobs).toMatchObject([{ key: "a", contents: "second" }]);
   });
 });

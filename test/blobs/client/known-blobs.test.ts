@@ -8,7 +8,7 @@ const TEN = "2026-11-20T10:00:00.000Z";
 const STATE = { key: "A.b-c", created: NINE, sha256: "aa", isDeleted: false };
 
 describe("KnownBlobs", () => {
-  it("keeps the newest state of each blob", async () => {
+  it("stores the newest state of each blob", async () => {
     const known = new KnownBlobs(memoryStore(), AT);
     expect(await known.get("A.b-c")).toBeNull();
     await known.record(STATE);

@@ -12,17 +12,17 @@ describe("the content of a sealed blob", () => {
     expect({ ...read, bytes: Buffer.from(read.bytes) }).toEqual(file);
   });
 
-  it("begins with a line of JSON", () => {
+  it("starts with a line of JSON", () => {
     const text = formatSealedFile({ filename: 'a"b.txt', type: "text/plain", bytes: Buffer.from("hello") });
     expect(Buffer.from(text).toString()).toBe('{"filename":"a\\"b.txt","type":"text/plain"}\nhello');
   });
 
   it.each([
-    ["no line", "hello"],
+    ["no line break", "hello"],
     ["nothing", ""],
-    ["no JSON", "hello\nworld"],
+    ["a line that is not JSON", "hello\nworld"],
     ["a path", '{"filename":"../a","type":"text/plain"}\n'],
-    ["a name with a line in it", '{"filename":"a\\nb","type":"text/plain"}\n'],
+    ["a name with a line break", '{"filename":"a\\nb","type":"text/plain"}\n'],
     ["no type", '{"filename":"a"}\n'],
     ["no filename", '{"type":"text/plain"}\n'],
     ["a filename that is not a string", '{"filename":7,"type":"text/plain"}\n'],

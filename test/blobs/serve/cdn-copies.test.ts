@@ -27,21 +27,18 @@ const CHANGES: [string, (alice: World) => Promise<Response>][] = [
 ];
 
 describe("the CDN's copies of a public blob", () => {
-  it.each(CHANGES)(
-    "are forgotten before the answer to it being %s, and once more in the next run",
-    async (_, change) => {
-      const { alice, network } = await withPublic();
-      expect(network.told).toEqual([]);
-      const answer = await jsonOf(await change(alice));
-      expect(network.told).toEqual([TAG]);
-      expect(answer).not.toHaveProperty("purged");
-      expect(answer).not.toHaveProperty("note");
-      await alice.purgeAgain(never);
-      expect(network.told).toEqual([TAG, TAG]);
-      await alice.purgeAgain(never);
-      expect(network.told).toEqual([TAG, TAG]);
-    },
-  );
+  it.each(CHANGES)("are purged before the response when it is %s, and once more in the next run", async (_, change) => {
+    const { alice, network } = await withPublic();
+    expect(network.purged).toEqual([]);
+    const json = await jsonOf(await change(alice));
+    expect(network.purged).toEqual([TAG]);
+    expect(json).not.toHaveProperty("purged");
+    expect(json).not.toHaveProperty("note");
+    await alice.purgeAgain(never);
+    expect(network.purged).toEqual([TAG, TAG]);
+    await alice.purgeAgain(never);
+    expect(network.purged).toEqual([TAG, TAG]);
+  });
 
   it.each(CHANGES)("that cannot be purged when it is %s are reported, and purged in a later run", async (_, change) => {
     const { alice, network } = await withPublic();
@@ -50,19 +47,19 @@ describe("the CDN's copies of a public blob", () => {
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ key: "a", purged: false, note: NOTE });
     expect(alice.slept).toEqual([200, 1000]);
-    expect(network.told).toEqual([TAG, TAG, TAG]);
+    expect(network.purged).toEqual([TAG, TAG, TAG]);
     expect(alice.log).toEqual([`The CDN still serves an old copy of a blob (${TAG}): The CDN is down.`]);
 
     await alice.purgeAgain(never);
-    expect(network.told).toHaveLength(6);
+    expect(network.purged).toHaveLength(6);
     network.isDown = false;
     await alice.purgeAgain(never);
     await alice.purgeAgain(never);
-    expect(network.told).toHaveLength(7);
+    expect(network.purged).toHaveLength(7);
     expect(Object.keys(await dump(alice.store)).filter((key) => key.startsWith("blobs/purges/"))).toEqual([]);
   });
 
-  it("are purged in a later run, also if a run came in between", async () => {
+  it("are purged in a later run, even if a run happened during the change", async () => {
     const network = cdn();
     const inner = memoryStore();
     let isArmed = false;
@@ -81,12 +78,12 @@ describe("the CDN's copies of a public blob", () => {
     isArmed = true;
     expect(await jsonOf(await alice.post("a", { Public: false }))).toMatchObject({ purged: false });
     network.isDown = false;
-    network.told.length = 0;
+    network.purged.length = 0;
     await alice.purgeAgain(never);
-    expect(network.told).toEqual([TAG]);
+    expect(network.purged).toEqual([TAG]);
   });
 
-  it("do not exist if it was private: nothing is purged", async () => {
+  it("do not exist if it was private, and nothing is purged", async () => {
     const { alice, network } = await withPublic();
     await alice.put("b", "one");
     await alice.put("b", "two");
@@ -96,7 +93,7 @@ describe("the CDN's copies of a public blob", () => {
     await alice.put("a", "Carol's", {}, { signer: CAROL });
     await alice.delete("a", { signer: CAROL });
     await alice.purgeAgain(never);
-    expect(network.told).toEqual([]);
+    expect(network.purged).toEqual([]);
   });
 
   it("are not purged by a refused change", async () => {
@@ -107,21 +104,21 @@ describe("the CDN's copies of a public blob", () => {
     await alice.post("a", { Filename: "../b" });
     await alice.delete("a", { headers });
     await alice.purgeAgain(never);
-    expect(network.told).toEqual([]);
+    expect(network.purged).toEqual([]);
   });
 
-  it("are purged one by one while there is time", async () => {
+  it("are purged one by one until the time is over", async () => {
     const { alice, network } = await withPublic();
     for (const key of ["b", "c"]) await alice.put(key, "one", PUBLIC);
     for (const key of ["a", "b", "c"]) await alice.delete(key);
-    network.told.length = 0;
+    network.purged.length = 0;
     await alice.purgeAgain(() => true);
-    expect(network.told).toEqual([]);
-    let asked = 0;
-    await alice.purgeAgain(() => ++asked > 2);
-    expect(network.told).toHaveLength(2);
+    expect(network.purged).toEqual([]);
+    let checks = 0;
+    await alice.purgeAgain(() => ++checks > 2);
+    expect(network.purged).toHaveLength(2);
     await alice.purgeAgain(never);
-    expect(new Set(network.told).size).toBe(3);
+    expect(new Set(network.purged).size).toBe(3);
   });
 
   it("do not exist without a CDN", async () => {
@@ -134,8 +131,8 @@ describe("the CDN's copies of a public blob", () => {
 
 describe("if the store fails", () => {
   it.each([
-    ["before the change is noted", { when: "before", operation: "put", key: "blobs/purges/" }],
-    ["after the change was noted", { when: "after", operation: "put", key: "blobs/purges/" }],
+    ["before the purge is recorded", { when: "before", operation: "put", key: "blobs/purges/" }],
+    ["after the purge was recorded", { when: "after", operation: "put", key: "blobs/purges/" }],
     ["before the record is written", { when: "before", operation: "put", key: "blobs/records/" }],
     ["after the record was written", { when: "after", operation: "put", key: "blobs/records/" }],
     ["before the contents are deleted", { when: "before", operation: "delete", key: "blobs/contents/" }],
@@ -153,7 +150,7 @@ describe("if the store fails", () => {
       expect([200, 503]).toContain(status);
       expect(isChanged || status === 503).toBe(true);
       await alice.purgeAgain(never);
-      if (isChanged) expect(network.told).toContain(TAG);
+      if (isChanged) expect(network.purged).toContain(TAG);
     }
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
-import { type AlicesBlobs, alicesBlobs, jsonOf, kept, propertiesHeader, sha256 } from "../alices-blobs.js";
+import { type AlicesBlobs, alicesBlobs, jsonOf, propertiesHeader, sha256, storedBlobs } from "../alices-blobs.js";
 
 const work = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ function propertiesOf({ headers }: Response): Record<string, string> {
   return JSON.parse(Buffer.from(headers.get("blob-properties") ?? "", "base64").toString());
 }
 
-/** Adds one to what was read: every other client to the contents, the rest to a property. */
+/** Increments a counter: clients with an even number the one in the contents, the others the one in a property. */
 async function addOne(alice: AlicesBlobs, client: number): Promise<{ kind: "put" | "post"; status: number }> {
   const read = await alice.get("counter");
   const condition = { "if-match": read.headers.get("etag") ?? "" };
@@ -34,8 +34,8 @@ async function addOne(alice: AlicesBlobs, client: number): Promise<{ kind: "put"
   return { kind: "post", status: (await alice.post("counter", { Properties: { count } }, condition)).status };
 }
 
-/** Contents that say what they are, in each part of what is said of them. */
-function writing(alice: AlicesBlobs, client: number): Promise<Response> {
+/** Uploads contents whose metadata identifies them, or renames the blob. */
+function writeState(alice: AlicesBlobs, client: number): Promise<Response> {
   if (client % 5 === 4) return alice.post("a", { Filename: `name-${client}` });
   const contents = `${client} `.repeat(1 + client * 7);
   return alice.put("a", contents, {
@@ -44,8 +44,8 @@ function writing(alice: AlicesBlobs, client: number): Promise<Response> {
   });
 }
 
-/** Reads as long as others write, and looks whether each answer is one whole state. */
-async function readAllTheWhile(alice: AlicesBlobs, isOver: () => boolean): Promise<number> {
+/** Reads until the writes are over, and checks that each response is one consistent state. */
+async function readUntil(alice: AlicesBlobs, isOver: () => boolean): Promise<number> {
   let reads = 0;
   while (!isOver() || reads === 0) {
     const response = await alice.get("a");
@@ -62,8 +62,8 @@ async function readAllTheWhile(alice: AlicesBlobs, isOver: () => boolean): Promi
   return reads;
 }
 
-describe.each(STORES)("fifty at once, in %s", (_, open) => {
-  it("on a condition: no change is lost, and what lost is gone", async () => {
+describe.each(STORES)("fifty concurrent requests, in %s", (_, open) => {
+  it("with a condition: no successful change is lost, and refused ones leave nothing", async () => {
     const store = open();
     const alice = alicesBlobs({ store });
     await alice.put("counter", "0", { "blob-properties": propertiesHeader({ count: "0" }) });
@@ -81,47 +81,47 @@ describe.each(STORES)("fifty at once, in %s", (_, open) => {
     expect(propertiesOf(last)).toEqual({ count: String(successes("post")) });
     expect(await last.text()).toBe(String(successes("put")));
     expect(successes("put") + successes("post")).toBeGreaterThan(0);
-    const { blobs, leftovers } = await kept(store);
+    const { blobs, leftovers } = await storedBlobs(store);
     expect([blobs.length, leftovers]).toEqual([1, []]);
   });
 
-  it("on none: the last one wins, whole, and readers see whole states all the while", async () => {
+  it("without a condition: the last one wins, and readers always see consistent states", async () => {
     const store = open();
     const alice = alicesBlobs({ store });
-    await writing(alice, 0);
+    await writeState(alice, 0);
     let isOver = false;
-    const readers = [1, 2, 3].map(() => readAllTheWhile(alice, () => isOver));
-    const answers = await Promise.all(CLIENTS.map((client) => writing(alice, client)));
+    const readers = [1, 2, 3].map(() => readUntil(alice, () => isOver));
+    const responses = await Promise.all(CLIENTS.map((client) => writeState(alice, client)));
     isOver = true;
     for (const reads of await Promise.all(readers)) expect(reads).toBeGreaterThan(0);
 
-    expect(answers.map(({ status }) => status)).toEqual(CLIENTS.map(() => 200));
-    expect(await readAllTheWhile(alice, () => true)).toBe(1);
-    const { blobs, leftovers } = await kept(store);
+    expect(responses.map(({ status }) => status)).toEqual(CLIENTS.map(() => 200));
+    expect(await readUntil(alice, () => true)).toBe(1);
+    const { blobs, leftovers } = await storedBlobs(store);
     expect([blobs.length, leftovers]).toEqual([1, []]);
     expect(await store.keys("blobs/")).toHaveLength(2);
   });
 
-  it("each new: one is, and the others are told so", async () => {
+  it("that create a blob: one succeeds, and the others get 412", async () => {
     const store = open();
     const alice = alicesBlobs({ store });
-    const answers = await Promise.all(CLIENTS.map((client) => alice.put("a", `${client}`, { "if-none-match": "*" })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(412)]);
-    const winner = answers.findIndex(({ status }) => status === 201);
+    const responses = await Promise.all(CLIENTS.map((client) => alice.put("a", `${client}`, { "if-none-match": "*" })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(412)]);
+    const winner = responses.findIndex(({ status }) => status === 201);
     expect(await (await alice.get("a")).text()).toBe(`${winner}`);
-    expect(await kept(store)).toMatchObject({ blobs: [{ contents: `${winner}` }], leftovers: [] });
+    expect(await storedBlobs(store)).toMatchObject({ blobs: [{ contents: `${winner}` }], leftovers: [] });
   });
 
-  it("put and delete: what is there is whole, and of what is not nothing is left", async () => {
+  it("that put and delete: the blob is complete or missing, and no contents are left over", async () => {
     const store = open();
     const alice = alicesBlobs({ store });
-    await writing(alice, 0);
-    const answers = await Promise.all(
+    await writeState(alice, 0);
+    const responses = await Promise.all(
       CLIENTS.map((client) => (client % 2 ? alice.delete("a") : alice.put("a", `${client}`))),
     );
-    for (const { status } of answers) expect([200, 201, 404]).toContain(status);
+    for (const { status } of responses) expect([200, 201, 404]).toContain(status);
     const response = await alice.get("a");
-    const { blobs, leftovers } = await kept(store);
+    const { blobs, leftovers } = await storedBlobs(store);
     expect(leftovers).toEqual([]);
     expect(blobs).toEqual([
       response.status === 200 ? expect.objectContaining({ contents: await response.text() }) : { isDeleted: true },

@@ -4,21 +4,21 @@ import {
   ALICE,
   type AlicesBlobs,
   API,
-  type Asked,
   alicesBlobs,
   CAROL,
   dump,
   EVE,
-  kept,
+  outcomeText,
+  type RequestChanges,
   SHARED,
-  shortly,
+  storedBlobs,
 } from "../alices-blobs.js";
 
 const STATES = ["absent", "private", "public", "malformed"] as const;
 type State = (typeof STATES)[number];
 type Table = Record<string, readonly [string, string, string, string]>;
 
-/** What the owner is answered where there is no such blob, a private one, a public one, and for what is no key. */
+/** Responses to the owner, by state: no blob, a private blob, a public blob, and a malformed key. */
 const OWNER = {
   PUT: ["201", "200", "200", "400 bad-blob-key"],
   POST: ["404 not-found", "200", "200", "400 bad-blob-key"],
@@ -28,7 +28,7 @@ const OWNER = {
   list: ["200", "200", "200", "200"],
 } as const satisfies Table;
 
-/** The same for a request that was answered before: what reads may be read twice. */
+/** Responses to a replayed request. Reads may be replayed. */
 const REPLAYED: Table = {
   PUT: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
   POST: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
@@ -38,7 +38,7 @@ const REPLAYED: Table = {
   list: OWNER.list,
 };
 
-/** The same for the owner's signature with another body, which is looked at after the key. */
+/** Responses to the owner's signature with another body, which is checked after the key. */
 const OTHER_BODY: Table = {
   PUT: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
   POST: ["401 not-signed", "401 not-signed", "401 not-signed", "400 bad-blob-key"],
@@ -48,8 +48,12 @@ const OTHER_BODY: Table = {
   list: ["401 not-signed", "401 not-signed", "401 not-signed", "401 not-signed"],
 };
 
-/** What all others are answered, whatever they want and whatever there is; HEAD has no code. */
-const OTHERS: [who: string, answer: string, (request: Asked & { url: string; method: string }) => Asked][] = [
+/** Responses to everyone else, for every operation and state. HEAD has no code. */
+const OTHERS: [
+  credentials: string,
+  outcome: string,
+  (request: RequestChanges & { url: string; method: string }) => RequestChanges,
+][] = [
   ["without a signature", "401 not-signed", () => ({ signer: null })],
   ["with a signature that has expired", "401 not-signed", () => ({ signedAt: NOW - 420_000 })],
   ["with a signature of the future", "401 not-signed", () => ({ signedAt: NOW + 61_000 })],
@@ -66,30 +70,30 @@ const OTHERS: [who: string, answer: string, (request: Asked & { url: string; met
     ({ method }) => ({ signed: { method: method === "GET" ? "HEAD" : "GET" } }),
   ],
   [
-    "with another signer's name in a signature",
+    "signed with another key in the owner's name",
     "401 not-signed",
     () => ({ signer: { publicKey: ALICE.publicKey, sign: EVE.sign } as typeof ALICE }),
   ],
-  ["signed by somebody who is not on the list", "403 not-allowed", () => ({ signer: EVE })],
+  ["signed with a key that is not an owner", "403 not-allowed", () => ({ signer: EVE })],
 ];
 
-type Wanted = keyof typeof OWNER;
-const WANTED = Object.keys(OWNER) as Wanted[];
-const CASES = WANTED.flatMap((wanted) => STATES.map((state) => ({ wanted, state })));
+type Operation = keyof typeof OWNER;
+const OPERATIONS = Object.keys(OWNER) as Operation[];
+const CASES = OPERATIONS.flatMap((operation) => STATES.map((state) => ({ operation, state })));
 
 const THEN = Date.parse("2026-11-20T09:00:00Z");
 const NOW = Date.parse("2026-11-20T09:00:01Z");
 
-/** Of `old contents`, `new contents`, `another` and `Carol's`. */
+/** The SHA-256 of `old contents`, `new contents`, `another` and `Carol's`. */
 const OLD = "f726aa6fad8d88087929664b2f5cc7095d440fabc943f777697caae8475f7945";
 const NEW = "6a5f63424a0c878f3b23b7a85dd453523605762e73f536f968f874e57f565d7e";
 const ANOTHER = "ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5";
 const CAROLS = "958a3292135544a51862626aa2080a41dfbb2ae10a4e7e4c99b65fc9316baade";
 
-/** `{"colour":"red","created":"2026-11-20T09:00:00Z"}`, of which `created` is a part of the owner's proof. */
+/** `{"colour":"red","created":"2026-11-20T09:00:00Z"}`; `created` is part of the owner's proof. */
 const PROPERTIES = ":eyJjb2xvdXIiOiJyZWQiLCJjcmVhdGVkIjoiMjAyNi0xMS0yMFQwOTowMDowMFoifQ==:";
 
-/** Alice's `photo`, as it is in that state; a blob of hers besides; and Carol's of the same key. */
+/** A store with Alice's `photo` in that state, another blob of hers, and Carol's blob with the key `photo`. */
 async function world(state: State): Promise<AlicesBlobs> {
   const alice = alicesBlobs({ clock: { time: THEN } });
   await alice.put("photo", "Carol's", { "content-type": "text/plain", "blob-public": "?1" }, { signer: CAROL });
@@ -106,11 +110,12 @@ async function world(state: State): Promise<AlicesBlobs> {
   return alice;
 }
 
-/** A request as the owner makes it. */
-function requestFor(wanted: Wanted, state: State): Asked & { method: string; url: string } {
-  const url = wanted === "list" ? API : `${API}/${state === "malformed" ? "photo%20of%20me" : "photo"}`;
-  if (wanted === "PUT") return { method: "PUT", url, body: "new contents", headers: { "content-type": "image/png" } };
-  if (wanted === "POST") {
+/** The owner's request for an operation. */
+function requestFor(operation: Operation, state: State): RequestChanges & { method: string; url: string } {
+  const url = operation === "list" ? API : `${API}/${state === "malformed" ? "photo%20of%20me" : "photo"}`;
+  if (operation === "PUT")
+    return { method: "PUT", url, body: "new contents", headers: { "content-type": "image/png" } };
+  if (operation === "POST") {
     return {
       method: "POST",
       url,
@@ -118,116 +123,121 @@ function requestFor(wanted: Wanted, state: State): Asked & { method: string; url
       headers: { "content-type": "application/json" },
     };
   }
-  return { method: wanted === "list" ? "GET" : wanted, url };
+  return { method: operation === "list" ? "GET" : operation, url };
 }
 
 /** The headers of every refusal. */
 const PROBLEM = { "content-type": "application/problem+json", "cache-control": "no-store" };
 
-/** What is stored of Alice's. */
+/** The stored values of Alice's blobs. */
 async function ofAlice({ store }: AlicesBlobs): Promise<[string, unknown][]> {
   return Object.entries(await dump(store)).filter(([key]) => key.includes(ALICE.publicKey));
 }
 
-/** All of an answer, byte for byte. */
+/** A whole response as text, for comparison. */
 async function wholeOf(response: Response): Promise<string> {
   return JSON.stringify([response.status, [...response.headers], await response.text()]);
 }
 
-/** As a table has it. What a handler says in the body of an answer to HEAD never arrives. */
-async function toldIn(wanted: Wanted, response: Response): Promise<string> {
-  return wanted === "HEAD" ? String(response.status) : shortly(response);
+/** The outcome as in the tables. The body of a response to HEAD is never sent, so it has no code. */
+async function outcomeFor(operation: Operation, response: Response): Promise<string> {
+  return operation === "HEAD" ? String(response.status) : outcomeText(response);
 }
 
-function expected(table: Table, wanted: Wanted, state: State): string {
-  return table[wanted]?.[STATES.indexOf(state)] ?? "";
+function expected(table: Table, operation: Operation, state: State): string {
+  return table[operation]?.[STATES.indexOf(state)] ?? "";
 }
 
-describe.each(OTHERS)("somebody %s", (_, answer, asked) => {
-  it.each(WANTED)(`${answer} for %s, byte for byte the same whatever there is, and nothing changes`, async (wanted) => {
-    const answers = new Set<string>();
-    for (const state of STATES) {
-      const alice = await world(state);
-      const before = await dump(alice.store);
-      const request = requestFor(wanted, state);
-      const response = await alice.ask(request.method, request.url, { ...request, ...asked(request) });
-      expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
-      answers.add(await wholeOf(response.clone()));
-      expect(await toldIn(wanted, response)).toBe(wanted === "HEAD" ? answer.slice(0, 3) : answer);
-      expect(await dump(alice.store)).toEqual(before);
-      expect(alice.log).toEqual([]);
-    }
-    expect(answers.size).toBe(1);
-  });
+describe.each(OTHERS)("a request %s", (_, outcome, changesOf) => {
+  it.each(OPERATIONS)(
+    `${outcome} for %s: the response is the same in every state, and nothing changes`,
+    async (operation) => {
+      const responses = new Set<string>();
+      for (const state of STATES) {
+        const alice = await world(state);
+        const before = await dump(alice.store);
+        const request = requestFor(operation, state);
+        const response = await alice.send(request.method, request.url, { ...request, ...changesOf(request) });
+        expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
+        responses.add(await wholeOf(response.clone()));
+        expect(await outcomeFor(operation, response)).toBe(operation === "HEAD" ? outcome.slice(0, 3) : outcome);
+        expect(await dump(alice.store)).toEqual(before);
+        expect(alice.log).toEqual([]);
+      }
+      expect(responses.size).toBe(1);
+    },
+  );
 
-  it.each(WANTED)(`${answer} for %s, before anything is asked of the store`, async (wanted) => {
+  it.each(OPERATIONS)(`${outcome} for %s, without a call of the store`, async (operation) => {
     const untouchable = new Proxy(memoryStore(), {
-      get: (_store, operation) => () => {
-        throw new Error(`The store is asked for ${String(operation)}.`);
+      get: (_store, call) => () => {
+        throw new Error(`Unexpected call of the store: ${String(call)}`);
       },
     });
     const alice = alicesBlobs({ store: untouchable, clock: { time: NOW } });
-    const request = requestFor(wanted, "private");
-    const response = await alice.ask(request.method, request.url, { ...request, ...asked(request) });
-    expect([response.status, alice.log]).toEqual([Number(answer.slice(0, 3)), []]);
+    const request = requestFor(operation, "private");
+    const response = await alice.send(request.method, request.url, { ...request, ...changesOf(request) });
+    expect([response.status, alice.log]).toEqual([Number(outcome.slice(0, 3)), []]);
   });
 });
 
 describe("another owner of the site", () => {
-  it.each(CASES)("gets at their own blobs alone: $wanted, $state", async ({ wanted, state }) => {
+  it.each(CASES)("can access only their own blobs: $operation, $state", async ({ operation, state }) => {
     const alice = await world(state);
     const before = await ofAlice(alice);
-    const { method, url, ...request } = requestFor(wanted, state);
-    const response = await alice.ask(method, url, { ...request, signer: CAROL });
+    const { method, url, ...request } = requestFor(operation, state);
+    const response = await alice.send(method, url, { ...request, signer: CAROL });
     const text = await response.clone().text();
-    expect(await toldIn(wanted, response)).toBe(expected(OWNER, wanted, state === "malformed" ? state : "public"));
+    expect(await outcomeFor(operation, response)).toBe(
+      expected(OWNER, operation, state === "malformed" ? state : "public"),
+    );
     if (response.status >= 400) expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
-    if (wanted === "GET" && response.status === 200) expect(text).toBe("Carol's");
+    if (operation === "GET" && response.status === 200) expect(text).toBe("Carol's");
     expect(text).not.toContain(ALICE.publicKey);
     expect(await ofAlice(alice)).toEqual(before);
   });
 });
 
 describe("the owner", () => {
-  it.each(CASES)("is told that another body was signed: $wanted, $state", async ({ wanted, state }) => {
+  it.each(CASES)("gets the error of a body that was not signed: $operation, $state", async ({ operation, state }) => {
     const alice = await world(state);
     const before = await dump(alice.store);
-    const { method, url, ...request } = requestFor(wanted, state);
+    const { method, url, ...request } = requestFor(operation, state);
     const signed = { body: Buffer.from("another body") };
-    const response = await alice.ask(method, url, { ...request, signed });
-    expect(await toldIn(wanted, response)).toBe(expected(OTHER_BODY, wanted, state));
+    const response = await alice.send(method, url, { ...request, signed });
+    expect(await outcomeFor(operation, response)).toBe(expected(OTHER_BODY, operation, state));
     expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it.each(CASES)("is answered as PROTOCOL 4 says: $wanted, $state", async ({ wanted, state }) => {
+  it.each(CASES)("gets the responses of PROTOCOL 4: $operation, $state", async ({ operation, state }) => {
     const alice = await world(state);
     const before = await dump(alice.store);
-    const { method, url, ...request } = requestFor(wanted, state);
-    const response = await alice.ask(method, url, request);
+    const { method, url, ...request } = requestFor(operation, state);
+    const response = await alice.send(method, url, request);
 
-    expect(await toldIn(wanted, response)).toBe(expected(OWNER, wanted, state));
-    if (["GET", "HEAD", "list"].includes(wanted) || response.status >= 400) {
+    expect(await outcomeFor(operation, response)).toBe(expected(OWNER, operation, state));
+    if (["GET", "HEAD", "list"].includes(operation) || response.status >= 400) {
       expect(await dump(alice.store)).toEqual(before);
     }
     if (response.status >= 400) expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
     expect(alice.log).toEqual([]);
   });
 
-  it.each(CASES)("is not believed the same request twice, but where it reads: $wanted, $state", async (at) => {
+  it.each(CASES)("can replay reads, but no writes: $operation, $state", async (at) => {
     const alice = await world(at.state);
-    const { method, url, ...request } = requestFor(at.wanted, at.state);
+    const { method, url, ...request } = requestFor(at.operation, at.state);
     const send = alice.prepared(method, url, request);
     const first = Object.fromEntries((await send()).headers);
     const before = await dump(alice.store);
     const response = await send();
-    expect(await toldIn(at.wanted, response)).toBe(expected(REPLAYED, at.wanted, at.state));
+    expect(await outcomeFor(at.operation, response)).toBe(expected(REPLAYED, at.operation, at.state));
     expect(Object.fromEntries(response.headers)).toEqual(response.status >= 400 ? PROBLEM : first);
     expect(await dump(alice.store)).toEqual(before);
   });
 });
 
-/** What is in the store whatever happens. */
+/** Blobs that no test may change. */
 const BYSTANDERS = [
   {
     owner: ALICE.publicKey,
@@ -257,7 +267,7 @@ const BYSTANDERS = [
   },
 ];
 
-/** Alice's `photo` as it is stored. */
+/** The stored record of Alice's `photo`. */
 function record(changes: object) {
   return {
     owner: ALICE.publicKey,
@@ -275,8 +285,8 @@ function record(changes: object) {
   };
 }
 
-/** Alice's `photo` as it is told. */
-function told(changes: object) {
+/** The JSON of Alice's `photo` in responses. */
+function photoJson(changes: object) {
   return {
     owner: ALICE.publicKey,
     key: "photo",
@@ -296,31 +306,31 @@ function told(changes: object) {
 const PUBLIC = { Public: true, shared: `${SHARED}/${ALICE.publicKey}/photo` };
 const UNCHANGED = { sha256: OLD, type: "text/plain", contents: "old contents" };
 
-const CHANGES: [wanted: Wanted, state: State, answer: object, stored: object][] = [
+const CHANGES: [operation: Operation, state: State, json: object, stored: object][] = [
   [
     "PUT",
     "absent",
-    told({ Filename: "", Properties: {}, created: "2026-11-20T09:00:01.000Z" }),
+    photoJson({ Filename: "", Properties: {}, created: "2026-11-20T09:00:01.000Z" }),
     record({ filename: "", properties: {}, created: "2026-11-20T09:00:01.000Z" }),
   ],
-  ["PUT", "private", told({}), record({})],
-  ["PUT", "public", told(PUBLIC), record({ isPublic: true })],
+  ["PUT", "private", photoJson({}), record({})],
+  ["PUT", "public", photoJson(PUBLIC), record({ isPublic: true })],
   [
     "POST",
     "private",
-    told({ sha256: OLD, Type: "text/plain", Filename: "new.txt" }),
+    photoJson({ sha256: OLD, Type: "text/plain", Filename: "new.txt" }),
     record({ ...UNCHANGED, filename: "new.txt" }),
   ],
   [
     "POST",
     "public",
-    told({ sha256: OLD, Type: "text/plain", Filename: "new.txt", ...PUBLIC }),
+    photoJson({ sha256: OLD, Type: "text/plain", Filename: "new.txt", ...PUBLIC }),
     record({ ...UNCHANGED, filename: "new.txt", isPublic: true }),
   ],
   [
     "DELETE",
     "private",
-    told({
+    photoJson({
       sha256: OLD,
       Type: "text/plain",
       Properties: { colour: "red", created: "2026-11-20T09:00:00Z" },
@@ -331,7 +341,7 @@ const CHANGES: [wanted: Wanted, state: State, answer: object, stored: object][] 
   [
     "DELETE",
     "public",
-    told({
+    photoJson({
       sha256: OLD,
       Type: "text/plain",
       Properties: { colour: "red", created: "2026-11-20T09:00:00Z" },
@@ -342,53 +352,59 @@ const CHANGES: [wanted: Wanted, state: State, answer: object, stored: object][] 
   ],
 ];
 
-describe("what the owner changes", () => {
-  it.each(CHANGES)("%s, %s: is told and stored, and nothing else is", async (wanted, state, answer, stored) => {
-    const alice = await world(state);
-    const { method, url, ...request } = requestFor(wanted, state);
-    const response = await alice.ask(method, url, request);
+describe("a change by the owner", () => {
+  it.each(CHANGES)(
+    "%s, %s: is in the response and in the store, and nothing else changes",
+    async (operation, state, json, stored) => {
+      const alice = await world(state);
+      const { method, url, ...request } = requestFor(operation, state);
+      const response = await alice.send(method, url, request);
 
-    const headers = Object.fromEntries(response.headers);
-    const etag = wanted === "DELETE" ? {} : { etag: expect.stringMatching(/^"[0-9a-f]{64}"$/) };
-    expect(headers).toEqual({ "content-type": "application/json", "cache-control": "no-store", ...etag });
-    expect(await response.json()).toEqual(answer);
-    const { blobs, leftovers } = await kept(alice.store);
-    expect(leftovers).toEqual([]);
-    expect(blobs).toHaveLength(3);
-    expect(blobs).toEqual(expect.arrayContaining([...BYSTANDERS, stored]));
-    expect((await alice.head("photo")).headers.get("etag")).toBe(headers.etag ?? null);
-  });
+      const headers = Object.fromEntries(response.headers);
+      const etag = operation === "DELETE" ? {} : { etag: expect.stringMatching(/^"[0-9a-f]{64}"$/) };
+      expect(headers).toEqual({ "content-type": "application/json", "cache-control": "no-store", ...etag });
+      expect(await response.json()).toEqual(json);
+      const { blobs, leftovers } = await storedBlobs(alice.store);
+      expect(leftovers).toEqual([]);
+      expect(blobs).toHaveLength(3);
+      expect(blobs).toEqual(expect.arrayContaining([...BYSTANDERS, stored]));
+      expect((await alice.head("photo")).headers.get("etag")).toBe(headers.etag ?? null);
+    },
+  );
 });
 
-describe("what the owner reads", () => {
+describe("a read by the owner", () => {
   it.each([
     ["private", "?0"],
     ["public", "?1"],
-  ] as const)("GET and HEAD, %s: metadata in headers, and the contents for GET alone", async (state, isPublic) => {
-    const alice = await world(state);
-    for (const wanted of ["GET", "HEAD"] as const) {
-      const { method, url } = requestFor(wanted, state);
-      const response = await alice.ask(method, url);
-      expect(Object.fromEntries(response.headers)).toEqual({
-        "content-type": "text/plain",
-        "content-length": "12",
-        "content-disposition": "attachment; filename*=UTF-8''old.txt",
-        "blob-public": isPublic,
-        "blob-properties": PROPERTIES,
-        etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
-        "last-modified": "Fri, 20 Nov 2026 09:00:00 GMT",
-        "accept-ranges": "bytes",
-        "cache-control": "private, no-store",
-      });
-      expect(await response.text()).toBe(wanted === "GET" ? "old contents" : "");
-    }
-  });
+  ] as const)(
+    "GET and HEAD, %s: the metadata is in headers, and only GET has the contents",
+    async (state, isPublic) => {
+      const alice = await world(state);
+      for (const operation of ["GET", "HEAD"] as const) {
+        const { method, url } = requestFor(operation, state);
+        const response = await alice.send(method, url);
+        expect(Object.fromEntries(response.headers)).toEqual({
+          "content-type": "text/plain",
+          "content-length": "12",
+          "content-disposition": "attachment; filename*=UTF-8''old.txt",
+          "blob-public": isPublic,
+          "blob-properties": PROPERTIES,
+          etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+          "last-modified": "Fri, 20 Nov 2026 09:00:00 GMT",
+          "accept-ranges": "bytes",
+          "cache-control": "private, no-store",
+        });
+        expect(await response.text()).toBe(operation === "GET" ? "old contents" : "");
+      }
+    },
+  );
 
   it.each([
     ["absent", []],
     ["private", [{ Public: false, shared: null }]],
     ["public", [PUBLIC]],
-  ] as const)("list, %s: one's own blobs and nobody else's", async (state, photo) => {
+  ] as const)("list, %s: has only the owner's blobs", async (state, photo) => {
     const alice = await world(state);
     const response = await alice.list();
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -411,7 +427,7 @@ describe("what the owner reads", () => {
       shared: null,
     };
     const photos = photo.map((changes) =>
-      told({
+      photoJson({
         sha256: OLD,
         Type: "text/plain",
         Properties: { colour: "red", created: "2026-11-20T09:00:00Z" },
@@ -425,15 +441,15 @@ describe("what the owner reads", () => {
 });
 
 describe("any method", () => {
-  it("204: OPTIONS tells what there is, to anybody and of anything", async () => {
+  it("204: OPTIONS lists the methods, unsigned and in every state", async () => {
     for (const state of STATES) {
       const alice = await world(state);
-      for (const [wanted, allow] of [
+      for (const [operation, allow] of [
         ["GET", "GET, HEAD, PUT, POST, DELETE, OPTIONS"],
         ["list", "GET, HEAD, OPTIONS"],
       ] as const) {
-        const { url } = requestFor(wanted, state);
-        const response = await alice.ask("OPTIONS", url, { signer: null });
+        const { url } = requestFor(operation, state);
+        const response = await alice.send("OPTIONS", url, { signer: null });
         expect(await wholeOf(response)).toBe(
           JSON.stringify([
             204,
@@ -453,7 +469,7 @@ describe("any method", () => {
     ["PUT", "list", "GET, HEAD, OPTIONS"],
     ["POST", "list", "GET, HEAD, OPTIONS"],
     ["DELETE", "list", "GET, HEAD, OPTIONS"],
-  ] as const)("405: no %s for %s, signed or not", async (method, wanted, allow) => {
+  ] as const)("405: no %s for %s, signed or not", async (method, operation, allow) => {
     for (const [state, signer] of [
       ["private", ALICE],
       ["private", null],
@@ -462,9 +478,9 @@ describe("any method", () => {
     ] as const) {
       const alice = await world(state);
       const before = await dump(alice.store);
-      const response = await alice.ask(method, requestFor(wanted, state).url, { signer });
+      const response = await alice.send(method, requestFor(operation, state).url, { signer });
       expect(response.headers.get("allow")).toBe(allow);
-      expect(await shortly(response)).toBe("405 method-not-allowed");
+      expect(await outcomeText(response)).toBe("405 method-not-allowed");
       expect(await dump(alice.store)).toEqual(before);
     }
   });

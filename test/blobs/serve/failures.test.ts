@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { type Fault, faultyStore } from "../../helpers/faulty-store.js";
-import { ALICE, alicesBlobs, DAY, dump, jsonOf, kept, outcomeOf, sha256 } from "../alices-blobs.js";
+import { ALICE, alicesBlobs, DAY, dump, jsonOf, outcomeOf, sha256, storedBlobs } from "../alices-blobs.js";
 
 const HOUR = 3600_000;
 const FAILED = { status: 503, code: "store-failed" };
 const never = () => false;
 
-/** Each operation of a change in the store. */
+/** The store operations of a change. */
 const STEPS: [string, Pick<Fault, "operation" | "key">][] = [
   ["the record is read", { operation: "get", key: "blobs/records/" }],
   ["the contents are counted", { operation: "keys", key: "blobs/contents/" }],
@@ -56,7 +56,7 @@ const CHANGES: [string, (alice: World) => Promise<Response>, before: object, aft
 ];
 
 describe.each(CHANGES)("%s, when the store fails", (_, change, before, after) => {
-  it.each(FAULTS)("%s %s: the blob is the old or the new one, never half of it", async (when, __, at) => {
+  it.each(FAULTS)("%s %s: the blob is the old or the new one, never a mix", async (when, __, at) => {
     const { store, alice } = await failing();
     store.fail({ when, ...at, times: 1 });
     const response = await change(alice);
@@ -74,7 +74,7 @@ describe.each(CHANGES)("%s, when the store fails", (_, change, before, after) =>
 
     alice.clock.time += DAY;
     await alice.sweep(never);
-    const { blobs: stored, leftovers } = await kept(alice.store);
+    const { blobs: stored, leftovers } = await storedBlobs(alice.store);
     expect(leftovers).toEqual([]);
     expect(stored).toHaveLength(1);
     expect((await seen(alice)).contents).toBe(after === null ? null : Object(after).contents);
@@ -82,7 +82,7 @@ describe.each(CHANGES)("%s, when the store fails", (_, change, before, after) =>
 });
 
 describe("a failed request", () => {
-  it("is answered without internals, and logged for the owner of the site", async () => {
+  it("gets a response without internal details, and is logged", async () => {
     const { store, alice } = await failing();
     store.fail({ when: "before", operation: "get", key: "blobs/" });
     for (const response of [await alice.get("a"), await alice.getShared("a"), await alice.put("a", "two")]) {
@@ -97,7 +97,7 @@ describe("a failed request", () => {
     expect(alice.log[0]).toMatch(/^A request failed: The store was down before get of blobs\/records\//);
   });
 
-  it("was refused before its contents were written if its condition or the quota does not hold", async () => {
+  it("is refused before its contents are written if its condition or the quota does not hold", async () => {
     const { store } = await failing();
     const alice = alicesBlobs({ store, limits: { count: 1, bytes: 10, maxBytes: 10 } });
     store.fail({ when: "before", operation: "write" });
@@ -110,7 +110,7 @@ describe("a failed request", () => {
     ["GET", { operation: "read" }],
     ["list", { operation: "keys" }],
     ["list", { operation: "get", key: "blobs/records/" }],
-  ] as const)("503: %s, and no blob counts as missing", async (method, at) => {
+  ] as const)("503: %s, and no blob is treated as missing", async (method, at) => {
     const { store, alice } = await failing();
     for (const when of ["before", "after"] as const) {
       store.fail({ when, ...at });
@@ -121,21 +121,21 @@ describe("a failed request", () => {
   });
 
   it.each([
-    ["no JSON", "{"],
-    ["another thing", '{"isDeleted":false}'],
-    ["a part of it", '{"owner":"kex1","key":"a"}'],
-  ])("503: a damaged record, %s, never counts as missing", async (_, text) => {
+    ["invalid JSON", "{"],
+    ["other fields", '{"isDeleted":false}'],
+    ["some of its fields", '{"owner":"kex1","key":"a"}'],
+  ])("503: a damaged record, %s, is never treated as missing", async (_, text) => {
     const { alice } = await failing();
     const [record = ""] = await alice.store.keys("blobs/records/");
     await alice.store.put(record, Buffer.from(text));
     const before = Object.entries(await dump(alice.store)).filter(([key]) => key.startsWith("blobs/records/"));
-    for (const asked of [alice.get("a"), alice.put("a", "two", { "if-none-match": "*" }), alice.delete("a")]) {
-      expect(await outcomeOf(await asked)).toEqual(FAILED);
+    for (const response of [alice.get("a"), alice.put("a", "two", { "if-none-match": "*" }), alice.delete("a")]) {
+      expect(await outcomeOf(await response)).toEqual(FAILED);
     }
     expect(Object.entries(await dump(alice.store))).toEqual(expect.arrayContaining(before));
   });
 
-  it("leaves a damaged record out of the list, logs it, and sweeps none of its contents", async () => {
+  it("does not hide other blobs if a record is damaged: the list omits it, the log names it, and its contents stay", async () => {
     const { alice } = await failing();
     await alice.put("b", "two");
     const damaged = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
@@ -150,7 +150,7 @@ describe("a failed request", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("503: lost contents can be put again", async () => {
+  it("503: lost contents can be uploaded again", async () => {
     const { alice } = await failing();
     for (const key of await alice.store.keys("blobs/contents/")) await alice.store.delete(key);
     expect(await outcomeOf(await alice.get("a"))).toEqual(FAILED);
@@ -203,7 +203,7 @@ describe("sweeping", () => {
     expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
   });
 
-  it("first checks places with two contents, however many others are old", async () => {
+  it("first checks blobs with two contents, however many others are old", async () => {
     const { alice } = await failing();
     const start = alice.clock.time;
     for (let at = 0; at < 2000; at += 1) await alice.store.put(leftover(`b${at}`, start), Buffer.from("left"));

@@ -6,15 +6,15 @@ import { ALICE, API, alicesBlobs, dump, jsonOf, outcomeOf, propertiesHeader, SHA
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Refuses what is sent, in one line, with nothing stored and nothing for the owner to read. */
+/** Fails unless the request is refused with a one-line message, and nothing is stored or logged. */
 async function expectRefusal(
   alice: ReturnType<typeof alicesBlobs>,
-  ask: () => Promise<Response>,
+  send: () => Promise<Response>,
   status: number,
   code: string,
 ): Promise<void> {
   const before = await dump(alice.store);
-  const response = await ask();
+  const response = await send();
   expect(response.headers.get("content-type")).toBe("application/problem+json");
   const problem = await response.json();
   expect(problem).toEqual({ status, code, detail: expect.stringMatching(/^[^\x00-\x1f\u2028\u2029]{1,200}$/) });
@@ -23,7 +23,7 @@ async function expectRefusal(
   expect(alice.log).toEqual([]);
 }
 
-async function withOne() {
+async function withBlob() {
   const alice = alicesBlobs();
   await alice.put("a", "one", { "content-type": "text/plain" });
   return alice;
@@ -34,16 +34,16 @@ describe("400 bad-blob-key", () => {
     ["nothing", ""],
     ["a dot", "."],
     ["an encoded dot", "%2e"],
-    ["an encoded way out", "%2e%2e%2f"],
-    ["a way out, encoded twice", "%252e%252e%252f"],
+    ["an encoded path upwards", "%2e%2e%2f"],
+    ["a path upwards, encoded twice", "%252e%252e%252f"],
     ["a folder", "a/b"],
     ["an encoded folder", "a%2fb"],
     ["a backslash", "a%5cb"],
-    ["a slash at its end", "a/"],
-    ["a slash before it", "/a"],
+    ["a slash at the end", "a/"],
+    ["a slash at the start", "/a"],
     ["NUL", "a%00"],
     ["a line end", "a%0a"],
-    ["a letter that is encoded", "%61"],
+    ["an encoded letter", "%61"],
     ["a space", "a%20b"],
     ["Unicode", "\u00e9"],
     ["Unicode digits", "\u0661"],
@@ -51,8 +51,8 @@ describe("400 bad-blob-key", () => {
     ["129 bytes", "a".repeat(129)],
     ["600 bytes", "a".repeat(600)],
   ])("%s", async (_, key) => {
-    const alice = await withOne();
-    const refused = (ask: () => Promise<Response>) => expectRefusal(alice, ask, 400, "bad-blob-key");
+    const alice = await withBlob();
+    const refused = (send: () => Promise<Response>) => expectRefusal(alice, send, 400, "bad-blob-key");
     await refused(() => alice.put(key, "two"));
     await refused(() => alice.post(key, {}));
     await refused(() => alice.delete(key));
@@ -62,24 +62,24 @@ describe("400 bad-blob-key", () => {
   it.each([
     ["two dots", ".."],
     ["two encoded dots", "%2E%2e"],
-    ["a way out", "../x"],
-    ["a way round", "x/../../xxxxx/a"],
-  ])("is not for %s, which is no path of the API: nothing answers there", async (_, key) => {
-    const alice = await withOne();
+    ["a path upwards", "../x"],
+    ["a path that leaves the API and returns", "x/../../xxxxx/a"],
+  ])("is not the response to %s, a path outside the API: 404 without a problem", async (_, key) => {
+    const alice = await withBlob();
     const before = await dump(alice.store);
-    for (const ask of [
+    for (const send of [
       () => alice.put(key, "two"),
       () => alice.post(key, {}),
       () => alice.delete(key),
       () => alice.get(key),
     ]) {
-      expect(await outcomeOf(await ask())).toEqual({ status: 404, code: null });
+      expect(await outcomeOf(await send())).toEqual({ status: 404, code: null });
     }
     expect(await dump(alice.store)).toEqual(before);
   });
 
   it.each(["a", "A", "0", "...", ".a", "-", "_", "a".repeat(128), "constructor", "__proto__"])(
-    "is not for %s, which is one",
+    "is not the response to %s, a valid key",
     async (key) => {
       const alice = alicesBlobs();
       expect((await alice.put(key, "two")).status).toBe(201);
@@ -94,10 +94,10 @@ const EVIL_FILENAMES: [string, string][] = [
   ["NUL", "a\0"],
   ["a tab", "a\tb"],
   ["DEL", "a\x7f"],
-  ["a control character of C1", "a\x85b"],
+  ["a C1 control character", "a\x85b"],
   ["a line separator", "a\u2028b"],
-  ["a sign that turns the direction", "photo\u202egpj.exe"],
-  ["an isolate", "photo\u2066gpj.exe"],
+  ["a bidirectional override", "photo\u202egpj.exe"],
+  ["a bidirectional isolate", "photo\u2066gpj.exe"],
   ["a path", "../../etc/passwd"],
   ["a backslash", "C:\\a"],
   ["a dot", "."],
@@ -107,7 +107,7 @@ const EVIL_FILENAMES: [string, string][] = [
 
 describe("400 bad-metadata", () => {
   it.each(EVIL_FILENAMES)("a file name with %s", async (_, filename) => {
-    const alice = await withOne();
+    const alice = await withBlob();
     const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`;
     await expectRefusal(alice, () => alice.post("a", { Filename: filename }), 400, "bad-metadata");
     await expectRefusal(
@@ -119,23 +119,23 @@ describe("400 bad-metadata", () => {
   });
 
   it.each([
-    ["in JSON", (alice) => alice.post("a", { Filename: "a\ud800" })],
-    ["of UTF-8 that is none", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=UTF-8''%FF" })],
+    ["with a lone surrogate in JSON", (alice) => alice.post("a", { Filename: "a\ud800" })],
+    ["in invalid UTF-8", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=UTF-8''%FF" })],
     [
-      "of an encoded surrogate",
+      "with an encoded surrogate",
       (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=UTF-8''%ED%A0%80" }),
     ],
     [
-      "of a cut-off percent sign",
+      "with an incomplete percent-encoding",
       (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=UTF-8''%4" }),
     ],
-    ["of an unknown character set", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=x''a" })],
-    ["of no character set", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=a" })],
+    ["in an unknown character set", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=x''a" })],
+    ["without a character set", (alice) => alice.put("a", "two", { "content-disposition": "a; filename*=a" })],
   ] satisfies [string, (alice: ReturnType<typeof alicesBlobs>) => Promise<Response>][])(
-    "a file name that is no text, %s",
-    async (_, ask) => {
-      const alice = await withOne();
-      await expectRefusal(alice, () => ask(alice), 400, "bad-metadata");
+    "an invalid file name, %s",
+    async (_, send) => {
+      const alice = await withBlob();
+      await expectRefusal(alice, () => send(alice), 400, "bad-metadata");
     },
   );
 
@@ -149,14 +149,14 @@ describe("400 bad-metadata", () => {
     ["a URL", "javascript:alert(1)"],
     ["two types", "image/png, text/html"],
     ["a parameter without a value", "text/html; charset"],
-    ["a quote that is not closed", 'text/html; a="b'],
+    ["an unclosed quote", 'text/html; a="b'],
     ["an escape", 'text/html; a="\\""'],
     ["not ASCII", "text/h\u0442ml"],
     ["a line end", "text/html\r\nX-Evil: 1"],
-    ["a line end at its end", "text/html\n"],
+    ["a line end at the end", "text/html\n"],
     ["256 characters", `text/${"a".repeat(251)}`],
   ])("a type with %s", async (_, type) => {
-    const alice = await withOne();
+    const alice = await withBlob();
     await expectRefusal(alice, () => alice.post("a", { Type: type }), 400, "bad-metadata");
     if (/^[\x20-\x7e]*$/.test(type)) {
       await expectRefusal(alice, () => alice.put("a", "two", { "content-type": type }), 400, "bad-metadata");
@@ -164,105 +164,108 @@ describe("400 bad-metadata", () => {
   });
 
   it.each([
-    ["65 of them", Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`p${at}`, ""]))],
-    ["1,000 of them", Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, ""]))],
+    ["65 properties", Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`p${at}`, ""]))],
+    ["1,000 properties", Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, ""]))],
     ["8 KiB and one byte", { a: "x".repeat(8185) }],
     ["8 KiB and one byte of two-byte letters", { ab: "\u00e9".repeat(4092) }],
-    ["one with an empty name", { "": "x" }],
-    ["one with a name of 65 characters", { ["a".repeat(65)]: "x" }],
-    ["one with a dot before its name", { ".a": "x" }],
-    ["one with a line end in its name", { "a\n": "x" }],
-    ["one with a colon in its name", { "a:b": "x" }],
-    ["one with a letter beyond ASCII", { \u00e9: "x" }],
-    ["one that is a number", { a: 1 }],
-    ["one that is null", { a: null }],
-    ["one that is an object", { a: { b: "c" } }],
-    ["one with half a character", { a: "\udc00" }],
+    ["an empty name", { "": "x" }],
+    ["a name of 65 characters", { ["a".repeat(65)]: "x" }],
+    ["a name that starts with a dot", { ".a": "x" }],
+    ["a line end in a name", { "a\n": "x" }],
+    ["a colon in a name", { "a:b": "x" }],
+    ["a non-ASCII letter in a name", { \u00e9: "x" }],
+    ["a number as value", { a: 1 }],
+    ["null as value", { a: null }],
+    ["an object as value", { a: { b: "c" } }],
+    ["a lone surrogate in a value", { a: "\udc00" }],
     ["a list", ["a"]],
-    ["a text", "a"],
+    ["a string", "a"],
     ["null", null],
   ])("properties: %s", async (_, properties) => {
-    const alice = await withOne();
+    const alice = await withBlob();
     const header = propertiesHeader(properties);
     await expectRefusal(alice, () => alice.post("a", { Properties: properties }), 400, "bad-metadata");
     await expectRefusal(alice, () => alice.put("a", "two", { "blob-properties": header }), 400, "bad-metadata");
   });
 
   it.each([
-    ["a prototype", '{"__proto__":"x"}'],
-    ["a prototype of an object", '{"__proto__":{"colour":"red"}}'],
-    ["a list that is 100,000 deep", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
-    ["no end, 100,000 deep", '{"a":'.repeat(100_000)],
-    ["no JSON", "{'a':1}"],
+    ["a property named __proto__", '{"__proto__":"x"}'],
+    ["an object named __proto__", '{"__proto__":{"colour":"red"}}'],
+    ["a list nested 100,000 deep", `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+    ["unclosed objects nested 100,000 deep", '{"a":'.repeat(100_000)],
+    ["invalid JSON", "{'a':1}"],
     ["nothing", ""],
-    ["bytes that are no UTF-8", Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])],
-    ["half a character in UTF-8", Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
-  ])("properties in a header, with %s", async (_, text) => {
-    const alice = await withOne();
+    ["invalid UTF-8", Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d])],
+    ["an encoded surrogate", Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x7d])],
+  ])("properties in a header: %s", async (_, text) => {
+    const alice = await withBlob();
     const header = `:${Buffer.from(text).toString("base64")}:`;
     await expectRefusal(alice, () => alice.put("a", "two", { "blob-properties": header }), 400, "bad-metadata");
     expect(Object({}).colour).toBeUndefined();
   });
 
   it.each(["{}", '"e30="', "e30=", ":e30=", "e30=:", ":e30=:;a=1", ":e30=:, :e30=:", ":e3-_:", "?1", "()", ""])(
-    "properties in a header that is no byte sequence: %j",
+    "properties in a header that is not a byte sequence: %j",
     async (header) => {
-      const alice = await withOne();
+      const alice = await withBlob();
       await expectRefusal(alice, () => alice.put("a", "two", { "blob-properties": header }), 400, "bad-metadata");
     },
   );
 
   it.each(["1", "?2", "true", "?1;a", "?1, ?0", "?1, ?1", "? 1", ""])("Blob-Public: %j", async (header) => {
-    const alice = await withOne();
+    const alice = await withBlob();
     await expectRefusal(alice, () => alice.put("a", "two", { "blob-public": header }), 400, "bad-metadata");
   });
 
   it.each([
-    ["a prototype", '{"__proto__":{"Public":true}}'],
-    ["a constructor", '{"constructor":"x"}'],
-    ["a method of all objects", '{"toString":"x"}'],
+    ["an object named __proto__", '{"__proto__":{"Public":true}}'],
+    ["a field named constructor", '{"constructor":"x"}'],
+    ["a field named toString", '{"toString":"x"}'],
     ["a name of 60,000 letters", `{"${"x".repeat(60_000)}":1}`],
     ["a line end in a name", '{"a\\nb\\u2028":1}'],
     ["names that differ in case", '{"type":"a/b","Type":"c/d"}'],
     ["10,000 names", `{${Array.from({ length: 10_000 }, (_, at) => `"${at}":1`).join()}}`.slice(0, 65_536)],
-    ["properties that are 30,000 deep", `{"Properties":{"a":${"[".repeat(30_000)}${"]".repeat(30_000)}}}`],
-    ["a prototype among properties", '{"Properties":{"__proto__":"x"}}'],
+    ["properties nested 30,000 deep", `{"Properties":{"a":${"[".repeat(30_000)}${"]".repeat(30_000)}}}`],
+    ["a property named __proto__", '{"Properties":{"__proto__":"x"}}'],
   ])("JSON with %s", async (_, body) => {
-    const alice = await withOne();
-    const ask = () => alice.ask("POST", `${API}/a`, { body, headers: JSON_TYPE });
+    const alice = await withBlob();
+    const send = () => alice.send("POST", `${API}/a`, { body, headers: JSON_TYPE });
     const code = body.endsWith("}") ? "bad-metadata" : "bad-request";
-    await expectRefusal(alice, ask, 400, code);
+    await expectRefusal(alice, send, 400, code);
     expect(Object({}).Public).toBeUndefined();
   });
 });
 
-describe("JSON that is none", () => {
+describe("an invalid JSON body", () => {
   it.each([
     ["nothing", "", 400, "bad-request"],
-    ["an open list that is 65,536 deep", "[".repeat(65_536), 400, "bad-request"],
-    ["open objects", '{"Properties":'.repeat(4000), 400, "bad-request"],
-    ["more than may be, 100,000 deep", "[".repeat(100_000), 413, "body-too-large"],
+    ["an unclosed list nested 65,536 deep", "[".repeat(65_536), 400, "bad-request"],
+    ["unclosed objects", '{"Properties":'.repeat(4000), 400, "bad-request"],
+    ["a body over the limit, nested 100,000 deep", "[".repeat(100_000), 413, "body-too-large"],
     ["a megabyte", `{"Filename":"${"x".repeat(2 ** 20)}"}`, 413, "body-too-large"],
-    ["bytes that are no UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), 400, "bad-request"],
+    ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d]), 400, "bad-request"],
     ["UTF-16", Buffer.from('{"Public":true}', "utf16le"), 400, "bad-request"],
     ["two objects", "{}{}", 400, "bad-request"],
-    ["a number that is none", '{"Public":NaN}', 400, "bad-request"],
+    ["NaN", '{"Public":NaN}', 400, "bad-request"],
   ])("%s", async (_, body, status, code) => {
-    const alice = await withOne();
-    await expectRefusal(alice, () => alice.ask("POST", `${API}/a`, { body, headers: JSON_TYPE }), status, code);
+    const alice = await withBlob();
+    await expectRefusal(alice, () => alice.send("POST", `${API}/a`, { body, headers: JSON_TYPE }), status, code);
   });
 });
 
-describe("what is just within its bounds", () => {
+describe("metadata just within the limits", () => {
   it.each([
     ["64 properties", Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`p${at}`, "x"]))],
     ["8 KiB", { a: "x".repeat(8184) }],
     ["8 KiB of two-byte letters", { a: "\u00e9".repeat(4092) }],
     ["a name of 64 characters", { ["a".repeat(64)]: "x" }],
-    ["the names of what all objects have", { constructor: "a", prototype: "b", toString: "c", hasOwnProperty: "d" }],
+    [
+      "names of properties of JavaScript objects",
+      { constructor: "a", prototype: "b", toString: "c", hasOwnProperty: "d" },
+    ],
     ["control characters", { a: "\r\n\0\u2028" }],
-  ])("is kept, and comes back: %s", async (_, properties) => {
-    const alice = await withOne();
+  ])("is stored and returned unchanged: %s", async (_, properties) => {
+    const alice = await withBlob();
     const header = propertiesHeader(properties);
     const headers = { "blob-public": "?1", "blob-properties": header };
     for (const response of [await alice.put("a", "two", headers), await alice.post("a", { Properties: properties })]) {
@@ -276,7 +279,7 @@ describe("what is just within its bounds", () => {
   });
 });
 
-/** Texts of which some are metadata, and some are nearly. */
+/** Texts of which some are valid metadata and some almost are. */
 const texts = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 12 }),
   fc.string({ unit: "grapheme", maxLength: 12 }),
@@ -298,12 +301,12 @@ const metadata = fc.record({
   ),
 });
 
-/** RFC 8187, of which `encodeURIComponent` leaves a few characters over. */
+/** Encodes as in RFC 8187, which escapes more characters than `encodeURIComponent`. */
 function extended(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 }
 
-/** What a reader finds in the headers of an answer. */
+/** The metadata in the headers of a response. */
 function read({ headers }: Response) {
   const [, filename = ""] = /; filename\*=UTF-8''([^;]*)$/.exec(headers.get("content-disposition") ?? "") ?? [];
   return {
@@ -315,13 +318,13 @@ function read({ headers }: Response) {
 }
 
 describe("any metadata", () => {
-  it("that is taken comes back as it was, by headers and by JSON; what is not, changes nothing", async () => {
-    let taken = 0;
+  it("is returned unchanged in headers and in JSON if it is accepted, and changes nothing if not", async () => {
+    let accepted = 0;
     await fc.assert(
-      fc.asyncProperty(metadata, fc.boolean(), async (said, byJson) => {
-        const alice = await withOne();
+      fc.asyncProperty(metadata, fc.boolean(), async (sent, byJson) => {
+        const alice = await withBlob();
         const before = await dump(alice.store);
-        const { type, filename, isPublic, properties } = said;
+        const { type, filename, isPublic, properties } = sent;
         const response = byJson
           ? await alice.post("a", { Type: type, Filename: filename, Public: isPublic, Properties: properties })
           : await alice.put("a", "two", {
@@ -334,19 +337,19 @@ describe("any metadata", () => {
           expect(await dump(alice.store)).toEqual(before);
           return;
         }
-        taken += 1;
+        accepted += 1;
         expect(response.status).toBe(200);
-        for (const answer of [await alice.get("a"), await alice.head("a")]) expect(read(answer)).toEqual(said);
-        const told = { Type: type, Filename: filename, Public: isPublic, Properties: properties };
-        expect(await response.json()).toMatchObject(told);
+        for (const current of [await alice.get("a"), await alice.head("a")]) expect(read(current)).toEqual(sent);
+        const json = { Type: type, Filename: filename, Public: isPublic, Properties: properties };
+        expect(await response.json()).toMatchObject(json);
         const [listed] = (await jsonOf(await alice.list())).blobs;
-        expect(listed).toMatchObject(told);
+        expect(listed).toMatchObject(json);
         expect(listed.Properties).toEqual(properties);
-        if (isPublic) expect(read(await alice.getShared("a"))).toEqual(said);
+        if (isPublic) expect(read(await alice.getShared("a"))).toEqual(sent);
       }),
       { seed: 4, numRuns: runs(100) },
     );
-    expect(taken).toBeGreaterThan(runs(50));
+    expect(accepted).toBeGreaterThan(runs(50));
   });
 });
 
@@ -364,26 +367,26 @@ describe("any header", () => {
   const open = [...conditions, "if-range", "if-modified-since"];
   const some = (known: string[]) => fc.dictionary(fc.constantFrom(...known), header, { maxKeys: 3 });
 
-  it("is answered, by whatever, but never by a mistake of ours", async () => {
+  it("never causes an internal error", async () => {
     await fc.assert(
-      fc.asyncProperty(some([...names, ...conditions]), some(open), async (sent, asked) => {
+      fc.asyncProperty(some([...names, ...conditions]), some(open), async (signed, unsigned) => {
         const alice = alicesBlobs();
         await alice.put("a", "one", { "blob-public": "?1" });
-        const shared = new Request(`${SHARED}/${ALICE.publicKey}/a`, { headers: asked });
-        const answers = [
-          await alice.answer(shared),
-          await alice.put("a", "two", sent),
-          await alice.get("a", { headers: sent }),
-          await alice.delete("a", { headers: sent }),
+        const shared = new Request(`${SHARED}/${ALICE.publicKey}/a`, { headers: unsigned });
+        const responses = [
+          await alice.respond(shared),
+          await alice.put("a", "two", signed),
+          await alice.get("a", { headers: signed }),
+          await alice.delete("a", { headers: signed }),
         ];
-        expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+        expect(responses.filter(({ status }) => status >= 500)).toEqual([]);
         expect(alice.log).toEqual([]);
       }),
       { seed: 8941, numRuns: runs(150) },
     );
   });
 
-  it("of a length is a length or refused", async () => {
+  it("with the length of the body is a valid length or refused", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(header, fc.integer().map(String)), async (length) => {
         const alice = alicesBlobs();

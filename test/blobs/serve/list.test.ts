@@ -33,7 +33,7 @@ describe("the list of an owner's blobs", () => {
     expect([response.status, await response.json()]).toEqual([200, { blobs: [], next: null }]);
   });
 
-  it("200: has at most a hundred, each once", async () => {
+  it("200: has at most a hundred blobs, each once", async () => {
     const { alice, keys } = await filled(205);
     const found = await pages(alice, "limit=100");
     expect(found.map(({ length }) => length)).toEqual([100, 100, 5]);
@@ -47,14 +47,14 @@ describe("the list of an owner's blobs", () => {
     [5, [5, 1]],
     [6, [6]],
     [7, [6]],
-  ])("200: of six blobs, %d at a time", async (limit, lengths) => {
+  ])("200: has six blobs in pages of %d", async (limit, lengths) => {
     const { alice, keys } = await filled(6);
     const found = await pages(alice, `limit=${limit}`);
     expect(found.map(({ length }) => length)).toEqual(lengths);
     expect(found.flat()).toEqual(keys);
   });
 
-  it("200: neither loses nor repeats a blob while others are deleted and created between its pages", async () => {
+  it("200: neither omits nor repeats a blob if others are deleted and created between requests for its pages", async () => {
     const { alice, keys } = await filled(12);
     const gone = [keys[0], keys[2], keys[4], keys[7], keys[11]] as string[];
     const left = [...gone];
@@ -68,7 +68,7 @@ describe("the list of an owner's blobs", () => {
     expect(new Set(found.flat()).size).toBe(found.flat().length);
   });
 
-  it("200: continues after a deleted blob, and ends if all are deleted", async () => {
+  it("200: continues after a deleted blob, and is empty if all are deleted", async () => {
     const { alice, keys } = await filled(4);
     const { next } = await jsonOf(await alice.list("?limit=2"));
     await alice.delete(keys[1] ?? "");
@@ -80,7 +80,7 @@ describe("the list of an owner's blobs", () => {
     expect(await jsonOf(await alice.list(`?after=${next}`))).toEqual({ blobs: [], next: null });
   });
 
-  it("200: belongs to the key that signs", async () => {
+  it("200: has the blobs of the key that signed the request", async () => {
     const { alice } = await filled(2);
     await alice.put("carols", "one", { "blob-public": "?1" }, { signer: CAROL });
     const { blobs } = await jsonOf(await alice.list("", { signer: CAROL }));

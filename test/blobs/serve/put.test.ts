@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
-import { ALICE, alicesBlobs, CAROL, dump, jsonOf, kept, outcomeOf, propertiesHeader, sha256 } from "../alices-blobs.js";
+import {
+  ALICE,
+  alicesBlobs,
+  CAROL,
+  dump,
+  jsonOf,
+  outcomeOf,
+  propertiesHeader,
+  sha256,
+  storedBlobs,
+} from "../alices-blobs.js";
 
 const MIB = 2 ** 20;
 const HEADERS = {
@@ -13,8 +23,8 @@ const HEADERS = {
 };
 const OLD = { Type: "text/plain", Filename: "old.txt", Public: true, Properties: { colour: "red" } };
 
-/** Bytes that come one part after the other, and then perhaps break off. */
-function coming(parts: string[], error?: Error): ReadableStream<Uint8Array> {
+/** A stream of these chunks that ends, or fails with the error. */
+function streamOf(parts: string[], error?: Error): ReadableStream<Uint8Array> {
   const left = [...parts];
   return new ReadableStream({
     pull(controller) {
@@ -30,19 +40,19 @@ describe("PUT", () => {
   it.each([
     ["400 bad-request", { "content-range": "bytes 0-2/10" }],
     ["415 bad-content-type", { "content-encoding": "gzip" }],
-  ])("%s: what is no whole contents as they are is not kept in their place: %j", async (answer, headers) => {
+  ])("%s: partial or encoded contents replace nothing: %j", async (outcome, headers) => {
     const alice = alicesBlobs();
     await alice.put("a", "old");
     const before = await dump(alice.store);
     const { status, code } = await outcomeOf(await alice.put("a", "new", headers));
-    expect(`${status} ${code}`).toBe(answer);
+    expect(`${status} ${code}`).toBe(outcome);
     expect(await dump(alice.store)).toEqual(before);
     expect((await alice.put("a", "new", { "content-encoding": "identity" })).status).toBe(200);
   });
 
   it.each([
-    [201, "nothing is read before a new blob is written", 0],
-    [200, "the record is read once before a blob is replaced", 1],
+    [201, "a new blob is written without reading a record", 0],
+    [200, "a blob is replaced after one read of its record", 1],
   ])("%i: %s", async (status, _what, count) => {
     const store = faultyStore(memoryStore());
     const alice = alicesBlobs({ store });
@@ -70,10 +80,10 @@ describe("PUT", () => {
     if (former === null) await other.delete("a");
     expect((await alice.put("a", "new")).status).toBe(status);
     expect(await (await other.get("a")).text()).toBe("new");
-    expect((await kept(store)).leftovers).toEqual([]);
+    expect((await storedBlobs(store)).leftovers).toEqual([]);
   });
 
-  it("201: a new blob has the plainest metadata where nothing is said", async () => {
+  it("201: a new blob without metadata gets the defaults", async () => {
     const alice = alicesBlobs();
     const response = await alice.put("a", "one");
     expect(response.status).toBe(201);
@@ -93,7 +103,7 @@ describe("PUT", () => {
     expect(await (await alice.get("a")).text()).toBe("one");
   });
 
-  it("200: what is not said of a blob stays, but for the owner's proof", async () => {
+  it("200: metadata that is not sent stays, except the owner's proof", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "one", HEADERS);
     alice.clock.time += 5000;
@@ -105,7 +115,7 @@ describe("PUT", () => {
       created: "2026-11-20T09:00:00.000Z",
       modified: "2026-11-20T09:00:05.000Z",
     });
-    expect(await kept(alice.store)).toMatchObject({ blobs: [{ contents: "two!", size: 4 }], leftovers: [] });
+    expect(await storedBlobs(alice.store)).toMatchObject({ blobs: [{ contents: "two!", size: 4 }], leftovers: [] });
   });
 
   it.each([
@@ -115,21 +125,21 @@ describe("PUT", () => {
       { "content-disposition": "attachment; filename*=UTF-8''%C3%BC%20b.png" },
       { Filename: "\u00fc b.png" },
     ],
-    ["its file name, to none", { "content-disposition": "attachment" }, { Filename: "" }],
+    ["its file name by none", { "content-disposition": "attachment" }, { Filename: "" }],
     [
-      "its file name, in quotes",
+      "its file name, sent in quotes",
       { "content-disposition": 'inline; filename="a\\"b;c.png"' },
       { Filename: 'a"b;c.png' },
     ],
-    ["whether it is public", { "blob-public": "?0" }, { Public: false, shared: null }],
+    ["its visibility", { "blob-public": "?0" }, { Public: false, shared: null }],
     ["all properties", { "blob-properties": propertiesHeader({ size: "big" }) }, { Properties: { size: "big" } }],
-    ["all properties, to none", { "blob-properties": ":e30=:" }, { Properties: {} }],
+    ["all properties by none", { "blob-properties": ":e30=:" }, { Properties: {} }],
     [
       "the proof",
       { "blob-properties": propertiesHeader({ created: "now", sha256: "a", signature: "b" }) },
       { Properties: { created: "now", sha256: "a", signature: "b" } },
     ],
-  ])("200: replaces %s and leaves the rest", async (_, headers, changes) => {
+  ])("200: replaces %s and keeps the rest", async (_, headers, changes) => {
     const alice = alicesBlobs();
     await alice.put("a", "one", HEADERS);
     const response = await alice.put("a", "two", headers);
@@ -138,7 +148,7 @@ describe("PUT", () => {
     expect((await jsonOf(await alice.list())).blobs).toMatchObject([{ ...OLD, ...changes }]);
   });
 
-  it("201: a blob that was deleted is a new one, and has nothing of what it was", async () => {
+  it("201: a blob that is created again after its deletion has none of its old metadata", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "one", HEADERS);
     await alice.delete("a");
@@ -154,7 +164,7 @@ describe("PUT", () => {
     });
   });
 
-  it("201: two owners have each a blob of the same key", async () => {
+  it("201: two owners can each have a blob with the same key", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "Alice's");
     expect((await alice.put("a", "Carol's", {}, { signer: CAROL })).status).toBe(201);
@@ -164,7 +174,7 @@ describe("PUT", () => {
     expect(await (await alice.get("a")).text()).toBe("Alice's");
   });
 
-  it("201: keys that differ in case alone are two", async () => {
+  it("201: keys that differ only in case are different", async () => {
     const alice = alicesBlobs();
     await alice.put("a.TXT", "large");
     expect((await alice.put("a.txt", "small")).status).toBe(201);
@@ -173,8 +183,8 @@ describe("PUT", () => {
 
   it.each([
     ["with its length", undefined],
-    ["without it", null],
-  ])("201: an empty blob, sent %s, is one", async (_, length) => {
+    ["without a length", null],
+  ])("201: an empty blob, sent %s", async (_, length) => {
     const alice = alicesBlobs();
     expect((await alice.put("a", "", {}, { length })).status).toBe(201);
     const response = await alice.get("a");
@@ -182,7 +192,7 @@ describe("PUT", () => {
     expect((await jsonOf(await alice.list())).blobs).toMatchObject([{ size: 0, sha256: sha256("") }]);
   });
 
-  it("201: each byte comes back, in whatever parts it came", async () => {
+  it("201: every byte is returned, whatever the chunks of the request", async () => {
     const alice = alicesBlobs();
     const all = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 7919) >> 5));
     await alice.put("a", all, {}, { stream: new Blob([all]).stream() as ReadableStream<Uint8Array> });
@@ -193,13 +203,13 @@ describe("PUT", () => {
 describe("PUT to a content address", () => {
   const ADDRESS = sha256("right");
 
-  it("201: its contents are the right ones", async () => {
+  it("201: contents that match it", async () => {
     const alice = alicesBlobs();
     expect((await alice.put(ADDRESS, "right")).status).toBe(201);
     expect(await (await alice.get(ADDRESS)).text()).toBe("right");
   });
 
-  it("400 wrong-content-address: they are others, and what was there stays", async () => {
+  it("400 wrong-content-address: other contents, and the stored blob stays", async () => {
     const alice = alicesBlobs();
     await alice.put(ADDRESS, "right");
     const before = await dump(alice.store);
@@ -207,23 +217,23 @@ describe("PUT to a content address", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("401 not-signed: they are others than the right ones that were signed", async () => {
+  it("401 not-signed: other contents than the signed ones, which match it", async () => {
     const alice = alicesBlobs();
     const response = await alice.put(ADDRESS, "wrong", {}, { signed: { body: Buffer.from("right") } });
     expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
     expect(await dump(alice.store)).toEqual({});
   });
 
-  it.each([ADDRESS.toUpperCase(), ADDRESS.slice(1), `${ADDRESS}0`])("201: %s is a key like any other", async (key) => {
+  it.each([ADDRESS.toUpperCase(), ADDRESS.slice(1), `${ADDRESS}0`])("201: %s is not a content address", async (key) => {
     expect((await alicesBlobs().put(key, "wrong")).status).toBe(201);
   });
 });
 
-describe("PUT on a condition", () => {
+describe("PUT with a condition", () => {
   it.each([
     ["If-Match of another version", { "if-match": `"${"0".repeat(64)}"` }],
-    ["If-None-Match of any", { "if-none-match": "*" }],
-  ])("412: %s, and what was there stays", async (_, headers) => {
+    ["If-None-Match: *", { "if-none-match": "*" }],
+  ])("412: %s, and the stored blob stays", async (_, headers) => {
     const alice = alicesBlobs();
     await alice.put("a", "one");
     const before = await dump(alice.store);
@@ -231,7 +241,7 @@ describe("PUT on a condition", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("412: If-Match of a version that a change of the metadata has replaced", async () => {
+  it("412: If-Match of a version before a change of the metadata", async () => {
     const alice = alicesBlobs();
     const etag = (await alice.put("a", "one")).headers.get("etag") ?? "";
     const changed = (await alice.post("a", { Filename: "b" })).headers.get("etag") ?? "";
@@ -240,14 +250,14 @@ describe("PUT on a condition", () => {
     expect((await alice.put("a", "two", { "if-match": `"x", ${changed}` })).status).toBe(200);
   });
 
-  it("412: If-None-Match of the version that is there", async () => {
+  it("412: If-None-Match of the current version", async () => {
     const alice = alicesBlobs();
     const etag = (await alice.put("a", "one")).headers.get("etag") ?? "";
     expect((await alice.put("a", "two", { "if-none-match": etag })).status).toBe(412);
     expect((await alice.put("a", "two", { "if-none-match": '"other"' })).status).toBe(200);
   });
 
-  it("412: If-Match where there is nothing, or nothing any more", async () => {
+  it("412: If-Match for a missing or deleted blob", async () => {
     const alice = alicesBlobs();
     expect((await alice.put("a", "one", { "if-match": "*" })).status).toBe(412);
     expect(await dump(alice.store)).toEqual({});
@@ -259,7 +269,7 @@ describe("PUT on a condition", () => {
 });
 
 describe("the etag of a blob", () => {
-  it("is another one for each part of it, and the same for the same", async () => {
+  it("changes with its contents and each field of its metadata, and only with them", async () => {
     const alice = alicesBlobs();
     const contents = { body: "one", headers: HEADERS };
     const variants = [
@@ -287,37 +297,37 @@ describe("the etag of a blob", () => {
   });
 });
 
-describe("the length of what is put", () => {
+describe("the length of an upload", () => {
   it.each([
-    ["less than it says", "4", ["one"], 400, "bad-request"],
-    ["more than it says", "2", ["one"], 400, "bad-request"],
-    ["more than nothing", "0", ["one"], 400, "bad-request"],
+    ["a body shorter than its Content-Length", "4", ["one"], 400, "bad-request"],
+    ["a body longer than its Content-Length", "2", ["one"], 400, "bad-request"],
+    ["a body with Content-Length: 0", "0", ["one"], 400, "bad-request"],
     ["a length with an exponent", "1e1", ["1234567890"], 400, "bad-request"],
     ["a negative length", "-3", ["one"], 400, "bad-request"],
     ["a length in hex", "0x3", ["one"], 400, "bad-request"],
     ["a length with a fraction", "3.0", ["one"], 400, "bad-request"],
     ["an empty length", "", ["one"], 400, "bad-request"],
     ["two lengths", "3, 3", ["one"], 400, "bad-request"],
-    ["more than may be", "101", ["one"], 413, "body-too-large"],
-    ["more than a number holds", "9".repeat(20), ["one"], 400, "bad-request"],
-    ["more than may be, without saying it", null, ["x".repeat(60), "x".repeat(41)], 413, "body-too-large"],
+    ["a length over the limit", "101", ["one"], 413, "body-too-large"],
+    ["a length over the range of numbers", "9".repeat(20), ["one"], 400, "bad-request"],
+    ["a body over the limit without a Content-Length", null, ["x".repeat(60), "x".repeat(41)], 413, "body-too-large"],
   ])("%s: nothing changes", async (_, length, parts, status, code) => {
     const alice = alicesBlobs({ limits: { count: 10, bytes: 1000, maxBytes: 100 } });
     await alice.put("a", "before", HEADERS);
     const before = await dump(alice.store);
-    const response = await alice.put("a", parts.join(""), {}, { length, stream: coming(parts) });
+    const response = await alice.put("a", parts.join(""), {}, { length, stream: streamOf(parts) });
     expect(await outcomeOf(response)).toEqual({ status, code });
     expect(await dump(alice.store)).toEqual(before);
     expect(alice.log).toEqual([]);
   });
 
-  it("201: as much as may be, said or not", async () => {
+  it("201: a body of exactly the limit, with or without a Content-Length", async () => {
     const alice = alicesBlobs({ limits: { count: 10, bytes: 1000, maxBytes: 100 } });
     expect((await alice.put("a", "x".repeat(100))).status).toBe(201);
     expect((await alice.put("b", "x".repeat(100), {}, { length: null })).status).toBe(201);
   });
 
-  it("411 length-required: more than 4 MiB, without saying it, and nothing is stored", async () => {
+  it("411 length-required: more than 4 MiB without a Content-Length, and nothing is stored", async () => {
     const alice = alicesBlobs({ limits: { count: 10, bytes: 100 * MIB, maxBytes: 100 * MIB } });
     const most = Buffer.alloc(4 * MIB, "x");
     expect((await alice.put("a", most, {}, { length: null })).status).toBe(201);
@@ -329,50 +339,50 @@ describe("the length of what is put", () => {
   });
 });
 
-describe("a body that is not what it should be", () => {
+describe("a wrong or incomplete body", () => {
   it.each([
-    ["at once", [], "3"],
+    ["before its first byte", [], "3"],
     ["in the middle", ["on"], "3"],
     ["after its last byte", ["one"], "3"],
-    ["in the middle, its length unsaid", ["on"], null],
-  ])("400 bad-request: it breaks off %s, and contents and metadata stay", async (_, parts, length) => {
+    ["in the middle, without a Content-Length", ["on"], null],
+  ])("400 bad-request: it is interrupted %s, and contents and metadata stay", async (_, parts, length) => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
     const before = await dump(alice.store);
-    const stream = coming(parts, new Error("The line is dead."));
+    const stream = streamOf(parts, new Error("The connection was lost."));
     const response = await alice.put("a", "one", { "content-type": "image/png" }, { stream, length });
     expect(await outcomeOf(response)).toEqual({ status: 400, code: "bad-request" });
     expect(await dump(alice.store)).toEqual(before);
     expect(alice.log).toEqual([]);
   });
 
-  it("408 too-slow: the host has lost its patience, and contents and metadata stay", async () => {
+  it("408 too-slow: its timeout passes, and contents and metadata stay", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
     const before = await dump(alice.store);
-    const stream = coming(["o"], new TwtxtError("too-slow", "The body comes too slowly."));
+    const stream = streamOf(["o"], new TwtxtError("too-slow", "The body is too slow."));
     expect(await outcomeOf(await alice.put("a", "one", {}, { stream }))).toEqual({ status: 408, code: "too-slow" });
     expect(await dump(alice.store)).toEqual(before);
   });
 
   it.each([
     ["other bytes of the same length", "two"],
-    ["one bit is another", "ond"],
+    ["one changed bit", "ond"],
   ])("401 not-signed: %s, and contents and metadata stay", async (_, sent) => {
     const alice = alicesBlobs();
     await alice.put("a", "before", HEADERS);
     const before = await dump(alice.store);
     for (const length of [undefined, null]) {
-      const response = await alice.put("a", "one", {}, { stream: coming([sent]), length });
+      const response = await alice.put("a", "one", {}, { stream: streamOf([sent]), length });
       expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
       expect(await dump(alice.store)).toEqual(before);
     }
   });
 
-  it("401 not-signed: a body that no signature covers, and nothing is stored", async () => {
+  it("401 not-signed: the signature does not cover it, and nothing is stored", async () => {
     const alice = alicesBlobs();
     const url = "https://alice.example/api/v1/blob/a";
-    const response = await alice.ask("PUT", url, { stream: coming(["one"]), length: "3" });
+    const response = await alice.send("PUT", url, { stream: streamOf(["one"]), length: "3" });
     expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
     expect(await dump(alice.store)).toEqual({});
   });

@@ -15,7 +15,7 @@ async function keysOf(alice: ReturnType<typeof limited>): Promise<string[]> {
 }
 
 describe("507 quota-exceeded", () => {
-  it("names the exceeded limit and the option; nothing changes", async () => {
+  it("names the exceeded limit and its option, and nothing changes", async () => {
     const alice = alicesBlobs({ limits: { count: 2, bytes: 2 ** 20, maxBytes: 2 ** 20 } });
     await alice.put("a", "x".repeat(2 ** 19));
     await alice.put("b", "x".repeat(2 ** 19));
@@ -34,7 +34,7 @@ describe("507 quota-exceeded", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("counts to the last blob and byte, and deleted blobs free their space", async () => {
+  it("is exact to the last blob and byte, and deleted blobs free their space", async () => {
     const alice = limited(3, 100);
     expect((await alice.put("a", "x".repeat(60))).status).toBe(201);
     expect(await outcomeOf(await alice.put("b", "x".repeat(41)))).toEqual(EXCEEDED);
@@ -126,20 +126,20 @@ describe("twenty puts at once", () => {
     ["bytes", 100, 70],
   ])("fill the quota exactly: %s", async (_, count, bytes) => {
     const alice = limited(count, bytes);
-    const answers = await Promise.all(TWENTY.map((key) => alice.put(key, "0123456789")));
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all(TWENTY.map((key) => alice.put(key, "0123456789")));
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([...Array(7).fill(201), ...Array(13).fill(507)]);
     expect(await keysOf(alice)).toHaveLength(7);
   });
 });
 
-/** A store in which the first operation on a key with this prefix waits until it is released. */
+/** A store whose first operation on a key with this prefix waits for `release`. */
 function heldStore(operation: "put" | "write", start: string) {
   const inner = memoryStore();
-  let letGo = () => {};
+  let release = () => {};
   let isHeld = () => {};
   const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   const held = new Promise<void>((resolve) => {
     isHeld = resolve;
@@ -162,7 +162,7 @@ function heldStore(operation: "put" | "write", start: string) {
       await inner.write(key, chunks, size);
     },
   };
-  return { store, inner, held, letGo };
+  return { store, inner, held, release };
 }
 
 describe("a second put during the first one", () => {
@@ -172,12 +172,12 @@ describe("a second put during the first one", () => {
   ] as const;
 
   it.each(PLACES)("is accepted if both fit, %s", async (_, operation, start) => {
-    const { store, held, letGo } = heldStore(operation, start);
+    const { store, held, release } = heldStore(operation, start);
     const alice = alicesBlobs({ store, limits: { count: 2, bytes: 6, maxBytes: 10 } });
     const first = alice.put("a", "one");
     await held;
     expect((await alice.put("b", "two")).status).toBe(201);
-    letGo();
+    release();
     expect((await first).status).toBe(201);
     expect(await keysOf(alice)).toEqual(["a", "b"]);
   });
@@ -187,12 +187,12 @@ describe("a second put during the first one", () => {
       { count: 1, bytes: 10, maxBytes: 10 },
       { count: 9, bytes: 5, maxBytes: 10 },
     ]) {
-      const { store, held, letGo } = heldStore(operation, start);
+      const { store, held, release } = heldStore(operation, start);
       const alice = alicesBlobs({ store, limits });
       const first = alice.put("a", "one");
       await held;
       expect(await outcomeOf(await alice.put("b", "two"))).toEqual(EXCEEDED);
-      letGo();
+      release();
       expect((await first).status).toBe(201);
       expect(await keysOf(alice)).toEqual(["a"]);
     }
@@ -201,7 +201,7 @@ describe("a second put during the first one", () => {
   it.each(PLACES)(
     "is accepted if both replace blobs of the same size in a full quota, %s",
     async (_, operation, start) => {
-      const { store, inner, held, letGo } = heldStore(operation, start);
+      const { store, inner, held, release } = heldStore(operation, start);
       const limits = { count: 2, bytes: 6, maxBytes: 10 };
       const before = alicesBlobs({ store: inner, limits });
       await before.put("a", "one");
@@ -210,7 +210,7 @@ describe("a second put during the first one", () => {
       const first = alice.put("a", "ONE");
       await held;
       expect((await alice.put("b", "TWO")).status).toBe(200);
-      letGo();
+      release();
       expect((await first).status).toBe(200);
       expect((await alice.put("c", "")).status).toBe(507);
       expect(await (await alice.get("a")).text()).toBe("ONE");
@@ -218,7 +218,7 @@ describe("a second put during the first one", () => {
   );
 
   it.each(PLACES)("may use the rest of the quota while another blob is replaced, %s", async (_, operation, start) => {
-    const { store, inner, held, letGo } = heldStore(operation, start);
+    const { store, inner, held, release } = heldStore(operation, start);
     const limits = { count: 2, bytes: 7, maxBytes: 10 };
     const before = alicesBlobs({ store: inner, limits });
     await before.put("a", "one");
@@ -228,14 +228,14 @@ describe("a second put during the first one", () => {
     await held;
     expect(await outcomeOf(await alice.put("b", "12345"))).toEqual(EXCEEDED);
     expect((await alice.put("b", "1234")).status).toBe(200);
-    letGo();
+    release();
     expect((await first).status).toBe(200);
   });
 });
 
 describe("a replacement in progress", () => {
   it("counts in full, also after the blob that it replaces is deleted", async () => {
-    const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
+    const { store, inner, held, release } = heldStore("write", "blobs/contents/");
     const limits = { count: 1, bytes: 10, maxBytes: 10 };
     await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
     const alice = alicesBlobs({ store, limits });
@@ -244,20 +244,20 @@ describe("a replacement in progress", () => {
     expect((await alice.delete("a")).status).toBe(200);
     expect(await outcomeOf(await alice.put("b", "0123456789"))).toEqual(EXCEEDED);
     expect(await outcomeOf(await alice.put("b", ""))).toEqual(EXCEEDED);
-    letGo();
+    release();
     expect((await replacement).status).toBe(201);
     expect(await keysOf(alice)).toEqual(["a"]);
   });
 
   it("leaves no space for a second one of the same blob in a full quota", async () => {
-    const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
+    const { store, inner, held, release } = heldStore("write", "blobs/contents/");
     const limits = { count: 1, bytes: 10, maxBytes: 10 };
     await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
     const alice = alicesBlobs({ store, limits });
     const replacement = alice.put("a", "9876543210");
     await held;
     expect(await outcomeOf(await alice.put("a", "again"))).toEqual(EXCEEDED);
-    letGo();
+    release();
     expect((await replacement).status).toBe(200);
     expect((await alice.put("a", "again")).status).toBe(200);
   });

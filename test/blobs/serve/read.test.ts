@@ -4,14 +4,14 @@ import { type AlicesBlobs, alicesBlobs, dump, outcomeOf } from "../alices-blobs.
 const TEXT = "0123456789";
 const THOUSAND = `bytes=${Array.from({ length: 1000 }, (_, at) => `${at}-${at}`).join(",")}`;
 
-/** What both readers get: the owner signs, everybody else does not. */
+/** Two ways to read a blob: signed by the owner, and unsigned at the shared URL. */
 const READERS: [string, (alice: AlicesBlobs, headers: Record<string, string>, method?: string) => Promise<Response>][] =
   [
     ["the owner", (alice, headers, method = "GET") => (method === "GET" ? alice.get : alice.head)("a", { headers })],
-    ["everybody", (alice, headers, method = "GET") => alice.getShared("a", headers, method)],
+    ["a visitor", (alice, headers, method = "GET") => alice.getShared("a", headers, method)],
   ];
 
-async function withOne(contents = TEXT) {
+async function withBlob(contents = TEXT) {
   const alice = alicesBlobs();
   const response = await alice.put("a", contents, { "content-type": "text/plain", "blob-public": "?1" });
   return { alice, etag: response.headers.get("etag") ?? "" };
@@ -23,7 +23,7 @@ async function partOf(response: Response) {
   return [response.status, headers.get("content-range"), headers.get("content-length"), await response.text()];
 }
 
-describe.each(READERS)("a part, for %s", (_, read) => {
+describe.each(READERS)("a range, for %s", (_, read) => {
   it.each([
     ["bytes=0-0", "bytes 0-0/10", "0"],
     ["bytes=2-4", "bytes 2-4/10", "234"],
@@ -37,7 +37,7 @@ describe.each(READERS)("a part, for %s", (_, read) => {
     ["bytes=-99", "bytes 0-9/10", TEXT],
     ["BYTES=2-4", "bytes 2-4/10", "234"],
   ])("206: %s", async (range, contentRange, part) => {
-    const { alice, etag } = await withOne();
+    const { alice, etag } = await withBlob();
     const response = await read(alice, { range });
     expect(response.headers.get("etag")).toBe(etag);
     expect(response.headers.get("content-type")).toBe("text/plain");
@@ -59,7 +59,7 @@ describe.each(READERS)("a part, for %s", (_, read) => {
     "bytes=0-0,",
     THOUSAND,
   ])("416 range-not-satisfiable: %.20s", async (range) => {
-    const { alice } = await withOne();
+    const { alice } = await withBlob();
     const response = await read(alice, { range });
     expect(response.headers.get("content-range")).toBe("bytes */10");
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -67,24 +67,27 @@ describe.each(READERS)("a part, for %s", (_, read) => {
     expect(await outcomeOf(response)).toEqual({ status: 416, code: "range-not-satisfiable" });
   });
 
-  it.each(["bytes=0-1,3-4", "lines=1-2"])("200: all of it, for what is not sent in parts: %s", async (range) => {
-    const { alice } = await withOne();
-    expect(await partOf(await read(alice, { range }))).toEqual([200, null, "10", TEXT]);
-  });
+  it.each(["bytes=0-1,3-4", "lines=1-2"])(
+    "200: the whole blob for several ranges or another unit: %s",
+    async (range) => {
+      const { alice } = await withBlob();
+      expect(await partOf(await read(alice, { range }))).toEqual([200, null, "10", TEXT]);
+    },
+  );
 
   it.each(["bytes=0-", "bytes=0-0", "bytes=-5"])("416: %s of an empty blob", async (range) => {
-    const { alice } = await withOne("");
+    const { alice } = await withBlob("");
     const response = await read(alice, { range });
     expect([response.status, response.headers.get("content-range")]).toEqual([416, "bytes */0"]);
   });
 
-  it.each(["lines=0-1", "", "bytes", "0-1"])("200: %j is no range that is known here, so it is all", async (range) => {
-    const { alice } = await withOne();
+  it.each(["lines=0-1", "", "bytes", "0-1"])("200: the whole blob for the unknown range %j", async (range) => {
+    const { alice } = await withBlob();
     expect(await partOf(await read(alice, { range }))).toEqual([200, null, "10", TEXT]);
   });
 
-  it("200: HEAD tells of all, whatever part is asked for", async () => {
-    const { alice } = await withOne();
+  it("200: HEAD ignores a range", async () => {
+    const { alice } = await withBlob();
     for (const range of ["bytes=2-4", "bytes=99-"]) {
       expect(await partOf(await read(alice, { range }, "HEAD"))).toEqual([200, null, "10", ""]);
     }
@@ -92,8 +95,8 @@ describe.each(READERS)("a part, for %s", (_, read) => {
 });
 
 describe.each(READERS)("a condition, for %s", (_, read) => {
-  it.each(["GET", "HEAD"])("304: %s of the version that is known, by If-None-Match", async (method) => {
-    const { alice, etag } = await withOne();
+  it.each(["GET", "HEAD"])("304: %s with If-None-Match of the current version", async (method) => {
+    const { alice, etag } = await withBlob();
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
       const response = await read(alice, { "if-none-match": known, range: "bytes=99-" }, method);
       expect([response.status, await response.text()]).toEqual([304, ""]);
@@ -103,27 +106,27 @@ describe.each(READERS)("a condition, for %s", (_, read) => {
     expect((await read(alice, { "if-none-match": '"x"' }, method)).status).toBe(200);
   });
 
-  it("200: a version that a change of the metadata alone has replaced is not the one that is known", async () => {
-    const { alice, etag } = await withOne();
+  it("200: If-None-Match of a version before a change of the metadata", async () => {
+    const { alice, etag } = await withBlob();
     await alice.post("a", { Filename: "b" });
     expect((await read(alice, { "if-none-match": etag })).status).toBe(200);
   });
 
-  it.each(["GET", "HEAD"])("412: %s of another version than is wanted, by If-Match", async (method) => {
-    const { alice, etag } = await withOne();
+  it.each(["GET", "HEAD"])("412: %s with If-Match of another version", async (method) => {
+    const { alice, etag } = await withBlob();
     expect((await read(alice, { "if-match": etag }, method)).status).toBe(200);
     expect((await read(alice, { "if-match": "*" }, method)).status).toBe(200);
-    for (const wanted of ['"x"', `W/${etag}`, ""]) {
-      expect((await read(alice, { "if-match": wanted, "if-none-match": etag }, method)).status).toBe(412);
+    for (const required of ['"x"', `W/${etag}`, ""]) {
+      expect((await read(alice, { "if-match": required, "if-none-match": etag }, method)).status).toBe(412);
     }
   });
 });
 
-describe("what no signature covers, and counts all the same", () => {
+describe("a condition that no signature covers", () => {
   const PART = { range: "bytes=2-4" };
 
-  it("If-Range of this version: the part; of another one, or of a date: all of it", async () => {
-    const { alice, etag } = await withOne();
+  it("If-Range of this version: the range; of another version or a date: the whole blob", async () => {
+    const { alice, etag } = await withBlob();
     expect((await alice.getShared("a", { ...PART, "if-range": etag })).status).toBe(206);
     expect((await alice.get("a", { headers: { ...PART, "if-range": etag } })).status).toBe(206);
     for (const other of ['"x"', `W/${etag}`, "Fri, 20 Nov 2026 09:00:00 GMT"]) {
@@ -141,15 +144,15 @@ describe("what no signature covers, and counts all the same", () => {
     ["yesterday", 200],
     ["", 200],
   ])("If-Modified-Since %j: %d", async (since, status) => {
-    const { alice } = await withOne();
+    const { alice } = await withBlob();
     const headers = { "if-modified-since": since };
     expect((await alice.getShared("a", headers)).status).toBe(status);
     expect((await alice.getShared("a", headers, "HEAD")).status).toBe(status);
     expect((await alice.get("a", { headers })).status).toBe(status);
   });
 
-  it("If-Unmodified-Since of earlier: 412, and nothing is changed", async () => {
-    const { alice } = await withOne();
+  it("If-Unmodified-Since of an earlier time: 412, and nothing changes", async () => {
+    const { alice } = await withBlob();
     const before = await dump(alice.store);
     const headers = { "if-unmodified-since": "Fri, 20 Nov 2026 08:59:59 GMT" };
     const outcomes = [alice.put("a", "two", headers), alice.delete("a", { headers }), alice.get("a", { headers })];
@@ -163,13 +166,13 @@ describe("what no signature covers, and counts all the same", () => {
     );
   });
 
-  it("If-Modified-Since counts for nothing beside If-None-Match", async () => {
-    const { alice } = await withOne();
+  it("If-Modified-Since is ignored next to If-None-Match", async () => {
+    const { alice } = await withBlob();
     const headers = { "if-modified-since": "Fri, 20 Nov 2026 09:00:00 GMT", "if-none-match": '"x"' };
     expect((await alice.getShared("a", headers)).status).toBe(200);
   });
 
-  it("a blob that was changed within a second of Last-Modified is known by its second", async () => {
+  it("If-Modified-Since of a Last-Modified that was rounded down to a second: 304", async () => {
     const clock = { time: Date.parse("2026-11-20T09:00:00.999Z") };
     const alice = alicesBlobs({ clock });
     await alice.put("a", TEXT, { "blob-public": "?1" });
@@ -179,13 +182,13 @@ describe("what no signature covers, and counts all the same", () => {
   });
 });
 
-describe("the owner's answers", () => {
+describe("a response to the owner", () => {
   it.each([
     ["", "attachment"],
     ["plain.txt", "attachment; filename*=UTF-8''plain.txt"],
     ["it's (a) *.txt", "attachment; filename*=UTF-8''it%27s%20%28a%29%20%2A.txt"],
     ['a"b;c=\u00e9\u{1f600}', "attachment; filename*=UTF-8''a%22b%3Bc%3D%C3%A9%F0%9F%98%80"],
-  ])("name the file %j as RFC 8187 does, never to be shown", async (filename, disposition) => {
+  ])("has the file name %j as in RFC 8187, always as an attachment", async (filename, disposition) => {
     const alice = alicesBlobs();
     await alice.put("a", TEXT, { "content-type": "text/plain" });
     await alice.post("a", { Filename: filename });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
-import { ALICE, type AlicesBlobs, API, alicesBlobs, kept, outcomeOf, sha256 } from "../alices-blobs.js";
+import { ALICE, type AlicesBlobs, API, alicesBlobs, outcomeOf, sha256, storedBlobs } from "../alices-blobs.js";
 
 const REPLAYED = { status: 401, code: "not-signed" };
 const RECORD = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
 
-/** Requests of two processes on one store, at the same time. */
+/** Two processes with the same store and clock. */
 function twoProcesses() {
   const store = memoryStore();
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
@@ -15,16 +15,16 @@ function twoProcesses() {
 
 const putA = (alice: AlicesBlobs) => alice.prepared("PUT", `${API}/a`, { body: "one" });
 
-/** A signed request, which can be sent to each process. */
+/** A signed request that can be sent to either process. */
 function signedPut(time: number) {
   const [url, body] = [`${API}/a`, Buffer.from("one")];
   const headers = signRequest({ method: "PUT", url, body }, ALICE, time);
   const sent = { method: "PUT", headers: { ...headers, "content-length": "3" }, body };
-  return ({ answer }: AlicesBlobs) => answer(new Request(url, sent));
+  return ({ respond }: AlicesBlobs) => respond(new Request(url, sent));
 }
 
 describe("a replayed write", () => {
-  it("401: is recognized by another process, and its nonce has no key of its own", async () => {
+  it("401: another process recognizes it, and its nonce is stored in the record", async () => {
     const { store, clock, first, second } = twoProcesses();
     const send = signedPut(clock.time);
     expect((await send(first)).status).toBe(201);
@@ -32,7 +32,7 @@ describe("a replayed write", () => {
     expect(await store.keys("nonces/")).toEqual([]);
   });
 
-  it("401: after the blob was changed and deleted since", async () => {
+  it("401: also after the blob was changed and deleted", async () => {
     const { first } = twoProcesses();
     const put = putA(first);
     expect((await put()).status).toBe(201);
@@ -41,18 +41,18 @@ describe("a replayed write", () => {
     expect(await outcomeOf(await put())).toEqual(REPLAYED);
     await first.delete("a");
     expect(await outcomeOf(await put())).toEqual(REPLAYED);
-    expect((await kept(first.store)).blobs).toEqual([{ isDeleted: true }]);
+    expect((await storedBlobs(first.store)).blobs).toEqual([{ isDeleted: true }]);
   });
 
-  it("401: of thirty at once, one is done", async () => {
+  it("401: 29 of 30 concurrent ones, and the other succeeds", async () => {
     const { first } = twoProcesses();
     const put = putA(first);
     const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await put()).status));
     expect(statuses.sort()).toEqual([201, ...Array(29).fill(401)]);
-    expect((await kept(first.store)).leftovers).toEqual([]);
+    expect((await storedBlobs(first.store)).leftovers).toEqual([]);
   });
 
-  it("401: of a request that was refused before", async () => {
+  it("401: also if the first request was refused", async () => {
     const { store, first } = twoProcesses();
     const deletion = first.prepared("DELETE", `${API}/a`);
     expect((await deletion()).status).toBe(404);
@@ -63,7 +63,7 @@ describe("a replayed write", () => {
 });
 
 describe("the nonces of a record", () => {
-  it("are those of the requests that have not expired", async () => {
+  it("are those of requests that have not expired", async () => {
     const { store, clock, first } = twoProcesses();
     const nonces = async () =>
       Object.keys(JSON.parse(Buffer.from((await store.get(RECORD))?.bytes ?? "").toString()).nonces);
@@ -75,7 +75,7 @@ describe("the nonces of a record", () => {
     expect(await nonces()).toHaveLength(1);
   });
 
-  it("are none in a record of an earlier version, which is read as before", async () => {
+  it("can be missing in a record of an earlier version", async () => {
     const { store, first } = twoProcesses();
     await first.put("a", "one");
     const { nonces: _, ...earlier } = JSON.parse(Buffer.from((await store.get(RECORD))?.bytes ?? "").toString());

@@ -20,7 +20,7 @@ async function wholeOf(response: Response): Promise<string> {
 }
 
 describe("a shared blob", () => {
-  it("200: anybody reads it, with what keeps it from doing harm; the CDN keeps it, browsers ask each time", async () => {
+  it("200: anyone can read it, with headers that make it safe; the CDN caches it, and browsers revalidate it", async () => {
     const alice = await withPublic();
     for (const method of ["GET", "HEAD"]) {
       const response = await alice.getShared("a", {}, method);
@@ -52,7 +52,7 @@ describe("a shared blob", () => {
     ["304", { "if-none-match": "*" }],
     ["412", { "if-match": '"x"' }],
     ["416", { range: "bytes=9-" }],
-  ])("%s: is kept by no CDN", async (status, headers) => {
+  ])("%s: is not cached by the CDN", async (status, headers) => {
     const alice = await withPublic();
     const response = await alice.getShared("a", headers);
     expect(String(response.status)).toBe(status);
@@ -101,7 +101,7 @@ describe("a shared blob", () => {
     expect((await alice.getShared("a")).headers.get("content-disposition")).toBe(disposition);
   });
 
-  it("404 at once when it is made private, and 200 when it is public again", async () => {
+  it("404 as soon as it is private, and 200 when it is public again", async () => {
     const alice = await withPublic();
     await alice.post("a", { Public: false });
     expect((await alice.getShared("a")).status).toBe(404);
@@ -111,7 +111,7 @@ describe("a shared blob", () => {
     expect((await alice.getShared("a")).status).toBe(404);
   });
 
-  it("404: nobody's any more when its owner is taken off the list", async () => {
+  it("404 after its owner was removed from the site", async () => {
     const alice = await withPublic();
     const others = alicesBlobs({ store: alice.store, owners: new Set([CAROL.publicKey]) });
     expect((await others.getShared("a")).status).toBe(404);
@@ -119,7 +119,7 @@ describe("a shared blob", () => {
 });
 
 describe("404 not-found at a shared URL", () => {
-  it("is byte for byte the same, whatever is not there for everybody", async () => {
+  it("is the same response, byte for byte, for everything that is not public", async () => {
     const alice = await withPublic();
     await alice.put("private", "secret");
     await alice.put("gone", "one", { "blob-public": "?1" });
@@ -148,15 +148,15 @@ describe("404 not-found at a shared URL", () => {
       "__proto__/a",
     ];
     for (const method of ["GET", "HEAD"]) {
-      const answers = new Map<string, string[]>();
+      const responses = new Map<string, string[]>();
       for (const path of paths) {
         for (const headers of [{}, { "if-none-match": "*", range: "bytes=0-0" }]) {
-          const answer = await wholeOf(await alice.answer(new Request(`${SHARED}/${path}`, { method, headers })));
-          answers.set(answer, [...(answers.get(answer) ?? []), path]);
+          const response = await wholeOf(await alice.respond(new Request(`${SHARED}/${path}`, { method, headers })));
+          responses.set(response, [...(responses.get(response) ?? []), path]);
         }
       }
-      expect([...answers.values()]).toEqual([paths.flatMap((path) => [path, path])]);
-      const [status, headers, body] = JSON.parse([...answers.keys()][0] ?? "");
+      expect([...responses.values()]).toEqual([paths.flatMap((path) => [path, path])]);
+      const [status, headers, body] = JSON.parse([...responses.keys()][0] ?? "");
       expect([status, Object.fromEntries(headers)]).toEqual([
         404,
         { "cache-control": "no-store", "content-type": "application/problem+json" },
@@ -169,19 +169,19 @@ describe("404 not-found at a shared URL", () => {
   });
 
   it.each(["x/../../xshared/KEY/a", "../sharedxKEY/a", "../SHARED/KEY/a"])(
-    "is what the files of the site answer beside it: %s",
+    "comes from the site's files next to it: %s",
     async (path) => {
       const alice = await withPublic();
       for (const method of ["GET", "HEAD"]) {
         const url = `${SHARED}/${path.replace("KEY", ALICE.publicKey)}`;
-        expect(await wholeOf(await alice.answer(new Request(url, { method })))).toBe(JSON.stringify([404, [], ""]));
+        expect(await wholeOf(await alice.respond(new Request(url, { method })))).toBe(JSON.stringify([404, [], ""]));
       }
     },
   );
 });
 
 describe("other methods at a shared URL", () => {
-  it.each(["PUT", "POST", "DELETE", "PATCH"])("405: %s, with what may be done", async (method) => {
+  it.each(["PUT", "POST", "DELETE", "PATCH"])("405: %s, with Allow", async (method) => {
     const alice = await withPublic();
     for (const key of ["a", "absent"]) {
       const response = await alice.getShared(key, {}, method);

@@ -11,18 +11,18 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.close()));
 });
 
-/** Alice's blobs on a real server, and each answer that it has made, whether or not somebody was there to read it. */
+/** Alice's blobs on a real server, with all its responses, even those that no client has read. */
 async function served(alice: AlicesBlobs) {
-  const made: Promise<Response>[] = [];
+  const responses: Promise<Response>[] = [];
   const server = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: "https://alice.example",
     endpointAt: () =>
       endpoint((request, address) => {
-        const answer = alice.answer(request, address);
-        made.push(answer);
-        return answer;
+        const response = alice.respond(request, address);
+        responses.push(response);
+        return response;
       }),
     serveFile: (_, response) => void response.writeHead(404).end(),
     rateLimit: () => null,
@@ -30,10 +30,10 @@ async function served(alice: AlicesBlobs) {
     log: () => {},
   });
   running.push(server);
-  return { port: server.port, made };
+  return { port: server.port, responses };
 }
 
-/** A signed request as it is written on the wire. */
+/** The head of a signed HTTP/1.1 request. */
 function head(request: UnsignedRequest, more: Record<string, string> = {}): string {
   const { pathname, search } = new URL(request.url);
   const headers = { host: "alice.example", ...signRequest(request, ALICE, Date.parse(NOW)), ...more };
@@ -43,8 +43,8 @@ function head(request: UnsignedRequest, more: Record<string, string> = {}): stri
 
 const NOW = "2026-11-20T09:00:00Z";
 
-/** All that a server says until it closes. */
-async function said(port: number, text: string): Promise<string> {
+/** Sends a request. @returns everything the server sends until it closes the connection */
+async function responseText(port: number, text: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];
   socket.on("data", (chunk) => chunks.push(chunk)).write(text);
@@ -52,7 +52,7 @@ async function said(port: number, text: string): Promise<string> {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-async function withOne() {
+async function withBlob() {
   const alice = alicesBlobs();
   await alice.put("a", "before", { "content-type": "text/plain", "blob-public": "?1" });
   return { alice, before: await dump(alice.store), ...(await served(alice)) };
@@ -61,27 +61,27 @@ async function withOne() {
 const CLOSE = { connection: "close" };
 
 describe("on a real server", () => {
-  it("HEAD is answered like GET, without the contents, and a mistake without its reason", async () => {
-    const { port } = await withOne();
+  it("HEAD gets the response of GET without the body, also for an error", async () => {
+    const { port } = await withBlob();
     const shared = `/shared/${ALICE.publicKey}/a`;
-    const answers = [
-      await said(port, head({ method: "HEAD", url: `${API}/a` }, CLOSE)),
-      await said(port, `HEAD ${shared} HTTP/1.1\r\nhost: alice.example\r\nconnection: close\r\n\r\n`),
-      await said(port, head({ method: "HEAD", url: `${API}/b` }, CLOSE)),
-      await said(port, head({ method: "HEAD", url: API }, CLOSE)),
+    const texts = [
+      await responseText(port, head({ method: "HEAD", url: `${API}/a` }, CLOSE)),
+      await responseText(port, `HEAD ${shared} HTTP/1.1\r\nhost: alice.example\r\nconnection: close\r\n\r\n`),
+      await responseText(port, head({ method: "HEAD", url: `${API}/b` }, CLOSE)),
+      await responseText(port, head({ method: "HEAD", url: API }, CLOSE)),
     ];
-    expect(answers.map((answer) => answer.split("\r\n")[0])).toEqual([
+    expect(texts.map((text) => text.split("\r\n")[0])).toEqual([
       "HTTP/1.1 200 OK",
       "HTTP/1.1 200 OK",
       "HTTP/1.1 404 Not Found",
       "HTTP/1.1 200 OK",
     ]);
-    for (const answer of answers) expect(answer.split("\r\n\r\n").slice(1)).toEqual([""]);
-    for (const answer of answers.slice(0, 2)) expect(answer.toLowerCase()).toContain("content-length: 6\r\n");
+    for (const text of texts) expect(text.split("\r\n\r\n").slice(1)).toEqual([""]);
+    for (const text of texts.slice(0, 2)) expect(text.toLowerCase()).toContain("content-length: 6\r\n");
   });
 
-  it("PUT and GET pass on every byte", async () => {
-    const { alice, port } = await withOne();
+  it("PUT and GET transfer every byte", async () => {
+    const { alice, port } = await withBlob();
     const body = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * 7919) >> 5));
     const put = { method: "PUT", url: `${API}/b`, body };
     const text = head(put, { "content-length": String(body.length), ...CLOSE }) + body.toString("latin1");
@@ -89,22 +89,22 @@ describe("on a real server", () => {
     socket.resume().end(Buffer.from(text, "latin1"));
     await once(socket, "close");
     expect((await alice.head("b")).status).toBe(200);
-    const answer = await said(port, head({ method: "GET", url: `${API}/b` }, CLOSE));
-    const [, contents = ""] = answer.split(/\r\n\r\n(.*)/s);
+    const response = await responseText(port, head({ method: "GET", url: `${API}/b` }, CLOSE));
+    const [, contents = ""] = response.split(/\r\n\r\n(.*)/s);
     expect(sha256(Buffer.from(contents, "latin1"))).toBe(sha256(body));
   });
 
   it.each([
     ["with its length", { "content-length": "6" }, "aft"],
-    ["without it", { "transfer-encoding": "chunked" }, "3\r\naft\r\n"],
-  ])("a body that breaks off, %s, leaves contents and metadata", async (_, headers, part) => {
-    const { alice, before, port, made } = await withOne();
+    ["without its length", { "transfer-encoding": "chunked" }, "3\r\naft\r\n"],
+  ])("a truncated body, %s, changes neither contents nor metadata", async (_, headers, part) => {
+    const { alice, before, port, responses } = await withBlob();
     const socket = connect(port, "127.0.0.1");
     const put = { method: "PUT", url: `${API}/a`, body: Buffer.from("after!"), headers: { "content-type": "a/b" } };
     socket.write(head(put, headers) + part);
-    while (made.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (responses.length === 0) await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
-    expect((await made[0])?.status).toBe(400);
+    expect((await responses[0])?.status).toBe(400);
     expect(await dump(alice.store)).toEqual(before);
     expect(alice.log).toEqual([]);
   });
