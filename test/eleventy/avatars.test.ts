@@ -72,10 +72,10 @@ describe("an author's picture", () => {
 
   it("is requested once, with one request at a time per host", async () => {
     let open = 0;
-    let most = 0;
+    let maxOpen = 0;
     const listener: RequestListener = (_, response) => {
       open += 1;
-      most = Math.max(most, open);
+      maxOpen = Math.max(maxOpen, open);
       setImmediate(() => {
         open -= 1;
         response.end(PNG);
@@ -84,7 +84,7 @@ describe("an author's picture", () => {
     const { server, avatars } = await download(listener, ["/a", "/b", "/a", "/c"]);
     expect(server.asked).toEqual(["/a", "/b", "/c"]);
     expect(avatars).toHaveLength(3);
-    expect(most).toBe(1);
+    expect(maxOpen).toBe(1);
   });
 
   it("is read from the cache of an earlier build", async () => {

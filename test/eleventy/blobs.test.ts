@@ -27,7 +27,7 @@ function sharedBlobs(options: object): SharedBlobs {
 
 const raw = `config.setLibrary("md", { render: (text) => text });`;
 const note = (body: string, more: object = {}) => quoted({ date: AT, tags: ["posts"], ...more }, `${body}\n`);
-const leaves = ({ folder }: BuiltSite, name: string) =>
+const handoverJson = ({ folder }: BuiltSite, name: string) =>
   JSON.parse(readFileSync(join(folder, ".eleventy-twtxt", name), "utf8"));
 
 describe("the filter sharedBlob", () => {
@@ -98,7 +98,7 @@ describe("the filter sharedBlob", () => {
   });
 });
 
-/** Markdown, and its HTML in the page. */
+/** Name, Markdown and expected HTML. */
 const cases: [name: string, md: string, html: string][] = [
   ["an image", "![Quinces](blob:quinces.jpg)", `<p><img src="${SHARED}/quinces.jpg" alt="Quinces"></p>`],
   ["a link", "[a list](blob:list)", `<p><a href="${SHARED}/list">a list</a></p>`],
@@ -366,20 +366,20 @@ describe("a build with blobs", () => {
       urls: { blobs: "https://alice.example/api/v1/blob", shared: "https://alice.example/shared" },
       blobs: { owners: [ALICE], count: 1000, bytes: 1000 * 2 ** 20, maxBytes: 4 * 2 ** 20 },
     };
-    expect(leaves(alice, "host.json").settings).toMatchObject(settings);
-    expect(leaves(alice, "settings.json")).toMatchObject(settings);
+    expect(handoverJson(alice, "host.json").settings).toMatchObject(settings);
+    expect(handoverJson(alice, "settings.json")).toMatchObject(settings);
   });
 
   it("writes no function for a Node host, but the limits from the option", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${ALICE}", blobs: ${owners} }` });
     expect(existsSync(join(alice.folder, ".netlify"))).toBe(false);
-    expect(leaves(alice, "host.json").settings.blobs).toEqual({
+    expect(handoverJson(alice, "host.json").settings.blobs).toEqual({
       owners: [ALICE, BOB],
       count: 10,
       bytes: 20 * 2 ** 20,
       maxBytes: 3 * 2 ** 20,
     });
-    expect(leaves(alice, "settings.json").blobs).toMatchObject({ maxBytes: 3 * 2 ** 20 });
+    expect(handoverJson(alice, "settings.json").blobs).toMatchObject({ maxBytes: 3 * 2 ** 20 });
     expect(logged(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([]);
   });
 
@@ -393,11 +393,11 @@ describe("a build with blobs", () => {
     const both = [...paths, ...paths.map((path) => `/blog${path}`)];
     expect(readFileSync(source(alice), "utf8")).toContain(`{"path":${JSON.stringify(both)},`);
     const urls = { blobs: "https://alice.example/blog/api/v1/blob", shared: "https://alice.example/blog/shared" };
-    expect(leaves(alice, "settings.json").urls).toMatchObject(urls);
-    expect(leaves(alice, "host.json").settings.urls).toMatchObject(urls);
+    expect(handoverJson(alice, "settings.json").urls).toMatchObject(urls);
+    expect(handoverJson(alice, "host.json").settings.urls).toMatchObject(urls);
   });
 
-  it("warns about pages under /shared/", async () => {
+  it("warns blobMessages pages under /shared/", async () => {
     const hidden = (built: BuiltSite) => logged(built).filter((sentence) => sentence.includes("/shared/"));
     const page = "---\npermalink: /shared/mine/\n---\nMine";
     const built = await site({
@@ -417,7 +417,7 @@ describe("a build with blobs", () => {
   ])("has no blob endpoint on %s, and logs the reason", async (_, place) => {
     const alice = await site({ files, options: `{ ${place}, key: "${ALICE}", inbox: false, blobs: true }` });
     expect(existsSync(source(alice))).toBe(false);
-    expect(leaves(alice, "settings.json").hasEndpoints).toBe(false);
+    expect(handoverJson(alice, "settings.json").hasEndpoints).toBe(false);
     expect(logged(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
       `No blobs are stored: this host cannot receive them. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node", and do not set functions: false. Otherwise turn off this note with blobs: false.`,
     ]);
@@ -428,7 +428,10 @@ describe("a build with blobs", () => {
     expect(existsSync(source(first))).toBe(true);
     const second = await site({ files, site: first, options: `{ host: "netlify", key: "${ALICE}" }` });
     expect(existsSync(source(second))).toBe(false);
-    expect([leaves(second, "host.json").settings.blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
+    expect([handoverJson(second, "host.json").settings.blobs, handoverJson(second, "settings.json").blobs]).toEqual([
+      null,
+      null,
+    ]);
   });
 
   it("stops without a key, because blobs require an owner", async () => {
@@ -445,7 +448,7 @@ describe("a broken link to a blob", () => {
     "a.md": note("![There](blob:there.png) ![Private](blob:private.png) [b](blob:a%20b) [c](blob:https://x.example/1)"),
     "b.njk": `<img src="blob:private.png"> {{ "there.png" | sharedBlob }}`,
   };
-  const about = (built: BuiltSite) => logged(built).filter((sentence) => /blob/i.test(sentence));
+  const blobMessages = (built: BuiltSite) => logged(built).filter((sentence) => /blob/i.test(sentence));
 
   it("is reported with its page and the command to run", async () => {
     const asked: string[] = [];
@@ -455,24 +458,24 @@ describe("a broken link to a blob", () => {
     });
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}" }`;
     const built = await site({ files, options });
-    expect(about(built)).toEqual([
+    expect(blobMessages(built)).toEqual([
       `./a.md: broken link "blob:a%20b". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
       `./a.md: broken link blob:private.png, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share private.png. If it is missing: npx eleventy-twtxt blob put FILE --public --key private.png`,
     ]);
     expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
   });
 
-  it("is not reported if the site does not respond, which a notice states", async () => {
+  it("is not reported if the site does not respond; the log has a notice", async () => {
     const alice = await loopbackServer((_, response) => response.destroy());
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}", mentions: false }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
-    expect(about(built)).toEqual([expect.stringMatching(/^The links to blobs could not be checked: /)]);
+    expect(blobMessages(built)).toEqual([expect.stringMatching(/^The links to blobs could not be checked: /)]);
   });
 
   it("is reported if the host stores no blobs", async () => {
     const options = `{ host: "static", key: "${ALICE}", blobs: true }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
-    expect(about(built)).toContain('Broken link "blob:...", because this host stores no blobs: ./a.md.');
+    expect(blobMessages(built)).toContain('Broken link "blob:...", because this host stores no blobs: ./a.md.');
   });
 });
 

@@ -63,7 +63,7 @@ describe("the host of a site without the option host", () => {
     expect(guessHost(folderWith(files), environment)).toEqual({ name, reason });
   });
 
-  it("is static for the starter with files for several hosts, which the build log explains", async () => {
+  it("is static for the starter with files for several hosts, and the build log explains why", async () => {
     const files = {
       ...TOML,
       "vercel.json": "{}",

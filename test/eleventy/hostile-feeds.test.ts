@@ -10,11 +10,11 @@ import { site } from "../helpers/site.js";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 /** Every line terminator that some feed reader recognizes. */
-const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
+const LINE_TERMINATOR = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 /** Characters in a twt that could forge a line in another feed. */
-const FORGING = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
-const OF_TEXTS: AllowedMarkup = {
+const FORGING_CHARACTER = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
+const TEXT_MARKUP: AllowedMarkup = {
   ...{ html: [], head: [], body: [], p: [], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
 };
 
@@ -23,7 +23,7 @@ const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 1, 9, 0, n)).toISOStrin
 /** Fails on markup outside the list, and on links with schemes other than http and https. */
 function expectSafe(html: string): void {
   const elements = elementsOf(html);
-  expect(notAllowed(elements, OF_TEXTS)).toEqual([]);
+  expect(notAllowed(elements, TEXT_MARKUP)).toEqual([]);
   for (const { tag, attributes } of elements) if (tag === "a") expect(attributes.href).toMatch(/^https?:\/\//);
 }
 
@@ -34,7 +34,7 @@ function expectFeed(file: string, names: readonly string[]): string[] {
   for (const values of Object.values(fields)) expect(values).toHaveLength(1);
   expect(skippedLines).toBe(0);
   expect(file).not.toMatch(CONTROL);
-  const lines = file.split(LINE_END);
+  const lines = file.split(LINE_TERMINATOR);
   expect(lines.filter((line) => line.startsWith("#"))).toHaveLength(names.length);
   expect(lines.filter((line) => /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\t/.test(line))).toHaveLength(twts.length);
   return twts.map(({ timestamp }) => timestamp);
@@ -57,8 +57,10 @@ async function bobsSite() {
   });
   return Object.assign(server, {
     claims: HOSTILE_TEXTS.flatMap((text, n) => [
-      // test/site/text-html.test.ts tries the markup of all twts.
-      ...(FORGING.test(text) ? [{ source: `${server.url}/${n}.txt#:~:text=${timeOf(n)}`, target: FEED }] : []),
+      // test/site/text-html.test.ts checks the markup of all twts.
+      ...(FORGING_CHARACTER.test(text)
+        ? [{ source: `${server.url}/${n}.txt#:~:text=${timeOf(n)}`, target: FEED }]
+        : []),
       { source: `${server.url}/${n}`, target: PAGE },
     ]),
   });

@@ -47,7 +47,7 @@ const ALLOWED: AllowedMarkup = {
   button: [],
 };
 /** The markup that a stranger's text may have. */
-const OF_TEXTS: AllowedMarkup = {
+const TEXT_MARKUP: AllowedMarkup = {
   ...{ p: ["dir"], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
   ...{ details: ["class"], summary: [] },
 };
@@ -73,7 +73,7 @@ const ROLES: Record<string, (text: string, n: number) => Partial<PublicMention>>
 };
 const NAMES = Object.keys(ROLES);
 /** The hash of a mention to which the author's own posts reply. */
-const ANSWERED = "abcdefg";
+const PARENT_HASH = "abcdefg";
 
 let built: BuiltSite;
 let url: string;
@@ -97,13 +97,13 @@ beforeAll(async () => {
     const strange = NAMES.flatMap((role, n) =>
       HOSTILE_TEXTS.map((text) => mentionOf(`${server.url}/posts/${n}/`, role, text)),
     );
-    const all = [...strange, { ...mentionOf(`${server.url}/own/`, "", ""), hashV1: ANSWERED }];
+    const all = [...strange, { ...mentionOf(`${server.url}/own/`, "", ""), hashV1: PARENT_HASH }];
     response.end(JSON.stringify({ mentions: request.url?.startsWith("/mentions.json") ? all : [], next: null }));
   });
   url = server.url;
   const date = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
   const posts = NAMES.map((_, n) => [`posts/${n}.md`, post({ title: "Post", date: date(n), layout: "post.njk" })]);
-  const replyTo = `${ANSWERED} https://bob.example/twtxt.txt`;
+  const replyTo = `${PARENT_HASH} https://bob.example/twtxt.txt`;
   const own = HOSTILE_TEXTS.map((text, n) => {
     const data = JSON.stringify({ title: text, date: date(100 + n), permalink: `/own/${n}/`, replyTo });
     return [`posts/own/${n}.md`, `---json\n${data}\n---\n`];
@@ -167,7 +167,7 @@ describe("hostile texts in a form that a browser posts to the endpoint", () => {
 function check(elements: readonly PageElement[]): void {
   expect(notAllowed(elements, ALLOWED)).toEqual([]);
   const texts = elements.filter((element) => classOf(element).includes("p-content"));
-  expect(texts.flatMap(({ children }) => notAllowed(children.flatMap(withDescendants), OF_TEXTS))).toEqual([]);
+  expect(texts.flatMap(({ children }) => notAllowed(children.flatMap(withDescendants), TEXT_MARKUP))).toEqual([]);
   const valuesOf = (tag: string, name: string) => [
     ...new Set(elements.filter((element) => element.tag === tag).map(({ attributes }) => attributes[name])),
   ];

@@ -34,7 +34,7 @@ function mention(n: number, change: Partial<PublicMention> = {}): PublicMention 
 }
 
 /** Alice's published site with its list of mentions. */
-async function live(mentions: (url: string, requests: number) => PublicMention[] | string) {
+async function liveSite(mentions: (url: string, requests: number) => PublicMention[] | string) {
   const pages: Record<string, string> = {};
   let requests = 0;
   const server = await loopbackServer((request, response) => {
@@ -62,7 +62,7 @@ function build(server: LoopbackServer, setup: Partial<SiteSetup> = {}): Promise<
 
 describe("mentions on a site", () => {
   it("are listed newest first on separate pages, and under their post", async () => {
-    const server = await live((url) => [
+    const server = await liveSite((url) => [
       mention(3, { target: `${url}/posts/quinces/` }),
       mention(2, { under: `${url}/posts/quinces/`, type: "reply" }),
       mention(1),
@@ -86,7 +86,7 @@ describe("mentions on a site", () => {
   });
 
   it("link to their target page or feed, and mark replies", async () => {
-    const server = await live((url) => [
+    const server = await liveSite((url) => [
       mention(5, { target: `${url}/posts/quinces/` }),
       mention(4, { target: `${url}/posts/quinces/`, type: "like" }),
       mention(3, { target: `${url}/twtxt.txt`, under: `${url}/posts/quinces/`, type: "reply" }),
@@ -109,7 +109,7 @@ describe("mentions on a site", () => {
   });
 
   it("form a conversation under their post, with the author's own replies", async () => {
-    const server = await live((url) => {
+    const server = await liveSite((url) => {
       const under = { target: `${url}/twtxt.txt`, type: "reply" } as const;
       return [
         mention(5, { ...under, type: "like", target: `${url}/posts/quinces/` }),
@@ -137,7 +137,7 @@ describe("mentions on a site", () => {
   });
 
   it("are shown as one reply if a twt is received from its feed and its page, which links to another post", async () => {
-    const server = await live((url) => {
+    const server = await liveSite((url) => {
       const twt = { type: "reply", under: `${url}/posts/quinces/`, hash: "hashofbob1", hashV1: "abcdefg" } as const;
       return [
         mention(1, { ...twt, target: `${url}/twtxt.txt` }),
@@ -150,7 +150,7 @@ describe("mentions on a site", () => {
   });
 
   it("belong to a post that is linked by a reply in another post's conversation", async () => {
-    const server = await live((url) => {
+    const server = await liveSite((url) => {
       const [quinces, beans] = [`${url}/posts/quinces/`, `${url}/posts/beans/`];
       const bob = { hash: "hashofbob3", hashV1: "abcdefg" };
       return [
@@ -170,7 +170,7 @@ describe("mentions on a site", () => {
   });
 
   it("are one item in the list of all mentions if a twt has two targets or two sources", async () => {
-    const server = await live((url) => {
+    const server = await liveSite((url) => {
       const quinces = `${url}/posts/quinces/`;
       const twt = { hash: "hashofbob2", hashV1: "abcdefg" };
       return [
@@ -194,7 +194,7 @@ describe("mentions on a site", () => {
   });
 
   it("stay under their post, unnested, when the author's reply above them is deleted", async () => {
-    const server = await live((url) => [
+    const server = await liveSite((url) => [
       mention(3, { target: `${url}/twtxt.txt`, type: "reply", replyTo: "ownhash", under: `${url}/posts/answer/` }),
       mention(1, { target: `${url}/posts/quinces/`, type: "reply", hash: "hashofbob1", hashV1: "abcdefg" }),
     ]);
@@ -209,7 +209,7 @@ describe("mentions on a site", () => {
   });
 
   it("have other classes than the shortcode twtxtReply", async () => {
-    const server = await live((url) => [mention(1, { type: "reply", target: `${url}/posts/quinces/` })]);
+    const server = await liveSite((url) => [mention(1, { type: "reply", target: `${url}/posts/quinces/` })]);
     const layout = LAYOUT.replace("{% twtxtMentions %}", "{% twtxtReply %}{% twtxtMentions %}");
     const built = await build(server, { files: { ...FILES, "_includes/post.njk": layout } });
     const page = built.read("posts/quinces/index.html");
@@ -218,14 +218,14 @@ describe("mentions on a site", () => {
   });
 
   it("are empty: the page of all mentions says so in the site's words, and posts show nothing", async () => {
-    const server = await live(() => []);
+    const server = await liveSite(() => []);
     const built = await build(server, { options: options(server, `mentions: { words: { none: "Noch <keine>." } }`) });
     expect(built.read("mentions/index.html")).toContain(
       '</ol>\n<p class="twtxt-none">Noch &lt;keine&gt;.</p>\n</twtxt-',
     );
     expect(built.read("posts/quinces/index.html")).not.toContain("twtxt-none");
 
-    const some = await live(() => [mention(1)]);
+    const some = await liveSite(() => [mention(1)]);
     expect((await build(some)).read("mentions/index.html")).toContain(
       '<p class="twtxt-none" hidden="">No mentions yet.</p>',
     );
@@ -233,7 +233,7 @@ describe("mentions on a site", () => {
 
   it("are read page by page, and the newest 2,000 are shown under their post", async () => {
     const all: PublicMention[] = [];
-    const server = await live((url) => {
+    const server = await liveSite((url) => {
       if (all.length > 0) return all;
       for (let n = 0; n < 3000; n += 1) all.push(mention(n, n % 4 < 3 ? { target: `${url}/posts/quinces/` } : {}));
       return all;
@@ -247,7 +247,7 @@ describe("mentions on a site", () => {
   });
 
   it("belong to the same page with http and https, but to no other page", async () => {
-    const server = await live((url) => [
+    const server = await liveSite((url) => [
       mention(4, { target: `${url.replace("http:", "https:")}/posts/quinces/#top` }),
       mention(3, { target: `${url}/posts/quinces` }),
       mention(2, { target: `${url}/posts/quinces/?a` }),
@@ -258,7 +258,7 @@ describe("mentions on a site", () => {
   });
 
   it("are in no collection or feed, and change no other page", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const files = { ...FILES, "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
     const built = await build(server, { files });
     expect(built.read("all/index.html")).not.toContain("mentions");
@@ -266,7 +266,7 @@ describe("mentions on a site", () => {
   });
 
   it("are available to the site's own templates", async () => {
-    const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` }), mention(2)]);
+    const server = await liveSite((url) => [mention(1, { target: `${url}/posts/quinces/` }), mention(2)]);
     const files = {
       ...FILES,
       "own.njk": `{% for m in twtxt.mentions %}{{ m.author.name }} {% endfor %}|{% for m in "/posts/quinces/" | mentions %}{{ m.text }}{% endfor %}`,
@@ -280,7 +280,7 @@ describe("mentions on a site", () => {
   });
 
   it("are empty for a post without a page", async () => {
-    const server = await live((url) => [mention(1, { target: `${url}/` })]);
+    const server = await liveSite((url) => [mention(1, { target: `${url}/` })]);
     const files = {
       ...FILES,
       "posts/none.md": "---\ntags: posts\ndate: 2026-01-04\npermalink: false\n---\n",
@@ -292,7 +292,7 @@ describe("mentions on a site", () => {
   });
 
   it("do not override the site's own filter", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, "own.njk": `{{ "x" | mentions }}` },
       config: "config.addFilter('mentions', (text) => 'mine ' + text);",
@@ -301,7 +301,7 @@ describe("mentions on a site", () => {
   });
 
   it("use the words of the site", async () => {
-    const server = await live(() => [mention(2, { type: "like" }), mention(1)]);
+    const server = await liveSite(() => [mention(2, { type: "like" }), mention(1)]);
     const words = `{ title: "Erwähnungen", older: "Ältere", like: "mag <das>" }`;
     const built = await build(server, {
       options: options(server, `lang: "de", mentions: { perPage: 1, words: ${words} }`),
@@ -315,7 +315,7 @@ describe("mentions on a site", () => {
   });
 
   it("are not part of the twt if a post lists them in its body", async () => {
-    const server = await live((url) => [mention(1, { target: `${url}/posts/own/`, text: "*buy* [this](x) now" })]);
+    const server = await liveSite((url) => [mention(1, { target: `${url}/posts/own/`, text: "*buy* [this](x) now" })]);
     const body = "Before {% twtxtMentions %} after.\n\n{% twtxtMentions %}\n";
     const built = await build(server, {
       files: { ...FILES, "posts/own.md": post({ date: "2026-01-05", tags: "posts" }, body) },
@@ -326,7 +326,7 @@ describe("mentions on a site", () => {
 
   it("use the layout from the option, and their text is not run as a template", async () => {
     const hostile = `{{ 7 * 7 }}{% set x = 1 %}<script>alert(1)</script>\n# not Markdown`;
-    const server = await live(() => [
+    const server = await liveSite(() => [
       mention(1, {
         text: hostile,
         author: { name: `<b>"'</b>{{ nick }}`, url: "javascript:alert(1)", photo: "javascript:alert(1)" },
@@ -349,7 +349,7 @@ describe("mentions on a site", () => {
     ["who.njk", "---\npermalink: /mentions/\neleventyExcludeFromCollections: true\n---\nmine"],
     ["who.njk", "---\npermalink: /mentions/index.html\npagination: { data: list, size: 2 }\nlist: [1]\n---\nmine"],
   ])("leave the site's own page unchanged, with a notice: %s %j", async (file, content) => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, [file]: content },
       options: options(server, "mentions: { perPage: 1 }"),
@@ -368,7 +368,7 @@ describe("mentions on a site", () => {
   ])(
     "stop the build, and name the file, where %s belongs to a page that is made too late to be seen: %s",
     async (permalink, data) => {
-      const server = await live(() => [mention(2), mention(1)]);
+      const server = await liveSite(() => [mention(2), mention(1)]);
       const built = await buildSite({
         files: { ...FILES, "who.njk": `---\npermalink: ${permalink}\n${data}\n---\nmine` },
         options: options(server, "mentions: { perPage: 1 }"),
@@ -382,7 +382,7 @@ describe("mentions on a site", () => {
   );
 
   it("have pages on any site", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const files = { ...FILES, "mentions.png": "", "_data/layout.json": '"post.njk"' };
     const built = await build(server, { files, config: 'return { templateFormats: ["md", "njk"] };' });
     expect(names(built.read("mentions/index.html"))).toEqual(["bob1"]);
@@ -391,21 +391,21 @@ describe("mentions on a site", () => {
   });
 
   it("keep the style of their pages if a site bundles all styles, as the official starter does", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const config = 'config.addBundle("css", { toFileDirectory: "dist", bundleHtmlContentFromSelector: "style" });';
     const built = await build(server, { config });
     expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*html \{/);
   });
 
   it("have no pages if the option is false", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     const none = await build(server, { options: options(server, "mentions: { pages: false }") });
     expect(none.has("mentions/index.html")).toBe(false);
     expect(none.has("mentions/twtxt-mentions.js")).toBe(true);
   });
 
   it("are requested once while Eleventy is watching", async () => {
-    const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
+    const server = await liveSite((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
     const built = await build(server);
     const running = await watchSite(built, ["--watch", "--incremental"]);
     try {
@@ -424,7 +424,7 @@ describe("mentions on a site", () => {
   });
 
   it("come from the last deploy if the list cannot be read, with a warning", async () => {
-    const server = await live(() => "down");
+    const server = await liveSite(() => "down");
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: [mention(7)], next: null });
     const built = await build(server, { flags: { quietMode: true } });
     expect(names(built.read("mentions/index.html"))).toEqual(["bob7"]);
@@ -460,7 +460,7 @@ describe("mentions on a site", () => {
     const all = Array.from({ length: 250 }, (_, n) =>
       mention(n, { received: new Date(Date.parse("2026-11-20T09:00:00Z") - n * 1000).toISOString() }),
     );
-    const server = await live((_url, requests) => (requests < 2 ? all : "down"));
+    const server = await liveSite((_url, requests) => (requests < 2 ? all : "down"));
     const file = [mention(999, { received: "2026-11-20T09:00:00.000Z" }), ...all.slice(150)];
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: file, next: null });
     const built = await build(server);
@@ -473,7 +473,7 @@ describe("mentions on a site", () => {
     ["an error", "down"],
     ["another response", ""],
   ])("are unknown, not empty, if both lists respond with %s: pages have only the component", async (_, text) => {
-    const server = await live(() => text);
+    const server = await liveSite(() => text);
     if (text === "") server.pages["/mentions.json"] = "<html>";
     const built = await build(server);
     const page = built.read("mentions/index.html");
@@ -486,14 +486,14 @@ describe("mentions on a site", () => {
   });
 
   it("are unknown, with advice on static hosts if the host was detected", async () => {
-    const server = await live(() => "down");
+    const server = await liveSite(() => "down");
     const files = { ...FILES, "netlify.toml": "" };
     const built = await build(server, { files, options: `{ url: "${server.url}" }` });
     expect(built.log).toContain('If your host only serves files, give the plugin the option host: "static".');
   });
 
   it("are not requested if the site does not receive them itself", async () => {
-    const server = await live(() => [mention(1)]);
+    const server = await liveSite(() => [mention(1)]);
     for (const more of ['host: "static"', "mentions: false", 'webmention: "https://elsewhere.example/webmention"']) {
       const built = await build(server, { options: options(server, more) });
       expect(built.has("mentions/index.html")).toBe(false);
@@ -514,7 +514,7 @@ describe("mentions on a site", () => {
   ])(
     "have no effect on a static host, and the build says so once if they are in use: %s %#",
     async (more, layout, note) => {
-      const server = await live(() => []);
+      const server = await liveSite(() => []);
       const built = await build(server, {
         files: { ...FILES, "_includes/post.njk": layout || "{{ content | safe }}" },
         options: options(server, `host: "static", ${more}`),
@@ -527,7 +527,7 @@ describe("mentions on a site", () => {
   );
 
   it("have their endpoint in the feed and on pages if the site receives them itself", async () => {
-    const server = await live(() => []);
+    const server = await liveSite(() => []);
     const built = await build(server);
     expect(built.feed().fields.webmention).toEqual([`${server.url}/webmention`]);
     expect(built.read("posts/quinces/index.html")).toContain(`<link rel="webmention" href="${server.url}/webmention">`);
@@ -539,7 +539,7 @@ describe("mentions on a site", () => {
     ["", ""],
     [" with EleventyHtmlBasePlugin", "config.addPlugin(Base);"],
   ])("have pages with a path prefix%s", async (_, config) => {
-    const server = await live(() => "down");
+    const server = await liveSite(() => "down");
     server.pages["/blog/mentions.json"] = JSON.stringify({
       mentions: [2, 1].map((n) => mention(n, { target: `${server.url}/blog/posts/quinces/` })),
       next: null,
@@ -558,7 +558,7 @@ describe("mentions on a site", () => {
   });
 
   it("stop the build if the site has its own file at their path", async () => {
-    const server = await live(() => []);
+    const server = await liveSite(() => []);
     const built = await buildSite({
       files: { ...FILES, "own.njk": "---\npermalink: /mentions/mentions.json\n---\n[]" },
       options: options(server),
@@ -591,7 +591,7 @@ describe("docs/mentions.md", () => {
   });
 
   it("lists all classes and attributes for CSS and JavaScript", async () => {
-    const server = await live((url) => [
+    const server = await liveSite((url) => [
       ...(["mention", "reply", "like", "repost", "bookmark"] as const).map((type, n) =>
         mention(n, { type, target: `${url}/posts/quinces/` }),
       ),
@@ -617,7 +617,7 @@ describe("pictures of authors", () => {
   const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 
   it("are shown only with the option avatars", async () => {
-    const server = await live((url) => [mention(1, { author: { name: "b", url, photo: `${url}/me.png` } })]);
+    const server = await liveSite((url) => [mention(1, { author: { name: "b", url, photo: `${url}/me.png` } })]);
     const built = await build(server);
     expect(built.read("mentions/index.html")).not.toContain("<img");
     expect(server.asked).not.toContain("/me.png");
@@ -625,7 +625,7 @@ describe("pictures of authors", () => {
 
   it("come from the cache, as files of the site that image transforms do not change", async () => {
     const photo = "https://bob.example/me.png";
-    const server = await live((url) => [mention(1, { author: { name: "b", url, photo } })]);
+    const server = await liveSite((url) => [mention(1, { author: { name: "b", url, photo } })]);
     const first = await build(server, { options: options(server, "mentions: { avatars: true }") });
     expect(first.read("mentions/index.html")).not.toContain("<img");
 

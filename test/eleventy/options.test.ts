@@ -161,7 +161,7 @@ describe("the options", () => {
   });
 });
 
-describe("the error for an invalid option has its name, the expected value and the actual one", () => {
+describe("the error for an invalid option contains its name, the expected value and the actual value", () => {
   const wrong: [option: string, value: unknown, message: string][] = [
     ["url", "alice.example", `options.url: expected ${URL_WANTED}, got "alice.example".`],
     ["url", "http://alice.example", `options.url: expected ${URL_WANTED}, got "http://alice.example".`],

@@ -21,7 +21,7 @@ function note(minute: number, body: string, data: Record<string, unknown> = {}):
   return quoted({ date: at(minute), tags: ["posts"], ...data }, body);
 }
 
-/** All files below a folder, by path from there. */
+/** The content of all files in a folder, by relative path. */
 function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder)) return {};
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
@@ -143,7 +143,7 @@ describe("folders", () => {
 });
 
 describe("several languages", () => {
-  it("with one collection each are one feed", async () => {
+  it("with one collection each share one feed", async () => {
     const post = (minute: number, title: string, lang: string) => titled(minute, title, { tags: [`posts_${lang}`] });
     const built = await site({
       imports: `import { EleventyI18nPlugin } from "@11ty/eleventy";`,

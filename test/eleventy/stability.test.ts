@@ -16,7 +16,7 @@ const FIRST_DAY = Date.parse("2018-01-01T00:00:00Z");
 const DAYS = 6 * 365 + 1;
 const POSTS = 500;
 
-/** A post of the author. */
+/** The source of a post. */
 interface Draft {
   slug: string;
   date: number;
@@ -78,7 +78,7 @@ function changed(blog: readonly Draft[], change: Change, i: number): { blog: Dra
   }
   const at = change.at % blog.length;
   const old = blog[at];
-  if (!old) throw new Error("A blog without posts.");
+  if (!old) throw new Error("The blog has no posts.");
   const replacement = { remove: [], edit: [{ ...old, ...change }], redate: [{ ...old, ...change }] }[change.kind];
   return { blog: blog.toSpliced(at, 1, ...replacement), slug: old.slug };
 }

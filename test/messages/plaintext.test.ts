@@ -149,7 +149,7 @@ describe("a parsed message", () => {
 });
 
 describe("a read receipt", () => {
-  it("names a message by the SHA-256 of its plain text without one LF", () => {
+  it("identifies a message by the SHA-256 of its plaintext without one trailing LF", () => {
     const hash = createHash("sha256").update("one\n").digest("hex");
     expect(readHash(Buffer.from("one\n\n"))).toBe(hash);
     expect(readHash(Buffer.from("one\n"))).not.toBe(hash);

@@ -20,7 +20,7 @@ const STORES: [string, () => StreamingStore][] = [
 
 const base64 = (body: Uint8Array) => Buffer.from(body).toString("base64");
 
-/** The contents of a store as one text. */
+/** All keys and values of a store as one string. */
 async function dump(store: Store): Promise<string> {
   const keys = await store.keys("");
   const values = await Promise.all(keys.map(async (key) => Buffer.from((await store.get(key))?.bytes ?? "")));
@@ -169,7 +169,7 @@ describe("a delivery", () => {
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it.each([" Identity", ""])("202: a Content-Encoding that means none: %j", async (encoding) => {
+  it.each([" Identity", ""])("202: the Content-Encoding %j means no encoding", async (encoding) => {
     expect((await alicesInbox().send(BINARY, { headers: { "content-encoding": encoding } })).status).toBe(202);
   });
 
@@ -252,7 +252,7 @@ describe("concurrent deliveries", () => {
 describe("the quota of one address", () => {
   const limits = { messages: 30, bytes: ROOMY, retentionDays: null };
 
-  it("429: a tenth of the messages per day, deleted ones included; other addresses and repeats are accepted", async () => {
+  it("429: more than a tenth of the messages per day, including deleted ones; other addresses and repeats are accepted", async () => {
     const alice = alicesInbox({ limits });
     await alice.receive(sealed(1), sealed(1), sealed(2), sealed(3));
     await alice.delete(idOf(sealed(2)));
@@ -268,7 +268,7 @@ describe("the quota of one address", () => {
     expect((await alice.send(sealed(4))).status).toBe(202);
   });
 
-  it("429: a tenth of the bytes, but always one message", async () => {
+  it("429: more than a tenth of the bytes, except for a first message", async () => {
     const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
     expect((await alice.send(sealed(1, 2000))).status).toBe(202);
     expect((await alice.send(sealed(2, 300))).status).toBe(429);

@@ -244,9 +244,9 @@ describe("the event stream of a guest", () => {
     const next = async () => Buffer.from((await reader?.read())?.value ?? []).toString();
     expect(await next()).toBe("retry: 1000\n\n");
     expect(await next()).toContain(idOf(sealed(1)));
-    const coming = next();
+    const nextEvent = next();
     await deliver(alice, sealed(2));
-    expect(await coming).toContain(idOf(sealed(2)));
+    expect(await nextEvent).toContain(idOf(sealed(2)));
     await reader?.cancel();
   });
 

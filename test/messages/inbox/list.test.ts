@@ -18,7 +18,7 @@ import {
 const MESSAGES = "inbox/alice/messages/";
 
 /** Stores messages directly, a second apart. */
-async function filled(count: number, size = 300): Promise<AlicesInbox> {
+async function filledInbox(count: number, size = 300): Promise<AlicesInbox> {
   const alice = alicesInbox();
   for (let n = 0; n < count; n += 1) {
     const body = sealed(n, size);
@@ -46,7 +46,7 @@ describe("reading an inbox", () => {
     ["an expired signature", { signedAt: Date.parse("2026-11-20T08:53:00Z") }],
     ["a signature dated tomorrow", { signedAt: Date.parse("2026-11-21T09:00:00Z") }],
   ])("401: %s", async (_, options) => {
-    const alice = await filled(1);
+    const alice = await filledInbox(1);
     for (const headers of [{}, { accept: "text/event-stream" }]) {
       const response = await alice.ask("GET", INBOX, { ...options, headers });
       expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
@@ -55,7 +55,7 @@ describe("reading an inbox", () => {
   });
 
   it("401: a signature for another host, inbox or method", async () => {
-    const alice = await filled(1);
+    const alice = await filledInbox(1);
     for (const [method, url] of [
       ["GET", INBOX.replace("alice.example", "bob.example")],
       ["GET", INBOX.replace(/alice$/, "carol")],
@@ -69,7 +69,7 @@ describe("reading an inbox", () => {
   });
 
   it("403: an unknown key, or another author of the site", async () => {
-    const alice = await filled(1);
+    const alice = await filledInbox(1);
     for (const signer of [EVE, CAROL]) {
       expect(await outcomeOf(await alice.ask("GET", INBOX, { signer }))).toEqual({ status: 403, code: "not-allowed" });
     }
@@ -105,7 +105,7 @@ describe("an inbox", () => {
   });
 
   it("200: lists 250 messages on three pages, each once", async () => {
-    const alice = await filled(250);
+    const alice = await filledInbox(250);
     expect(await pages(alice)).toEqual([idsOf(0, 100), idsOf(100, 200), idsOf(200, 250)]);
     expect(await pages(alice, `${INBOX}?limit=70`)).toEqual([
       idsOf(0, 70),
@@ -127,7 +127,7 @@ describe("an inbox", () => {
 
   it("200: keeps a page of large messages below the platform's limit, with at least one message", async () => {
     const size = 64 * 1024;
-    const alice = await filled(60, size);
+    const alice = await filledInbox(60, size);
     const response = await alice.ask("GET");
     expect((await response.arrayBuffer()).byteLength).toBeLessThan(4_100_000);
     expect(await pages(alice)).toEqual([idsOf(0, 45, size), idsOf(45, 60, size)]);
@@ -135,7 +135,7 @@ describe("an inbox", () => {
   });
 
   it("200: continues after any item, even a deleted one", async () => {
-    const alice = await filled(4);
+    const alice = await filledInbox(4);
     const [, second] = await alice.items();
     await alice.delete(second?.id ?? "");
     const after = encodeURIComponent(`${second?.created}-${second?.id}`);
@@ -189,7 +189,7 @@ describe("an inbox", () => {
   });
 
   it("HEAD: returns the headers of GET without the messages", async () => {
-    const alice = await filled(3);
+    const alice = await filledInbox(3);
     const get = await alice.ask("GET", `${INBOX}?limit=2`);
     const head = await alice.ask("HEAD", `${INBOX}?limit=2`);
     expect([head.status, await head.text()]).toEqual([200, ""]);
@@ -208,7 +208,7 @@ describe("an inbox", () => {
     `after=2026-13-20T09:00:00.000Z-${"0".repeat(64)}`,
     "colour=red",
   ])("400: ?%s", async (query) => {
-    const alice = await filled(1);
+    const alice = await filledInbox(1);
     expect(await outcomeOf(await alice.ask("GET", `${INBOX}?${query}`))).toEqual({ status: 400, code: "bad-request" });
   });
 

@@ -23,7 +23,7 @@ import {
 const MESSAGES = "inbox/alice/messages/";
 const HEARTBEAT = ": still here\n\n";
 
-async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}) {
+async function subscribe(alice: AlicesInbox, { url = INBOX, headers = {} } = {}) {
   const response = await alice.ask("GET", url, { headers: { accept: "text/event-stream", ...headers } });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   const reader = response.body?.getReader();
@@ -37,7 +37,7 @@ async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}
 }
 
 /** Resolves when the stream has sent everything and waits. */
-async function asleep({ clock }: AlicesInbox): Promise<void> {
+async function untilIdle({ clock }: AlicesInbox): Promise<void> {
   for (let turn = 0; turn < 1000 && clock.sleepers.size === 0; turn += 1) await setImmediate();
   expect(clock.sleepers.size).toBe(1);
 }
@@ -69,7 +69,7 @@ describe("a subscription", () => {
   it("sends stored messages, then new ones immediately", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2));
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     expect(Object.fromEntries(stream.response.headers)).toMatchObject({
       "cache-control": "private, no-store",
       vary: "accept",
@@ -77,11 +77,11 @@ describe("a subscription", () => {
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
     expect(await stream.next()).toBe(eventOf(2, "2026-11-20T09:00:00.001Z"));
     const third = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await alice.send(sealed(3));
     expect(await third).toBe(eventOf(3, "2026-11-20T09:00:00.002Z"));
     const fourth = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await alice.send(sealed(4));
     expect(await fourth).toBe(eventOf(4, "2026-11-20T09:00:00.002Z"));
     await stream.cancel();
@@ -102,7 +102,7 @@ describe("a subscription", () => {
         },
       },
     });
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     duringListing = async () => void (await alice.send(sealed(1)));
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
     await stream.cancel();
@@ -111,9 +111,9 @@ describe("a subscription", () => {
   it("lists messages again when one arrives for its user, but not for other users", async () => {
     const { listings, ...store } = watchedStore(memoryStore());
     const alice = alicesInbox({ store });
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     const first = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     listings.length = 0;
     expect((await alice.send(sealed(1), { url: "https://alice.example/inbox/carol" })).status).toBe(202);
     await setImmediate();
@@ -125,9 +125,9 @@ describe("a subscription", () => {
 
   it("sends a message from another process after the next listing", async () => {
     const alice = alicesInbox();
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     const first = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await alicesInbox({ store: alice.store, clock: alice.clock }).send(sealed(1));
     await setImmediate();
     expect(alice.clock.sleepers.size).toBe(1);
@@ -139,15 +139,15 @@ describe("a subscription", () => {
   it("sends each message once, even one stored late with an earlier time", async () => {
     const alice = alicesInbox();
     await storeDirectly(alice, 1, "2026-11-20T08:59:58.000Z");
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T08:59:58.000Z"));
     const late = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await storeDirectly(alice, 2, "2026-11-20T08:59:50.000Z");
     alice.clock.step(5 * SECOND);
     expect(await late).toBe(eventOf(2, "2026-11-20T08:59:50.000Z"));
     const then = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await alice.send(sealed(3));
     expect(await then).toBe(eventOf(3, "2026-11-20T09:00:05.000Z"));
     await stream.cancel();
@@ -168,7 +168,7 @@ describe("a subscription", () => {
     await storeDirectly(alice, 1, "2026-11-20T08:57:59.999Z");
     await storeDirectly(alice, 2, "2026-11-20T08:58:00.000Z");
     await storeDirectly(alice, 4, "2026-11-20T08:59:30.000Z");
-    const stream = await subscribed(alice, where(`2026-11-20T08:59:00.000Z-${idOf(sealed(3))}`));
+    const stream = await subscribe(alice, where(`2026-11-20T08:59:00.000Z-${idOf(sealed(3))}`));
     expect(await stream.next()).toBe(eventOf(2, "2026-11-20T08:58:00.000Z"));
     expect(await stream.next()).toBe(eventOf(4, "2026-11-20T08:59:30.000Z"));
     await stream.cancel();
@@ -177,10 +177,10 @@ describe("a subscription", () => {
   it("sends a heartbeat after 15 seconds, and ends after its maximum duration", async () => {
     const clock = steppedClock();
     const alice = alicesInbox({ clock, subscribe: { streamMs: 40 * SECOND, lookMs: 60 * SECOND, sleep: clock.sleep } });
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     for (const expected of [HEARTBEAT, HEARTBEAT, null]) {
       const next = stream.next();
-      await asleep(alice);
+      await untilIdle(alice);
       clock.step(expected === null ? 10 * SECOND - 1 : 15 * SECOND - 1);
       await setImmediate();
       expect(clock.sleepers.size).toBe(1);
@@ -193,7 +193,7 @@ describe("a subscription", () => {
   it("stops between two messages when its maximum duration is over", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
     alice.clock.step(50 * SECOND);
     expect(await stream.next()).toBeNull();
@@ -203,16 +203,16 @@ describe("a subscription", () => {
     const host = new AbortController();
     const alice = alicesInbox({ signal: host.signal });
     await alice.receive(sealed(1), sealed(2));
-    const waiting = await subscribed(alice);
+    const waiting = await subscribe(alice);
     await waiting.next();
     await waiting.next();
     const end = waiting.next();
-    const slow = await subscribed(alice);
+    const slow = await subscribe(alice);
     await slow.next();
-    await asleep(alice);
+    await untilIdle(alice);
     host.abort();
     expect([await end, await slow.next()]).toEqual([null, null]);
-    expect(await (await subscribed(alice)).next()).toBeNull();
+    expect(await (await subscribe(alice)).next()).toBeNull();
     expect(alice.clock.sleepers.size).toBe(0);
     expect(getEventListeners(host.signal, "abort")).toEqual([]);
   });
@@ -221,12 +221,12 @@ describe("a subscription", () => {
     const host = new AbortController();
     const { listings, ...store } = watchedStore(memoryStore());
     const alice = alicesInbox({ signal: host.signal, store });
-    const waiting = await subscribed(alice);
+    const waiting = await subscribe(alice);
     const end = waiting.next();
-    await asleep(alice);
+    await untilIdle(alice);
     await waiting.cancel();
     expect(await end).toBeNull();
-    const idle = await subscribed(alice);
+    const idle = await subscribe(alice);
     await idle.cancel();
     expect(alice.clock.sleepers.size).toBe(0);
     expect(getEventListeners(host.signal, "abort")).toEqual([]);
@@ -270,7 +270,7 @@ describe("a subscription", () => {
   it("does not send a message that was deleted before its turn", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     expect(await stream.next()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
     await alice.delete(idOf(sealed(2)));
     expect(await stream.next()).toBe(eventOf(3, "2026-11-20T09:00:00.002Z"));
@@ -285,15 +285,15 @@ describe("a subscription", () => {
     expect(await outcomeOf(refused)).toEqual({ status: 503, code: "store-failed" });
     store.repair();
 
-    const stream = await subscribed(alice);
+    const stream = await subscribe(alice);
     const next = stream.next();
-    await asleep(alice);
+    await untilIdle(alice);
     store.fail({ when: "before", operation: "keys", times: 1 });
     alice.clock.step(5 * SECOND);
     await expect(next).rejects.toMatchObject({ code: "store-failed" });
     expect(alice.clock.sleepers.size).toBe(0);
     await alice.receive(sealed(1));
-    const again = await subscribed(alice);
+    const again = await subscribe(alice);
     expect(await again.next()).toMatch(idOf(sealed(1)));
     await again.cancel();
   });

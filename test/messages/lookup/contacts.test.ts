@@ -18,7 +18,7 @@ function emptyContacts() {
 const bobs = foundFor(BOB);
 const pinned = { address: BOB.address, key: BOB.kex, endpoint: bobs.endpoint, byDns: false, since: SINCE };
 /** The document of Bob's host under a new owner. */
-const taken = foundFor(BOB, { key: CAROL.kex, endpoint: "https://carol.example/inbox" });
+const newOwner = foundFor(BOB, { key: CAROL.kex, endpoint: "https://carol.example/inbox" });
 
 describe("a key", () => {
   it("is pinned on first use", async () => {
@@ -33,14 +33,14 @@ describe("a key", () => {
     const { contacts, clock } = emptyContacts();
     await contacts.pin(bobs);
     clock.time += 3600_000;
-    expect(await contacts.pin(taken)).toEqual(pinned);
-    expect(await contacts.pin({ ...taken, byDns: true })).toEqual(pinned);
+    expect(await contacts.pin(newOwner)).toEqual(pinned);
+    expect(await contacts.pin({ ...newOwner, byDns: true })).toEqual(pinned);
     expect(await contacts.get(BOB.address)).toEqual(pinned);
   });
 
   it("stays the first of two that are pinned concurrently", async () => {
     const { contacts } = emptyContacts();
-    const both = await Promise.all([contacts.pin(bobs), contacts.pin(taken)]);
+    const both = await Promise.all([contacts.pin(bobs), contacts.pin(newOwner)]);
     expect(both).toEqual([pinned, pinned]);
   });
 
@@ -59,13 +59,13 @@ describe("a key", () => {
     const accepted = {
       ...pinned,
       key: CAROL.kex,
-      endpoint: taken.endpoint,
+      endpoint: newOwner.endpoint,
       since: LATER,
       former: [{ key: BOB.kex, until: LATER }],
     };
-    expect(await contacts.accept(taken)).toEqual(accepted);
+    expect(await contacts.accept(newOwner)).toEqual(accepted);
     expect(await contacts.list()).toEqual([accepted]);
-    expect(await contacts.accept(taken)).toEqual(accepted);
+    expect(await contacts.accept(newOwner)).toEqual(accepted);
   });
 
   it("found through DNS is pinned on first use, and replaced by the domain's own key", async () => {
@@ -77,10 +77,10 @@ describe("a key", () => {
   it("key-changed: found through DNS, replaces no pinned key, even if the author accepts it", async () => {
     const { contacts } = emptyContacts();
     await contacts.pin(bobs);
-    await expect(contacts.accept({ ...taken, byDns: true })).rejects.toThrow(failsWith("key-changed"));
+    await expect(contacts.accept({ ...newOwner, byDns: true })).rejects.toThrow(failsWith("key-changed"));
     expect(await contacts.list()).toEqual([pinned]);
     expect(await contacts.forget(BOB.address)).toBe(true);
-    expect(await contacts.accept({ ...taken, byDns: true })).toMatchObject({ key: CAROL.kex, byDns: true });
+    expect(await contacts.accept({ ...newOwner, byDns: true })).toMatchObject({ key: CAROL.kex, byDns: true });
   });
 
   it("can be removed once", async () => {
@@ -97,7 +97,7 @@ describe("a key", () => {
     await contacts.pin(bobs);
     store.fail({ when: "before" });
     await expect(contacts.get(BOB.address)).rejects.toThrow(failsWith("store-failed"));
-    await expect(contacts.pin(taken)).rejects.toThrow(failsWith("store-failed"));
+    await expect(contacts.pin(newOwner)).rejects.toThrow(failsWith("store-failed"));
     await expect(contacts.list()).rejects.toThrow(failsWith("store-failed"));
     store.repair();
     expect(await contacts.list()).toEqual([pinned]);

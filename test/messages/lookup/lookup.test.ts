@@ -324,11 +324,11 @@ describe("looking up many addresses", () => {
   it("looks up each once, including failures, at most eight concurrently", async () => {
     const asked: string[] = [];
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const look = lookupOnce(async (address) => {
       asked.push(address);
       running += 1;
-      most = Math.max(most, running);
+      maxRunning = Math.max(maxRunning, running);
       await new Promise(setImmediate);
       running -= 1;
       if (address === CAROL.address) throw new TwtxtError("unreachable", "");
@@ -339,6 +339,6 @@ describe("looking up many addresses", () => {
     await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
     await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
     expect(asked).toEqual([...many, CAROL.address]);
-    expect(most).toBe(8);
+    expect(maxRunning).toBe(8);
   });
 });

@@ -50,7 +50,7 @@ async function hostOf(answer: (request: IncomingMessage, response: ServerRespons
   return { ...host, endpoint, client, delays };
 }
 
-/** The patience of the client passes when a test says so. @returns what lets it pass */
+/** Fakes timers. @returns a function that advances the clock past the client's timeout */
 function fakeTimeout(): () => void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());

@@ -25,7 +25,7 @@ interface MessageOptions {
   to?: Person[];
 }
 
-/** A message to Alice. */
+/** The text of a message to Alice. */
 function messageText({ by = BOB, from = by.address, text = "Hello", events = [] }: MessageOptions = {}): string {
   return formatMessage({ time: TIME, from, text, events });
 }
@@ -59,7 +59,7 @@ function reader(first: Found[] = []) {
   };
   const read = async (payload: string | Uint8Array) => {
     const [message] = await Promise.all(await openAll([payload]));
-    if (!message) throw new Error("Nothing was read.");
+    if (!message) throw new Error("No message was read.");
     return message;
   };
   const opened = async (payload: string) => {

@@ -40,7 +40,7 @@ describe("reading MessagePack", () => {
     expect(reader(text).text()).toBe("hi");
   });
 
-  it("reads a boolean, and no other type as one", () => {
+  it("reads a boolean, and rejects other types", () => {
     expect(reader("c3").boolean()).toBe(true);
     expect(reader("c2").boolean()).toBe(false);
     for (const other of ["00", "01", "c0", "90", "a0", "c4 00", "cc 01", "d0 01"]) {

@@ -16,7 +16,7 @@ const TEXT = utf8("2026-01-02T03:04:05Z\t(alice@alice.example)\thello\n");
 const SMALL_ORDER = hex("01".padEnd(64, "0"));
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
-/** 64 bytes: a seed and its public key. */
+/** A key pair of 64 bytes: the seed, then the public key. */
 function pairOf(seed: Uint8Array, { secretKey }: Primitives): Uint8Array {
   return Uint8Array.of(...seed, ...secretKey(seed).publicKey);
 }
@@ -176,7 +176,7 @@ describe.each(backends)("after sealing and opening on %s", (_name, primitives) =
     vi.unstubAllGlobals();
   });
 
-  it("no created array contains the payload key", () => {
+  it("no array created by the library contains the payload key", () => {
     const payloadKey = randomBytes(32);
     const left = [new Uint8Array(payloadKey), new Uint8Array(32).fill(4)];
     const random = () => left.shift() ?? new Uint8Array(32);

@@ -175,7 +175,7 @@ describe.each(backends)("key exchange on %s", (_name, primitives) => {
 
   it("gives both sides the same secret, with the seed's X25519 key", () => {
     const [alice, bob] = [primitives.secretKey(ALICE), primitives.secretKey(BOB)];
-    // x25519_public of the vectors for these seeds.
+    // From the vectors: x25519_public for these seeds.
     const aliceExchange = hex("1b1b58dd50ea14b60da17b790cd02754d970c9bab864ebb3c0f3016fe51d3f57");
     const bobExchange = hex("60346e7c911a5f6ba154129174cafe75b294ac3bbd5549632f48cec6266f8410");
     expect([...alice.agree(bobExchange)]).toEqual([...bob.agree(aliceExchange)]);

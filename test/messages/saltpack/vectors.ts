@@ -17,7 +17,7 @@ type Text =
   | { repeat_byte: number; length: number }
   | { rule: { mul: number; mod: number; length: number } };
 
-/** A good message. */
+/** A valid message. */
 export interface Vector {
   name: string;
   payload_key?: string;
@@ -82,7 +82,7 @@ export function scripted(...values: Uint8Array[]): () => Uint8Array {
 }
 
 function expectNoMore(): never {
-  throw new Error("the random bytes are used up");
+  throw new Error("no random bytes are left");
 }
 
 /** The keys in the order of the vector. A vector with X25519 keys has the seed 0x02... */

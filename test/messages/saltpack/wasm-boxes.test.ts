@@ -15,7 +15,7 @@ const random = (size: number) => new Uint8Array(randomBytes(size));
 
 function boxes() {
   const found = wasmBoxes();
-  if (found === null) throw new Error("This runtime does not support WebAssembly SIMD.");
+  if (found === null) throw new Error("This runtime cannot run the WebAssembly module.");
   return found;
 }
 

@@ -69,7 +69,7 @@ function sender(
   };
 }
 
-const brief = (reports: readonly Pick<RecipientReport, "address" | "state" | "why">[]) =>
+const summaryOf = (reports: readonly Pick<RecipientReport, "address" | "state" | "why">[]) =>
   reports.map(({ address, state, why }) => [address, state, why]);
 
 describe("sending a message", () => {
@@ -78,7 +78,7 @@ describe("sending a message", () => {
     const carol = await inbox(200);
     const alice = sender({ "bob.example": bob, "carol.example": carol });
     const reports = await alice.send(["bob@bob.example", "carol@carol.example"]);
-    expect(brief(reports)).toEqual([
+    expect(summaryOf(reports)).toEqual([
       ["bob@bob.example", "delivered", null],
       ["carol@carol.example", "delivered", null],
     ]);
@@ -87,7 +87,7 @@ describe("sending a message", () => {
     expect(await alice.sent()).toEqual([
       { id: ID, created: CREATED, sealed: `sealed ${ID}`, to: ["bob@bob.example", "carol@carol.example"] },
     ]);
-    expect(brief(alice.results)).toEqual(expect.arrayContaining(brief(reports)));
+    expect(summaryOf(alice.results)).toEqual(expect.arrayContaining(summaryOf(reports)));
   });
 
   it("stores nothing without `keepCopy`", async () => {
@@ -127,17 +127,17 @@ describe("sending a message", () => {
 
   it("delivers to at most four inboxes at once", async () => {
     const waiting: (() => void)[] = [];
-    let most = 0;
+    let maxWaiting = 0;
     const slow = await loopbackServer((_request, response) => {
       waiting.push(() => response.writeHead(202).end());
-      most = Math.max(most, waiting.length);
+      maxWaiting = Math.max(maxWaiting, waiting.length);
       // All four have arrived. A fifth one has time to arrive before they are answered.
       if (waiting.length === 4) setTimeout(() => waiting.splice(0).forEach((go) => void go()), 50);
     });
     const names = Array.from({ length: 8 }, (_, number) => `bob${number}.example`);
     const alice = sender(Object.fromEntries(names.map((name) => [name, slow])));
     await alice.send(names.map((name) => `bob@${name}`));
-    expect(most).toBe(4);
+    expect(maxWaiting).toBe(4);
     expect((await alice.sent())[0]?.to).toHaveLength(8);
   });
 });
@@ -157,7 +157,7 @@ describe("an undelivered message", () => {
     const [entry, ...others] = await alice.list();
     expect(others).toEqual([]);
     expect(entry).toMatchObject({ id: ID, created: CREATED, sealed: `sealed ${ID}` });
-    expect(brief(entry?.recipients ?? [])).toEqual([
+    expect(summaryOf(entry?.recipients ?? [])).toEqual([
       ["bob@bob.example", state, why],
       ["carol@carol.example", "delivered", null],
     ]);
@@ -166,7 +166,7 @@ describe("an undelivered message", () => {
 
   it("stays in the outbox if an inbox does not respond", async () => {
     const alice = sender({ "bob.example": await loopbackServer(() => {}) }, { totalMs: 150 });
-    expect(brief(await alice.send(["bob@bob.example"]))).toEqual([
+    expect(summaryOf(await alice.send(["bob@bob.example"]))).toEqual([
       ["bob@bob.example", "waiting", expect.stringContaining("could not be reached")],
     ]);
     expect(await alice.list()).toHaveLength(1);
@@ -187,7 +187,7 @@ describe("an undelivered message", () => {
     bob.answer.status = 202;
     expect(await alice.retry({ all: false })).toEqual([]);
     alice.clock.time = NOW + 35 * MINUTE;
-    expect(brief(await alice.retry({ all: false }))).toEqual([["bob@bob.example", "delivered", null]]);
+    expect(summaryOf(await alice.retry({ all: false }))).toEqual([["bob@bob.example", "delivered", null]]);
     expect(bob.answer.got).toEqual([`sealed ${ID}`]);
     expect(carol.answer.asked).toBe(1);
     expect(await alice.list()).toEqual([]);
@@ -327,7 +327,7 @@ describe("a store that fails", () => {
 
 describe("several processes", () => {
   const folder = () => mkdtempSync(join(work, "data-"));
-  const started = (...args: string[]): ChildProcess => {
+  const startSender = (...args: string[]): ChildProcess => {
     const child = fileURLToPath(new URL("outbox-child.mjs", import.meta.url));
     return spawn(process.execPath, [child, ...args], { stdio: ["ignore", "ignore", "inherit"] });
   };
@@ -341,7 +341,7 @@ describe("several processes", () => {
 
   it("lose no message if one is killed between two deliveries, but may repeat one", async () => {
     const data = folder();
-    const quick = await inbox();
+    const fast = await inbox();
     let onSlowRequest = () => {};
     const slowRequest = new Promise<void>((resolve) => {
       onSlowRequest = resolve;
@@ -353,18 +353,18 @@ describe("several processes", () => {
       if (isUp) response.writeHead(202).end();
       else onSlowRequest();
     });
-    const child = started(data, ID, String(NOW), `${quick.url}/inbox`, `${slow.url}/inbox`);
+    const child = startSender(data, ID, String(NOW), `${fast.url}/inbox`, `${slow.url}/inbox`);
     await slowRequest;
     child.kill("SIGKILL");
     await once(child, "close");
 
     isUp = true;
-    const [entry] = await outboxIn(data, [quick, slow], NOW).list();
+    const [entry] = await outboxIn(data, [fast, slow], NOW).list();
     expect(entry).toMatchObject({ id: ID, sealed: `sealed ${ID}` });
     expect(entry?.recipients[1]).toMatchObject({ state: "waiting" });
     // A process may still be running, so the claim of a killed one lasts for five minutes.
-    expect(await outboxIn(data, [quick, slow], NOW + 5 * MINUTE - 1).retry({ all: false })).toEqual([]);
-    const later = outboxIn(data, [quick, slow], NOW + 5 * MINUTE);
+    expect(await outboxIn(data, [fast, slow], NOW + 5 * MINUTE - 1).retry({ all: false })).toEqual([]);
+    const later = outboxIn(data, [fast, slow], NOW + 5 * MINUTE);
     expect((await later.retry({ all: false })).every(({ state }) => state === "delivered")).toBe(true);
     expect(got).toEqual([`sealed ${ID}`, `sealed ${ID}`]);
     expect(await later.list()).toEqual([]);
@@ -375,7 +375,7 @@ describe("several processes", () => {
     const data = folder();
     const bob = await inbox();
     const ids = ["1", "2", "3"].map((digit) => digit.repeat(64));
-    await Promise.all(ids.map((id) => once(started(data, id, String(NOW), `${bob.url}/inbox`), "close")));
+    await Promise.all(ids.map((id) => once(startSender(data, id, String(NOW), `${bob.url}/inbox`), "close")));
     expect(bob.answer.got.sort()).toEqual(ids.map((id) => `sealed ${id}`));
     expect((await outboxIn(data, [bob], NOW).sent()).map(({ id }) => id)).toEqual(ids);
   });
@@ -394,9 +394,9 @@ describe("several processes", () => {
     while ((await second.list())[0]?.recipients[1]?.state !== "failed" || bob.asked.length < 1) {
       await new Promise(setImmediate);
     }
-    expect(brief(await second.retry({ all: true }))[0]).toEqual(["bob@bob.example", "delivered", null]);
+    expect(summaryOf(await second.retry({ all: true }))[0]).toEqual(["bob@bob.example", "delivered", null]);
     fail();
-    expect(brief(await sending)[0]).toEqual(["bob@bob.example", "delivered", null]);
+    expect(summaryOf(await sending)[0]).toEqual(["bob@bob.example", "delivered", null]);
     expect((await first.list())[0]?.recipients[0]).toMatchObject({ state: "delivered" });
   });
 

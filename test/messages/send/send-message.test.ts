@@ -75,10 +75,10 @@ function alice(hosts: Record<string, LoopbackServer>) {
 }
 
 /** The opened messages of an inbox. */
-async function mailOf(
+async function messagesOf(
   { address, key, kex }: Person,
   { answer }: { answer: ReturnType<typeof hostAt> },
-  whereAliceIs: LoopbackServer,
+  aliceHost: LoopbackServer,
 ) {
   const client = new InboxClient({
     endpoint: `http://${address.split("@")[1]}/inbox/${address.split("@")[0]}`,
@@ -87,7 +87,7 @@ async function mailOf(
     now: () => NOW,
     sleep: async () => {},
   });
-  const network = neighbourhood({ "alice.example": whereAliceIs });
+  const network = neighbourhood({ "alice.example": aliceHost });
   const options = {
     keys: [key] as const,
     contacts: new Contacts(memoryStore(), () => NOW),
@@ -110,7 +110,7 @@ describe("sending a message", () => {
       [BOB, bobs],
       [CAROL, carols],
     ] as const) {
-      expect(await mailOf(who, blog, home)).toMatchObject([
+      expect(await messagesOf(who, blog, home)).toMatchObject([
         {
           id: sent.id,
           message: { address: ALICE.address, lines: [{ time: "2026-11-20T09:00:00Z", text: "Hello\nall" }] },
@@ -164,14 +164,14 @@ describe("sending a message", () => {
     hosts["bob.example"] = bobs;
     clock.time += 10 * MINUTE;
     expect(await outbox.retry({ all: false })).toMatchObject([{ id, state: "delivered" }]);
-    expect(await mailOf(BOB, bobs, home)).toMatchObject([{ id, trust: { trust: "verified" } }]);
+    expect(await messagesOf(BOB, bobs, home)).toMatchObject([{ id, trust: { trust: "verified" } }]);
     expect([await outbox.list(), (await outbox.sent()).length]).toEqual([[], 1]);
   });
 });
 
 describe("a message that is not sent", () => {
   /** Sends a message, and checks that none is stored or delivered. */
-  async function refusedWith(recipients: string[], message: Partial<MessageToSend> = {}, other?: LoopbackServer) {
+  async function failToSend(recipients: string[], message: Partial<MessageToSend> = {}, other?: LoopbackServer) {
     const bobs = await blogOf(BOB);
     const eves = other ?? (await hostWith({}));
     const down = await loopbackServer((_request, response) => response.destroy());
@@ -186,7 +186,7 @@ describe("a message that is not sent", () => {
 
   it("bad-address, no-such-address, unreachable: names each failing recipient", async () => {
     const addresses = [BOB.address, "nobody", EVE.address, "dan@down.example", "fay@fay.example"];
-    const { error } = await refusedWith(addresses);
+    const { error } = await failToSend(addresses);
     expect(error).toEqual(failsWith("bad-address", '"nobody"'));
     const lines = (error as Error).message.split("\n");
     expect(lines).toHaveLength(4);
@@ -199,7 +199,7 @@ describe("a message that is not sent", () => {
     ["bad-address", [BOB.address, ""], "expected an address"],
     ["bad-usage", [], "1 to 63 recipients, not 0"],
   ])("%s: to %j", async (code, addresses, text) => {
-    expect((await refusedWith(addresses)).error).toEqual(failsWith(code, text));
+    expect((await failToSend(addresses)).error).toEqual(failsWith(code, text));
   });
 
   it("bad-usage: more than 63 recipients, without a lookup", async () => {
@@ -211,7 +211,7 @@ describe("a message that is not sent", () => {
   it("key-changed: a key differs from the pinned one, which stays pinned", async () => {
     const document = { body: JSON.stringify({ endpoint: "https://eve.example/inbox", key: CAROL.kex }) };
     const host = await hostWith({ [discoveryPaths(EVE.address)[0] ?? ""]: document });
-    const { error, contacts } = await refusedWith([BOB.address, EVE.address], {}, host);
+    const { error, contacts } = await failToSend([BOB.address, EVE.address], {}, host);
     expect(error).toEqual(failsWith("key-changed", "There is a new key of eve@eve.example"));
     expect(contacts.find(({ address }) => address === EVE.address)?.key).toBe(EVE.kex);
     expect(host.asked).not.toContain("/inbox");
@@ -219,19 +219,19 @@ describe("a message that is not sent", () => {
 
   it("too-large: states the limit, and a text of that size fits", async () => {
     const people = [BOB, CAROL].map(({ address }) => address);
-    const say = async (length: number) => {
+    const sendText = async (length: number) => {
       const { send, outbox } = alice({ "bob.example": await blogOf(BOB), "carol.example": await blogOf(CAROL) });
       await send(people, { text: "a".repeat(length) });
       return outbox.sent();
     };
-    const error: unknown = await say(60_000).catch((thrown: unknown) => thrown);
+    const error: unknown = await sendText(60_000).catch((thrown: unknown) => thrown);
     expect(error).toEqual(failsWith("too-large", "The text has 60000 bytes"));
     const fitting = Number(/limit is (\d+) bytes/.exec((error as Error).message)?.[1]);
     expect(fitting).toBeGreaterThan(45_000);
-    const [copy] = await say(fitting);
+    const [copy] = await sendText(fitting);
     expect(copy?.sealed.length).toBeLessThanOrEqual(64 * 1024);
-    await expect(say(fitting + 200)).rejects.toThrow(failsWith("too-large"));
-    const { error: breaks } = await refusedWith([BOB.address], { text: "\n".repeat(20_000) });
-    expect(breaks).toEqual(failsWith("too-large", "The text has 60000 bytes"));
+    await expect(sendText(fitting + 200)).rejects.toThrow(failsWith("too-large"));
+    const { error: lineBreaks } = await failToSend([BOB.address], { text: "\n".repeat(20_000) });
+    expect(lineBreaks).toEqual(failsWith("too-large", "The text has 60000 bytes"));
   });
 });
