@@ -18,7 +18,7 @@ describe("the public API", () => {
     ]);
   });
 
-  // The examples of the docstrings.
+  // The examples from the docstrings.
   it("does what its documentation shows", () => {
     expect(api.parseFeed("# nick = bob\n\n2026-01-02T03:04:05Z\thello\n").twts[0]?.text).toBe("hello");
     expect(
@@ -50,12 +50,12 @@ describe("the public API of messages", () => {
     "secretKey",
   ];
 
-  it("has these names and no others, in a browser too", () => {
+  it("has these names and no others, also in a browser", () => {
     expect(Object.keys(messages).sort()).toEqual([...everywhere, "lookup"].sort());
     expect(Object.keys(browser).sort()).toEqual(everywhere);
   });
 
-  // The example of docs/messages.md.
+  // The example from docs/messages.md.
   it("does what its documentation shows", () => {
     const { decodeKey, encodeKey, formatMessage, open, parseMessage, seal, secretKey } = messages;
     const pair = (byte: number) => {

@@ -29,11 +29,11 @@ function mentions(file: string, word: string): boolean {
   return [file, ...(byFile.get(file)?.imports ?? [])].some((one) => byFile.get(one)?.text.includes(word));
 }
 
-/** @returns what is wrong with a step of a path; `null` for nothing */
+/** @returns the fault of a step of a path, or `null` */
 function faultAt(steps: readonly Step[], index: number): string | null {
   const [before, step] = [steps[index - 1], steps[index]];
   if (before === undefined || step === undefined) return null;
-  if ("handOver" in step) return isHandOver(step.handOver) ? null : `${step.handOver} is no hand-over`;
+  if ("handOver" in step) return isHandOver(step.handOver) ? null : `${step.handOver} is not a hand-over`;
   if ("handOver" in before)
     return isLeft(before.handOver, steps[index - 2], step) ? null : `${step.file} does not read`;
   const earlier = steps.slice(0, index).flatMap((one) => ("file" in one ? [one.file] : []));
@@ -44,14 +44,14 @@ function isHandOver(name: string): boolean {
   return name.startsWith(".") ? constantOf(name) !== undefined : endpoints.includes(name);
 }
 
-/** A file is written and read by its constant; a request has an endpoint, see {@link isHandOver}. */
+/** Whether both steps use the constant of a handed-over file. A request has an endpoint instead, see {@link isHandOver}. */
 function isLeft(name: string, writer: Step | undefined, reader: Step): boolean {
   if (!name.startsWith(".")) return true;
   const constant = constantOf(name) ?? name;
   return [writer, reader].every((step) => step !== undefined && "file" in step && mentions(step.file, constant));
 }
 
-/** The name of the constant of site.ts with this value. */
+/** The name of the constant in site.ts with this value. */
 function constantOf(value: string): string | undefined {
   return Object.entries(site).find(([, one]) => one === value)?.[0];
 }
@@ -69,7 +69,7 @@ describe("docs/architecture.md", () => {
     expect(named.filter((name) => !existsSync(`${root}plugin/${name}`) && !existsSync(root + name))).toEqual([]);
   });
 
-  it("names only symbols that their files have", () => {
+  it("names only symbols that exist in their files", () => {
     expect(symbols.length).toBeGreaterThan(15);
     const isMissing = ({ name, file }: (typeof symbols)[number]) =>
       !new RegExp(`\\b${name}\\b`).test(byFile.get(file)?.text ?? "");

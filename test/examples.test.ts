@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 const plugin = fileURLToPath(new URL("../plugin", import.meta.url));
 
-/** Examples without a value to compare, and why. */
+/** Examples without a value to compare, with the reason. */
 const WITHOUT_VALUE: Record<string, string> = {
   "http/time-slices.ts": "a loop",
   "messages/index.ts": "asks the network",
@@ -16,7 +16,7 @@ const WITHOUT_VALUE: Record<string, string> = {
 
 interface Example {
   file: string;
-  /** An expression with exports of the file. */
+  /** An expression that uses exports of the file. */
   call: string;
   /** An expression; `name: value` for one property of the result. Empty for an example without a value. */
   value: string;
@@ -28,7 +28,7 @@ const examples = readdirSync(plugin, { recursive: true, encoding: "utf8" })
   .flatMap((file) => examplesIn(file, readFileSync(join(plugin, file), "utf8")));
 const runnable = examples.filter(({ value }) => value !== "");
 
-/** Those that begin with a quote show a text that a function returns. */
+/** The calls in the examples; an example that starts with a quote is a returned text. */
 function examplesIn(file: string, source: string): Example[] {
   return [...source.matchAll(/@example (?!")(.+?)(?: \*\/)?$/gm)].map(([, line = ""]) => {
     const [call = "", value = ""] = line.split(" // ");
@@ -36,7 +36,7 @@ function examplesIn(file: string, source: string): Example[] {
   });
 }
 
-/** A text may be followed by a colon or comma and a comment. */
+/** A quoted text may be followed by a colon or comma and a comment. */
 function withoutComment(value: string): string {
   return /^"(?:[^"\\]|\\.)*"(?=[:,] )/.exec(value)?.[0] ?? value;
 }
@@ -46,7 +46,7 @@ function evaluate(expression: string, names: Record<string, unknown> = {}): unkn
 }
 
 describe("the examples of docstrings", () => {
-  // Examples show hints as users of npx see them.
+  // Examples show the hints for users of npx.
   beforeAll(() => void vi.stubEnv("npm_config_user_agent", "npm/11.0.0 node/v20.20.2"));
   afterAll(() => vi.unstubAllEnvs());
 
@@ -57,7 +57,7 @@ describe("the examples of docstrings", () => {
     else expect(result).toEqual(evaluate(value));
   });
 
-  it("have a value, but for a few", () => {
+  it("have a value, with few exceptions", () => {
     expect(runnable.length).toBeGreaterThan(20);
     const others = examples.filter(({ value }) => value === "").map(({ file }) => file);
     expect(others).toEqual(Object.keys(WITHOUT_VALUE));

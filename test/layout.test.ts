@@ -8,11 +8,11 @@ import { importedFile, netlifySources, roomOf, sources } from "./helpers/sources
 const PURE = ["feed", "messages/saltpack"];
 const NODE = /^node:/;
 
-/** Modules that can open connections, and what of them opens none. */
+/** Modules that can open connections, and their exports that open none. */
 const CLIENTS = /^(?:undici|node:(?:https?|http2|net|tls|dgram))$/;
 const OPENS_NOTHING = ["STATUS_CODES", "createServer", "isIP"];
 
-/** The values that a file imports from these modules: `*` for all of them. */
+/** The values that a file imports from these modules; `*` for all values. */
 function valuesFrom(modules: RegExp, text: string): string[] {
   const named = [...text.matchAll(/^import (?!type )([^;"]+?) from "([^"]+)"/gm)];
   const whole = [...text.matchAll(/\bimport\("([^"]+)"\)|^export [^;"]+ from "([^"]+)"/gm)];
@@ -22,7 +22,7 @@ function valuesFrom(modules: RegExp, text: string): string[] {
   ];
 }
 
-/** @param names - what stands between `import` and `from` */
+/** @param names - the text between `import` and `from` */
 function importedNames(names: string): string[] {
   const all = names.replace(/[{}]/g, "").split(",");
   return all.flatMap((name) => (/^\s*(?:type .*)?$/.test(name) ? [] : name.trim().replace(/(?<!\*) as .*/, "")));
@@ -32,17 +32,17 @@ function withoutComments(text: string): string {
   return text.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm, "");
 }
 
-/** Counted from the top; an import goes down, or stays in its own folder. */
+/** The index of a folder's floor, from the top. An import goes to a lower floor, or stays in its own folder. */
 function floorOf(room: string): number {
   return floors.findIndex((rooms) => rooms.includes(room));
 }
 
-describe("the house", () => {
-  it("has a floor for every room", () => {
+describe("the code of plugin/", () => {
+  it("has a floor for every folder", () => {
     expect(sources.filter(({ room }) => floorOf(room) < 0).map(({ file }) => file)).toEqual([]);
   });
 
-  it("has imports that go down only, and none between neighbours but on the ground", () => {
+  it("has imports only from the same folder, lower floors, and other folders of floor 9", () => {
     const ground = floorOf("feed");
     const upward = sources.flatMap(({ file, room, imports }) =>
       imports
@@ -56,7 +56,7 @@ describe("the house", () => {
     expect(upward).toEqual([]);
   });
 
-  it("has no circles", () => {
+  it("has no circular imports", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
       (byFile.get(from)?.imports ?? []).some(
@@ -65,7 +65,7 @@ describe("the house", () => {
     expect(sources.filter(({ file }) => reaches(file, file)).map(({ file }) => file)).toEqual([]);
   });
 
-  it("keeps clock, network and files out of what is pure", () => {
+  it("has no clock, network or files in its pure modules", () => {
     const impure = sources
       .filter(({ file }) => PURE.some((room) => file.startsWith(`${room}/`)))
       .filter(
@@ -76,7 +76,7 @@ describe("the house", () => {
     expect(impure.map(({ file }) => file)).toEqual([]);
   });
 
-  it("reads the environment and the clock at its edges alone", () => {
+  it("reads the environment and the clock only in its outer modules", () => {
     const readers = (what: RegExp) => sources.filter(({ text }) => what.test(text)).map(({ file }) => file);
     expect(readers(/process\.env/).filter((file) => !["cli", "author"].includes(roomOf(file)))).toEqual(["plugin.ts"]);
     const clockReaders = readers(/Date\.now|new Date\(\)/).filter(
@@ -85,7 +85,7 @@ describe("the house", () => {
     expect(clockReaders).toEqual(["plugin.ts"]);
   });
 
-  it("opens connections to strangers through the guard alone", () => {
+  it("opens connections to other hosts only through the guard", () => {
     const opening = [...sources, ...netlifySources].filter(({ text }) =>
       valuesFrom(CLIENTS, text).some((name) => !OPENS_NOTHING.includes(name)),
     );
@@ -101,11 +101,11 @@ describe("the house", () => {
     ['export * from "node:tls";', ["*"]],
     ['import type { Server } from "node:http";', []],
     ['import { request } from "./request.js";', []],
-  ])("finds what can open a connection in: %s", (text, names) => {
+  ])("finds the imports that can open a connection in: %s", (text, names) => {
     expect(valuesFrom(CLIENTS, text)).toEqual(names);
   });
 
-  it("uses the platform's fetch in the files alone for which biome.json permits it", () => {
+  it("uses the platform's fetch only in the files for which biome.json permits it", () => {
     const { overrides } = JSON.parse(readFileSync(new URL("../biome.json", import.meta.url), "utf8"));
     const permitted: string[] = overrides[0].includes.filter((file: string) => file.startsWith("!"));
     const using = [
@@ -117,28 +117,28 @@ describe("the house", () => {
     expect(using.map(({ file }) => `!${file}`).filter((file) => !permitted.includes(file))).toEqual([]);
   });
 
-  it("asks whether a text is a URL in one place, around the bug of URL.canParse in Node.js 20 and 22", () => {
+  it("uses URL.canParse only in url.ts, which works around its bug in Node.js 20 and 22", () => {
     expect(
       sources.filter(({ text }) => /\bURL\.canParse\b/.test(withoutComments(text))).map(({ file }) => file),
     ).toEqual(["url.ts"]);
   });
 
-  it("knows Eleventy in plugin/eleventy/ and the plugin's entry alone", () => {
+  it("imports plugin/eleventy/ only in the plugin's entry", () => {
     const knowing = sources.filter(
       ({ room, imports }) => room !== "eleventy" && imports.some((name) => roomOf(name) === "eleventy"),
     );
     expect(knowing.map(({ file }) => file)).toEqual(["plugin.ts"]);
   });
 
-  it("has the path of an endpoint in the table of routes alone", () => {
+  it("has the paths of endpoints only in the table of routes", () => {
     const path = /["'`](?:\/api\/v1\/|\/shared\b|\/health\b|\/mentions\.(?:json|txt)\b)/;
-    // The client is a server of its own.
+    // The client is a separate server.
     const others = sources.filter(({ room }) => room !== "client");
     const naming = [...others, ...netlifySources].filter(({ text }) => path.test(withoutComments(text)));
     expect(naming.map(({ file }) => file)).toEqual(["site/routes.ts"]);
   });
 
-  it("has scripts for the browser that need no Node.js, and small ones for mentions and the start of the contact form", () => {
+  it("has browser scripts that do not import Node.js; those for mentions and the start of the contact form import no heavy modules", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reachedFrom = (entry: string) => {
       const reached = new Set([entry]);
@@ -156,12 +156,12 @@ describe("the house", () => {
     }
   });
 
-  it("knows Netlify's packages in one file alone", () => {
+  it("imports Netlify's packages in only one file", () => {
     const knowing = sources.filter(({ imports }) => imports.some((name) => name.startsWith("@netlify/")));
     expect(knowing.map(({ file }) => file)).toEqual(["store/netlify.ts"]);
   });
 
-  it("has no top-level await, which would close it to require()", () => {
+  it("has no top-level await, which would break require()", () => {
     expect(
       sources.filter(({ text }) => /^(?:export )?(?:const .*= )?await /m.test(text)).map(({ file }) => file),
     ).toEqual([]);
@@ -169,7 +169,7 @@ describe("the house", () => {
 });
 
 describe("the main entry", () => {
-  it("loads neither a parser of HTML, nor the curves, nor undici, until a build needs them", () => {
+  it("does not load the HTML parser, the elliptic curves or undici until a build needs them", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reached = new Set<string>();
     const walk = (file: string) => {
@@ -186,7 +186,7 @@ describe("the main entry", () => {
 });
 
 describe("a server", () => {
-  it("loads before it listens whatever its handlers and jobs import later", () => {
+  it("loads the dynamic imports of its handlers and jobs before it listens", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reachedFrom = (roots: string[], importsOf: (text: string, file: string) => string[]) => {
       const reached = new Set(roots);
@@ -195,10 +195,10 @@ describe("a server", () => {
     };
     const everything = reachedFrom(["host/site-services.ts"], (text, file) => [
       ...staticImports(text, file),
-      ...laterImports(text, file),
+      ...dynamicImports(text, file),
     ]);
-    const later = [...everything].flatMap((file) => laterImports(byFile.get(file)?.text ?? "", file));
-    const preloaded = laterImports(byFile.get("host/site-host.ts")?.text ?? "", "host/site-host.ts");
+    const later = [...everything].flatMap((file) => dynamicImports(byFile.get(file)?.text ?? "", file));
+    const preloaded = dynamicImports(byFile.get("host/site-host.ts")?.text ?? "", "host/site-host.ts");
     const loaded = reachedFrom(["host/site-services.ts", ...preloaded], staticImports);
     expect(later.filter((name) => !loaded.has(name))).toEqual([]);
     expect(later).toContain("host/verification.ts");
@@ -206,7 +206,7 @@ describe("a server", () => {
 });
 
 describe("a benchmark", () => {
-  it("loads only modules that the compiled package has", () => {
+  it("loads only modules that exist in the compiled package", () => {
     const files = new Set(sources.map(({ file }) => file));
     const benches = filesBelow(fileURLToPath(new URL("../bench/", import.meta.url)));
     const loaded = benches.flatMap((file) => [
@@ -218,7 +218,7 @@ describe("a benchmark", () => {
 });
 
 describe("a helper of tests", () => {
-  it("registers its hooks with hooks.ts, since a worker imports it once for many files", () => {
+  it("registers its hooks with hooks.ts, because a worker imports it once for many files", () => {
     const helpers = filesBelow(fileURLToPath(new URL(".", import.meta.url))).filter(
       (file) => file.endsWith(".ts") && !/\.(?:test|spec)\.ts$/.test(file),
     );
@@ -237,11 +237,11 @@ function filesBelow(folder: string): string[] {
     });
 }
 
-function laterImports(text: string, file: string): string[] {
+function dynamicImports(text: string, file: string): string[] {
   return [...text.matchAll(/(?<!typeof )\bimport\("([^"]+)"\)/g)].map(([, name = ""]) => importedFile(name, file));
 }
 
-/** Those that loading a file loads: neither types nor what is imported later. */
+/** The imports that are loaded with a file: neither types nor dynamic imports. */
 function staticImports(text: string, file: string): string[] {
   return [...text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?"([^"]+)";/gm)].map(([, name = ""]) =>
     importedFile(name, file),

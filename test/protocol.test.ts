@@ -20,7 +20,7 @@ const MESSAGE = formatMessage({
   text: "See you at nine?\nI bring the bread.",
 });
 
-/** The block of the page behind a mark. */
+/** The code block of the page after a marker. */
 function example(mark: string): string {
   return new RegExp(`<!-- ${mark} -->\\n\`\`\`text\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? "";
 }
@@ -29,7 +29,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-/** As the page shows what has no sign of its own. */
+/** Replaces invisible characters with those that the page shows. */
 function visible(text: string): string {
   return text.replaceAll("\t", "⇥").replaceAll("\u2028", "⏎");
 }
@@ -41,7 +41,7 @@ describe("docs/protocol.md shows what the code does", () => {
     }
   });
 
-  it("the keys of X25519: the public one, and the private one that agrees", () => {
+  it("X25519 keys: the public key, and the private key that matches it", () => {
     const [publicKey = "", privateKey = ""] = example("exchange keys").match(/[0-9a-f]{64}/g) ?? [];
     expect(publicKey).toBe(hex(exchangeKeyOf(alice.publicKey) ?? new Uint8Array()));
     const clamped = createHash("sha512").update(seedOf(2)).digest().subarray(0, 32);
@@ -55,11 +55,11 @@ describe("docs/protocol.md shows what the code does", () => {
     expect(example("identity file")).toBe(identity);
   });
 
-  it("the order of look-ups", () => {
+  it("the order of lookups", () => {
     expect(example("look-up of alice@alice.example").trim().split("\n")).toEqual(discoveryPaths("alice@alice.example"));
   });
 
-  it("a message, its hash, and a receipt for it", () => {
+  it("a message, its hash and a receipt for it", () => {
     const hash = readHash(Buffer.from(MESSAGE));
     const from = { time: "2026-11-20T09:20:00Z", from: "alice@alice.example", text: "" };
     expect(example("message")).toBe(visible(MESSAGE));
@@ -67,7 +67,7 @@ describe("docs/protocol.md shows what the code does", () => {
     expect(example("receipt")).toBe(visible(formatMessage({ ...from, events: [receiptFor(hash)] })));
   });
 
-  it("a sealed message, which opens", () => {
+  it("a sealed message, which can be opened", () => {
     const pair = Uint8Array.of(...seedOf(2), ...alice.publicKey);
     const { plaintext, sender } = open(example("sealed message"), { key: pair });
     expect([new TextDecoder().decode(plaintext), hex(sender)]).toEqual([MESSAGE, hex(bob.publicKey)]);
@@ -85,7 +85,7 @@ describe("docs/protocol.md shows what the code does", () => {
     expect([example("proof"), example("proof signature")]).toEqual([signed[0], `${signature}\n`]);
   });
 
-  it("the inside of a sealed blob", () => {
+  it("the plaintext of a sealed blob", () => {
     const bytes = Buffer.from("Dear Bob,\n");
     const inside = formatSealedFile({ filename: "letter.txt", type: "text/plain; charset=utf-8", bytes });
     expect(example("sealed file")).toBe(new TextDecoder().decode(inside));

@@ -11,7 +11,7 @@ import { OPTIONS } from "../plugin/options.js";
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const readme = read("README.md");
 
-/** The table as the code has it. */
+/** The table of options, generated from the code. */
 function optionsTable(): string {
   const rows = Object.entries(OPTIONS.entries).map(([name, schema]) => {
     const inner = "wrapped" in schema ? schema.wrapped : schema;
@@ -22,7 +22,7 @@ function optionsTable(): string {
   return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** That of the options below an option, with the names of what is in its parts. */
+/** The table of the options below an option, with nested names. */
 function tableOf({ entries }: { entries: object }): string {
   const rows = rowsOf(entries as never, "");
   return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
@@ -49,7 +49,7 @@ function rowsOf(entries: Record<string, Documented>, prefix: string): string[] {
 }
 
 describe("the README", () => {
-  it("has every option with its default, as the code has it", () => {
+  it("lists every option of the code with its default", () => {
     const [, table = ""] = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(readme) ?? [];
     expect(table).toBe(optionsTable());
   });
@@ -59,12 +59,12 @@ describe("the README", () => {
     ["inbox", "docs/messages.md", INBOX],
     ["blobs", "docs/blobs.md", BLOBS],
     ["timeline", "docs/timeline.md", TIMELINE],
-  ])("has every option of `%s` in its own document", (name, file, options) => {
+  ])("lists every option of `%s` in its own document", (name, file, options) => {
     const marks = new RegExp(`<!-- ${name} options -->\\n([\\s\\S]*?)\\n<!-- \\/${name} options -->`);
     expect(marks.exec(read(file))?.[1]).toBe(tableOf(options));
   });
 
-  it("names the two lines that CI runs", () => {
+  it("names the two commands that CI runs", () => {
     expect(readme).toContain("npm ci && npm start");
     expect(readme).toContain("npm ci && npm test");
     expect(read(".ci/run")).toContain("npm ci && npm test");
@@ -72,12 +72,12 @@ describe("the README", () => {
   });
 });
 
-/** A document without its blocks of code. */
+/** A document without its code blocks. */
 function prose(file: string): string {
   return read(file).replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
 
-/** The ids that GitHub gives to the headings of a document, and those of its anchors. */
+/** The IDs that GitHub generates for the headings of a document, and those of its anchors. */
 function headingIds(file: string): string[] {
   const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => text);
   const ids = headings.map((text) =>

@@ -42,7 +42,7 @@ interface Asked {
 const read = (url = SHARED) => blob(settings, pages)(new Request(url), PRODUCTION);
 
 describe("the function blob on Netlify", () => {
-  it("201, 200: stores a blob in the site's Netlify Blobs, and shares it while it is public, also from the CDN", async () => {
+  it("201, 200: stores a blob in the site's Netlify Blobs, and serves it, also from the CDN, while it is public", async () => {
     const put = await ask("PUT", {
       headers: { "blob-public": "?1", "content-type": "text/plain" },
       body: Buffer.from("hello"),
@@ -56,7 +56,7 @@ describe("the function blob on Netlify", () => {
     expect(shown.headers.get("netlify-cache-tag")).toMatch(/^twtxt-blob-[0-9a-f]{32}$/);
   });
 
-  it("answers at the prefixed path, also if a proxy has removed the prefix", async () => {
+  it("responds at the prefixed path, also if a proxy has removed the prefix", async () => {
     const root = "https://alice.example/blog";
     ({ settings, pages } = siteOf(root, { key: ALICE.publicKey, blobs: true }));
     const url = `${root}/api/v1/blob/hello`;
@@ -75,13 +75,13 @@ describe("the function blob on Netlify", () => {
     for (const place of [shared, shared.replace("/blog", "")]) expect(await (await read(place)).text()).toBe("hello");
   });
 
-  it("413: accepts at most 4 MiB, whatever the options of the site are", async () => {
+  it("413: accepts at most 4 MiB, even if the site's options allow more", async () => {
     const put = await ask("PUT", { body: Buffer.alloc(4 * 2 ** 20 + 1) });
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
     expect(blobs.asked.some((asked) => asked.startsWith("PUT"))).toBe(false);
   });
 
-  it("purged false: the CDN cannot be purged; the blob is private at once", async () => {
+  it("purged false: makes a blob private at once even if the CDN cannot be purged", async () => {
     await ask("PUT", { headers: { "blob-public": "?1" }, body: Buffer.from("hello") });
     const answer = await ask("POST", {
       headers: { "content-type": "application/json" },
@@ -94,12 +94,12 @@ describe("the function blob on Netlify", () => {
     expect((await read()).status).toBe(404);
   });
 
-  it("403: stores nothing for another key", async () => {
+  it("403: stores no blob for another key", async () => {
     expect((await ask("PUT", { by: EVE, body: Buffer.from("hello") })).status).toBe(403);
     expect(blobs.asked).toEqual([]);
   });
 
-  it("stores what a preview receives separately", async () => {
+  it("stores blobs of a preview separately", async () => {
     const preview = { deploy: { context: "deploy-preview" }, ip: "192.0.2.1" };
     expect((await ask("PUT", { body: Buffer.from("hello"), context: preview })).status).toBe(201);
     expect((await ask("GET")).status).toBe(404);
@@ -107,7 +107,7 @@ describe("the function blob on Netlify", () => {
   });
 
   it.each([".html", ".htm", "/index.html", "/index.htm"])(
-    "404: answers the repeated request of netlify dev with %s like the first one; production does not",
+    "404: responds to the repeated request of netlify dev with %s as to the first one, but not in production",
     async (ending) => {
       vi.stubEnv("NETLIFY_DEV", "true");
       const signed = signRequest({ method: "GET", url: URL_OF_BLOB }, ALICE, Date.now());
@@ -117,7 +117,7 @@ describe("the function blob on Netlify", () => {
     },
   );
 
-  it("stores nothing if the configuration of a bucket is incomplete, and says what is missing", async () => {
+  it("stores no blob if the configuration of a bucket is incomplete, and names the missing variable", async () => {
     vi.stubEnv("TWTXT_S3_BUCKET", "alice");
     await expect(ask("PUT", { body: Buffer.from("hello") })).rejects.toThrow("TWTXT_S3_ENDPOINT");
     expect(blobs.asked).toEqual([]);

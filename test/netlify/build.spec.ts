@@ -57,7 +57,7 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("routes every method of their paths to them, so that they answer 405", () => {
+  it("routes every method of their paths to them, so that they can respond with 405", () => {
     const routes = Object.entries(manifest(example)).flatMap(([name, { routes = [] }]) =>
       (routes as { pattern: string; methods: string[] }[]).map(({ pattern, methods }) => [pattern, name, methods]),
     );
@@ -70,7 +70,7 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("limits only the rate of mentions, by address and domain", () => {
+  it("has a rate limit only for mentions, by address and domain", () => {
     const limits = Object.entries(manifest(example)).filter(([, { trafficRules }]) => trafficRules !== undefined);
     expect(limits.map(([name, { trafficRules }]) => [name, trafficRules])).toEqual([
       [
@@ -88,14 +88,14 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("schedules one and runs the other after a deploy", () => {
+  it("schedules one function, and runs another after a deploy", () => {
     const { "twtxt-scheduled": scheduled, "twtxt-deploy-succeeded": deployed } = manifest(example);
     expect(scheduled).toMatchObject({ schedule: "7 * * * *" });
     expect(scheduled?.eventSubscriptions).toBeUndefined();
     expect(deployed).toMatchObject({ eventSubscriptions: ["deploy_succeeded"] });
   });
 
-  it("packs the chunks of the bundle, and nothing else of node_modules", () => {
+  it("packs the chunks of the bundle, and no other files of node_modules", () => {
     const entries = namesInZip(readFileSync(join(example.folder, ".netlify/functions/twtxt-mention.zip")));
     const chunks = entries.filter((name) => name.includes("eleventy-plugin-twtxt/dist/netlify/"));
     expect(chunks).toContain("node_modules/eleventy-plugin-twtxt/dist/netlify/mentions.js");
@@ -104,8 +104,8 @@ describe("netlify build of the example", () => {
   });
 });
 
-it("a deleted post is answered with 410 and its page, also where the site rewrites every URL", async () => {
-  // `netlify dev` does not read the Frameworks API, so it gets the rules that the build has made of it.
+it("serves the page of a deleted post with status 410, even if the site rewrites every URL", async () => {
+  // `netlify dev` does not read the Frameworks API, so it gets the rules that the build created from it.
   const built = readFileSync(join(example.folder, ".netlify/netlify.toml"), "utf8");
   const rules = built.slice(built.indexOf("[[redirects]]"));
   example.write({ "netlify.toml": `[build]\n  publish = "_site"\n[dev]\n  framework = "#static"\n${rules}` });

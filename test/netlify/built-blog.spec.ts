@@ -11,9 +11,9 @@ const MIB = 2 ** 20;
 const OWNER = identityOf(7);
 const EVE = identityOf(randomBytes(32));
 
-/** At Netlify. */
+/** The blog on Netlify. */
 let alice: ConversingBlog;
-/** On a Node.js host. */
+/** The blog on a Node.js host. */
 let bob: ConversingBlog;
 let fan: Server;
 
@@ -53,13 +53,13 @@ describe("blobs under netlify dev", () => {
     expect(Buffer.from(await shared.arrayBuffer()).equals(contents.subarray(100, 200))).toBe(true);
   });
 
-  it("413: refuses a larger one", async () => {
+  it("413: refuses a larger blob", async () => {
     const put = await ask("PUT", "larger", { "content-type": "image/png" }, Buffer.alloc(4 * MIB + 1));
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
     expect((await ask("HEAD", "larger")).status).toBe(404);
   });
 
-  it("404: a blob that is made private is gone at once, and back when it is public again", async () => {
+  it("404: a blob is unavailable as soon as it is private, and available again once it is public", async () => {
     await ask("PUT", "page", { "content-type": "text/plain", "blob-public": "?1" }, Buffer.from("hello"));
     expect(await (await fetch(sharedUrl("page"))).text()).toBe("hello");
     const change = (isPublic: boolean) =>
@@ -72,7 +72,7 @@ describe("blobs under netlify dev", () => {
     expect((await fetch(sharedUrl("page"))).status).toBe(404);
   });
 
-  it("401, 403: refuses requests without the key of an owner", async () => {
+  it("401, 403: refuses requests that are unsigned or signed with another key", async () => {
     await ask("PUT", "mine", { "content-type": "image/png" }, Buffer.from("mine"));
     const answers = ["mine", "nothing"].map(async (key) => {
       const [unsigned, byEve] = await Promise.all([fetch(urlOf(key)), ask("GET", key, {}, undefined, EVE)]);
@@ -89,7 +89,7 @@ describe("blobs under netlify dev", () => {
   });
 });
 
-it("a blog under netlify dev and one behind eleventy-twtxt serve show the whole conversation, nested alike, and count a like", async () => {
+it("a blog under netlify dev and one under eleventy-twtxt serve show the same nested conversation, and count a like", async () => {
   const congratulation = await bob.reply(alice, "Congratulations!");
   await alice.lists(1);
   await alice.reply(bob, "Thanks!");

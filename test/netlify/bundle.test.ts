@@ -14,13 +14,13 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 const bundle = mkdtempSync(join(tmpdir(), "twtxt-bundle-"));
 const WRITTEN = "2026-01-02T03:04:05Z";
 
-/** Texts in the code that must be loaded late. */
+/** Texts in the code of modules that must not be loaded at the start. */
 const LATE = {
-  "a parser of HTML": "callAdoptionAgency",
-  "a parser of microformats": "u-uid",
-  mail: "STARTTLS",
-  "the curves": "isTorsionFree",
-  "the verification of signatures": "@signature-params",
+  "the HTML parser": "callAdoptionAgency",
+  "the microformats parser": "u-uid",
+  "the mail client": "STARTTLS",
+  "the elliptic curves": "isTorsionFree",
+  "signature verification": "@signature-params",
 };
 
 beforeAll(() => void execFileSync(process.execPath, [join(repo, "build/netlify.mjs"), bundle]));
@@ -33,7 +33,7 @@ describe("the bundle of the functions", () => {
     expect(readdirSync(bundle).filter((name) => name.endsWith(".js"))).toEqual(sources.sort());
   });
 
-  it("loads less than 120 kB to list the mentions, and less than 360 kB to receive one", () => {
+  it("loads less than 120 kB to list mentions, and less than 360 kB to receive one", () => {
     const sizeOf = (files: Iterable<string>) => [...files].reduce((sum, file) => sum + statSync(file).size, 0);
     const files = loadedWith(join(bundle, "mentions.js"));
     expect(files.length).toBeGreaterThan(1);
@@ -46,7 +46,7 @@ describe("the bundle of the functions", () => {
     expect(sizeOf(new Set([...files, ...receiving]))).toBeLessThan(360_000);
   });
 
-  it.each(Object.entries(LATE))("loads %s only when it is needed", (_what, word) => {
+  it.each(Object.entries(LATE))("loads %s only on first use", (_what, word) => {
     const chunks = readdirSync(join(bundle, "chunks")).map((name) => join(bundle, "chunks", name));
     const holders = chunks.filter((file) => readFileSync(file, "utf8").includes(word));
     const loaded = new Set(loadedWith(join(bundle, "mentions.js")));
@@ -54,13 +54,13 @@ describe("the bundle of the functions", () => {
     expect(holders.filter((file) => loaded.has(file))).toEqual([]);
   });
 
-  it("has the licences of the packages in it", () => {
+  it("contains the licences of the bundled packages", () => {
     const licenses = readFileSync(join(bundle, "LICENSES.txt"), "utf8");
     expect(licenses).toMatch(/^undici \d.* \(MIT\)\n\nMIT License\n/m);
     expect(licenses).toMatch(/^ipaddr\.js \d/m);
   });
 
-  it("has enough of undici to request a feed: a redirect, a compressed answer", async () => {
+  it("contains enough of undici to request a feed with a redirect and a compressed response", async () => {
     const { settings, pages } = siteOf("http://localhost:8888");
     const bob = await loopbackServer(({ url }, response) => {
       if (url === "/twtxt.txt") return response.writeHead(302, { location: "/feed" }).end();
@@ -81,7 +81,7 @@ describe("the bundle of the functions", () => {
     expect(bob.asked).toEqual(["/twtxt.txt", "/feed"]);
   });
 
-  it("reads author and text from the microformats of a page", async () => {
+  it("reads the author and text from a page's microformats", async () => {
     const { settings, pages } = siteOf("http://localhost:8888");
     const bob = await loopbackServer((_request, response) => {
       response.setHeader("content-type", "text/html");
@@ -118,7 +118,7 @@ describe("the sources of the functions", () => {
 });
 
 describe("undici in the sources", () => {
-  it("is used in one file only, and only what the bundle has of it", () => {
+  it("is imported in one file only, and only the parts that the bundle contains", () => {
     const files = readdirSync(join(repo, "plugin"), { recursive: true, encoding: "utf8" });
     const imports = files
       .filter((file) => file.endsWith(".ts"))

@@ -1,4 +1,4 @@
-// test/netlify/conversing-blog.ts: a blog of one note that replies to another one, under `netlify dev` or behind `eleventy-twtxt serve`.
+// test/netlify/conversing-blog.ts: a blog with one note that replies to another blog, served by `netlify dev` or `eleventy-twtxt serve`.
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -63,7 +63,7 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
     const file = await this.#type(COMMAND, ...args, "--allow-private-host", new URL(to.url).host);
     const page = `/${file.trim().replace(/\.md$/, "/")}`;
     await this.build();
-    // `serve` notices a build and sends its mentions without a request.
+    // `serve` detects a build, and sends its mentions without a request.
     if (this.#host === "netlify") {
       await until(() => this.#knows(page));
       await until(async () => (await deploySucceeded(this.url)).ok);
@@ -116,7 +116,7 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick,
     }
   }
 
-  /** Whether the function that receives mentions was loaded again after a build. */
+  /** Whether the function that receives mentions was reloaded after a build. */
   async #knows(page: string): Promise<boolean> {
     const { code } = (await (await this.mention("http://127.0.0.1:1/", page)).json()) as { code: string };
     return code === "address-refused";

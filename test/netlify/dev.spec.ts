@@ -13,8 +13,8 @@ interface Bob {
   server: Server;
   host: string;
   feed: string;
-  /** The bodies that were posted to his endpoint. */
-  told: string[];
+  /** The bodies of the requests to his endpoint. */
+  received: string[];
 }
 
 let bob: Bob;
@@ -25,7 +25,7 @@ let feedUrl: string;
 beforeAll(async () => {
   const port = await freePort();
   feedUrl = `http://localhost:${port}/twtxt.txt`;
-  bob = await bobWho(`@<alice ${feedUrl}> Good morning!`);
+  bob = await startBob(`@<alice ${feedUrl}> Good morning!`);
   const post = `---\ndate: ${minutesAgo(20)}\n---\nHello @<bob ${bob.feed}>!\n`;
   alice = await devSite({ url: `http://localhost:${port}`, nick: "alice" }, post);
   running = await netlifyDev(alice, port, {
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe("a blog under netlify dev", () => {
-  it("answers unsupported requests with its own handlers", async () => {
+  it("responds to unsupported requests with its own handlers", async () => {
     const put = await fetch(`${running.url}/webmention`, { method: "PUT", body: "x" });
     expect([put.status, put.headers.get("allow")]).toEqual([405, expect.stringContaining("POST")]);
     const post = await fetch(`${running.url}/webmention`, { method: "POST", body: "{}" });
@@ -49,14 +49,14 @@ describe("a blog under netlify dev", () => {
     expect((await fetch(`${running.url}/mentions.txt`)).status).toBe(401);
   });
 
-  it("400 address-refused: the source is in a private network that is not allowed", async () => {
+  it("400 address-refused: the source is on a private host that is not allowed", async () => {
     const answer = await mention(`http://127.0.0.1:1/twtxt.txt#:~:text=${WRITTEN}`, feedUrl);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "address-refused" });
     expect(await listed()).toEqual([]);
   });
 
-  it("stores a verified mention, lists it, and has it in the private feed", async () => {
+  it("stores a verified mention, lists it, and adds it to the private feed", async () => {
     const answer = await mention(`${bob.feed}#:~:text=${WRITTEN}`, feedUrl);
     expect(answer.status).toBe(200);
     expect(await listed()).toMatchObject([
@@ -70,16 +70,16 @@ describe("a blog under netlify dev", () => {
     ]);
   });
 
-  it("sends each mention of its posts once, in the scheduled run or after a deploy", async () => {
+  it("sends each mention of its posts once, in a scheduled run or after a deploy", async () => {
     await fetch(`${running.url}/.netlify/functions/twtxt-scheduled`, { method: "POST" });
-    expect(bob.told).toEqual([expect.stringContaining(encodeURIComponent(bob.feed))]);
+    expect(bob.received).toEqual([expect.stringContaining(encodeURIComponent(bob.feed))]);
     await deployed();
-    expect(bob.told).toHaveLength(1);
+    expect(bob.received).toHaveLength(1);
 
     alice.write({ "posts/again.md": `---\ndate: ${minutesAgo(10)}\n---\nOnce more, @<bob ${bob.feed}>.\n` });
     await until(async () => (await (await fetch(feedUrl)).text()).includes("Once more"));
     await deployed();
-    expect(bob.told).toHaveLength(2);
+    expect(bob.received).toHaveLength(2);
   });
 });
 
@@ -99,22 +99,22 @@ function minutesAgo(minutes: number): string {
   return new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, "");
 }
 
-async function bobWho(says: string): Promise<Bob> {
-  const told: string[] = [];
+async function startBob(text: string): Promise<Bob> {
+  const received: string[] = [];
   const server = createServer((request, response) => {
     if (request.method === "POST") {
       let body = "";
       request.on("data", (data) => (body += data));
       request.on("end", () => {
-        told.push(body);
+        received.push(body);
         response.writeHead(202).end();
       });
       return;
     }
     response.setHeader("content-type", "text/plain; charset=utf-8");
-    response.end(`# nick = bob\n# url = ${here()}/twtxt.txt\n# webmention = ${here()}/hook\n\n${WRITTEN}\t${says}\n`);
+    response.end(`# nick = bob\n# url = ${here()}/twtxt.txt\n# webmention = ${here()}/hook\n\n${WRITTEN}\t${text}\n`);
   });
   const here = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { server, host: new URL(here()).host, feed: `${here()}/twtxt.txt`, told };
+  return { server, host: new URL(here()).host, feed: `${here()}/twtxt.txt`, received };
 }

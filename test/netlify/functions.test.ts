@@ -11,7 +11,7 @@ import { telephone } from "../helpers/telephone.js";
 
 const PRODUCTION = { deploy: { context: "production" } };
 const PREVIEW = { deploy: { context: "deploy-preview" } };
-/** Netlify's tools set no context. */
+/** Netlify's local tools do not set a deploy context. */
 const LOCAL = { deploy: { context: "" } };
 const WRITTEN = "2026-01-02T03:04:05Z";
 
@@ -45,7 +45,7 @@ const mentioned = () =>
 const stores = () => [...new Set(blobs.asked.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
 
 describe("the store of a function", () => {
-  it("is a different one in production, in previews and under netlify dev", async () => {
+  it("differs between production, previews and netlify dev", async () => {
     await mentions(settings, pages)(get("/mentions.json"), PRODUCTION);
     expect(stores()).toEqual(["twtxt"]);
     await mentions(settings, pages)(get("/mentions.json"), PREVIEW);
@@ -56,8 +56,8 @@ describe("the store of a function", () => {
   });
 });
 
-describe("a source in a private network", () => {
-  it("is requested under netlify dev if it is allowed by name", async () => {
+describe("a source on a private host", () => {
+  it("is requested under netlify dev if the host is allowed", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const answer = await mentions(settings, pages)(mentioned(), LOCAL);
@@ -71,7 +71,7 @@ describe("a source in a private network", () => {
     ["production", PRODUCTION, { NETLIFY_DEV: "true", NETLIFY_LOCAL: "true" }],
     ["a preview", PREVIEW, {}],
     ["netlify serve", LOCAL, { NETLIFY_LOCAL: "true" }],
-  ])("400 address-refused: %s asks none", async (_place, context, variables) => {
+  ])("400 address-refused: is not requested in %s", async (_place, context, variables) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     const answer = await mentions(settings, pages)(mentioned(), context);
     expect(answer.status).toBe(400);
@@ -81,7 +81,7 @@ describe("a source in a private network", () => {
 });
 
 describe("a mention on Netlify", () => {
-  it("notifies the owner after its answer, while waitUntil keeps the function alive", async () => {
+  it("notifies the owner after the response, while waitUntil keeps the function alive", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const phone = await telephone();
@@ -104,7 +104,7 @@ describe("a mention on Netlify", () => {
 });
 
 describe("a preview", () => {
-  it("has none of the owner's secrets: 404 for the private feed, where production answers 401", async () => {
+  it("has none of the owner's secrets: 404 for the private feed, which is 401 in production", async () => {
     expect((await mentions(settings, pages)(get("/mentions.txt"), PRODUCTION)).status).toBe(401);
     expect((await mentions(settings, pages)(get("/mentions.txt"), PREVIEW)).status).toBe(404);
   });
@@ -125,7 +125,7 @@ describe("a production deploy", () => {
   });
 });
 
-describe("a signed request of the author", () => {
+describe("a signed request by the author", () => {
   const author = parseIdentity(
     formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: WRITTEN }),
     "alice",
@@ -137,20 +137,20 @@ describe("a signed request of the author", () => {
     return (await mentions(site.settings, site.pages)(new Request(url, { headers }), context)).status;
   };
 
-  it("is signed for the address of the site in production", async () => {
+  it("must be signed for the site's URL in production", async () => {
     vi.stubEnv("URL", "https://other.example");
     expect(await status("https://alice.example", PRODUCTION)).toBe(200);
     expect(await status("https://other.example", PRODUCTION)).toBe(401);
   });
 
-  it("is signed for the address of the local server under netlify dev", async () => {
+  it("must be signed for the local server's URL under netlify dev", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("URL", "http://localhost:8888");
     expect(await status("http://localhost:8888", LOCAL)).toBe(200);
     expect(await status("https://alice.example", LOCAL)).toBe(401);
   });
 
-  it("is signed for the address of a site that was built for this machine", async () => {
+  it("must be signed for the URL of a site that was built for this machine", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("URL", "http://localhost:8888");
     expect(await status("http://127.0.0.1:8888", LOCAL, "http://127.0.0.1:8888")).toBe(200);
@@ -158,12 +158,12 @@ describe("a signed request of the author", () => {
 });
 
 describe("the schedule", () => {
-  it("runs for production, even if Netlify's context does not say so", async () => {
+  it("runs for production, even if Netlify's context does not name production", async () => {
     await scheduled(settings, pages)(get("/"), LOCAL);
     expect(stores()).toEqual(["twtxt"]);
   });
 
-  it("sends under netlify dev for a site with a loopback address, and not for a site with a public one", async () => {
+  it("sends mentions under netlify dev for a site with a loopback URL, and not for a site with a public one", async () => {
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const real = siteOf("https://alice.example");
     await scheduled(real.settings, real.pages)(get("/"), LOCAL);

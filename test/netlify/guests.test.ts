@@ -32,18 +32,18 @@ function ask(method: "GET" | "POST", signer: typeof ALICE, headers: Record<strin
 }
 
 describe("guests on Netlify", () => {
-  it("200: the document of a guest; 404 without JSON for a malformed key", async () => {
+  it("200: serves the document of a guest; 404 without JSON for a malformed key", async () => {
     expect(await (await lookUp(DANA.publicKey)).json()).toEqual({ endpoint: INBOX, key: DANA.publicKey });
     const miss = await lookUp(DANA.publicKey.slice(0, -1));
     expect([miss.status, miss.headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
   });
 
-  it("404: guests are off", async () => {
+  it("404: guests are turned off", async () => {
     const { settings: without } = siteOf("https://alice.example", { key: ALICE.publicKey, inbox: { guests: false } });
     expect((await lookUp(DANA.publicKey, without)).status).toBe(404);
   });
 
-  it("202, 401 and 403: only an author of the site delivers, and only the guest reads; no author is notified", async () => {
+  it("202, 401 and 403: only authors of the site can deliver, and only the guest can read; no author is notified", async () => {
     const phone = await telephone();
     vi.stubEnv("TWTXT_WEBHOOK_URL", phone.url);
     const unsigned = new Request(INBOX, { method: "POST", body: Uint8Array.from(ARMORED) });
@@ -55,7 +55,7 @@ describe("guests on Netlify", () => {
     expect(phone.notes).toEqual([]);
   });
 
-  it("406: a guest gets no event stream, even where the author has turned it on: each second costs", async () => {
+  it("406: a guest gets no event stream, which is billed by the second, even if the author has turned it on", async () => {
     expect((await ask("GET", DANA, { accept: "text/event-stream" })).status).toBe(406);
   });
 });

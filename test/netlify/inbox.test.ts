@@ -54,7 +54,7 @@ describe("the function inbox on Netlify", () => {
     await stream.body?.cancel();
   });
 
-  it("429: counts requests by the address in Netlify's context", async () => {
+  it("429: counts requests by the client's address in Netlify's context", async () => {
     const from = async (ip: string, number: number) => (await deliver(sealed(number), { ...PRODUCTION, ip })).status;
     expect([await from("192.0.2.1", 1), await from("192.0.2.1", 2), await from("192.0.2.1", 3)]).toEqual([
       202, 202, 429,
@@ -62,7 +62,7 @@ describe("the function inbox on Netlify", () => {
     expect(await from("2001:db8::1", 3)).toBe(202);
   });
 
-  it("notifies the owner after its answer, while waitUntil keeps the function alive", async () => {
+  it("notifies the owner after the response, while waitUntil keeps the function alive", async () => {
     const phone = await telephone();
     vi.stubEnv("TWTXT_WEBHOOK_URL", phone.url);
     const later: Promise<void>[] = [];
@@ -76,7 +76,7 @@ describe("the function inbox on Netlify", () => {
     expect(phone.notes).toHaveLength(1);
   });
 
-  it("stores what a preview receives separately", async () => {
+  it("stores messages of a preview separately", async () => {
     await deliver(ARMORED, PREVIEW);
     expect(await (await ask()).json()).toEqual([]);
   });

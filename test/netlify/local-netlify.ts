@@ -1,4 +1,4 @@
-// test/netlify/local-netlify.ts: installed sites, and Netlify's command line on this machine.
+// test/netlify/local-netlify.ts: sites with the package installed, and Netlify's command line.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 export const NETLIFY = join(repo, "test/netlify/node_modules/.bin/netlify");
 const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
-/** Its environment: without the settings of this machine's user, and without telemetry. */
+/** The environment of Netlify's command line: without the user's settings, and without telemetry. */
 const environment = (home: string) => ({
   PATH: process.env.PATH,
   HOME: home,
@@ -30,7 +30,7 @@ export interface Site {
   remove(): void;
 }
 
-/** A project in which the package is installed as from its tarball. */
+/** Creates a project with the package installed from its tarball. */
 export async function newSite(files: Record<string, string>): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-netlify-"));
   await installPackage(folder);
@@ -48,7 +48,7 @@ export async function newSite(files: Record<string, string>): Promise<Site> {
   return site;
 }
 
-/** The example of this repository, as a site that has installed the package. */
+/** Creates the example of this repository as a site with the package installed. */
 export async function exampleSite(files: Record<string, string>, configuration: string): Promise<Site> {
   const { code } = transformSync(configuration, { loader: "ts" });
   const site = await newSite({
@@ -59,7 +59,7 @@ export async function exampleSite(files: Record<string, string>, configuration: 
   return site;
 }
 
-/** A blog with one post, for {@link netlifyDev}. @param options - of the plugin */
+/** Creates a blog with one post, for {@link netlifyDev}. @param options - the options of the plugin */
 export async function devSite(options: object, post: string): Promise<Site> {
   const port = await freePort();
   return newSite({
@@ -80,7 +80,7 @@ export default function (config) {
   });
 }
 
-/** Links the dependencies of this repository, so that nothing is downloaded. */
+/** Links the dependencies from this repository, so that nothing is downloaded. */
 async function installPackage(folder: string): Promise<void> {
   const modules = join(folder, "node_modules");
   const ours = join(modules, "eleventy-plugin-twtxt");
@@ -96,7 +96,7 @@ async function installPackage(folder: string): Promise<void> {
   rmSync(join(folder, filename));
 }
 
-/** Runs a command. @returns its output; throws with it on failure */
+/** Runs a command. @returns its output @throws Error with its output if it fails */
 export async function netlify(site: Site, args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await run(NETLIFY, args, { cwd: site.folder, env: environment(site.folder) });
   return stdout + stderr;
@@ -109,14 +109,14 @@ export interface RunningNetlify {
   stop(): Promise<void>;
 }
 
-/** Starts `netlify dev` on a port, and waits until it answers. */
+/** Starts `netlify dev` on a port, and waits until it responds. */
 export async function netlifyDev(site: Site, port: number, variables: Record<string, string>): Promise<RunningNetlify> {
-  // Two that start at the same time could both find the default port of the static server free.
+  // Two instances that start at the same time could choose the same default port for the static server.
   const ports = ["--port", String(port), "--staticServerPort", String(await freePort())];
   const child = spawn(NETLIFY, [...NETLIFY_DEV, ...ports], {
     cwd: site.folder,
     env: { ...environment(site.folder), ...variables },
-    // It starts other processes, which end only with its group.
+    // It starts other processes, so the whole process group is stopped.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -132,14 +132,14 @@ export async function netlifyDev(site: Site, port: number, variables: Record<str
     return running;
   } catch (error) {
     await running.stop();
-    throw new Error(`netlify dev does not come up:\n${log}`, { cause: error });
+    throw new Error(`netlify dev did not start:\n${log}`, { cause: error });
   }
 }
 
 /**
- * Netlify's call after a deploy.
+ * Calls the function that runs after a deploy, as Netlify does.
  *
- * @returns the answer of the function, which the command line calls with an event only by its old name
+ * @returns the response of the function; the command line passes it an event only under its old name
  */
 export function deploySucceeded(url: string): Promise<Response> {
   const time = new Date().toISOString();
@@ -157,14 +157,14 @@ export async function until(isSo: () => Promise<boolean>, isHopeless = () => fal
     if (await isSo().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  throw new Error("It has not come to be so.");
+  throw new Error("Timeout: the condition was not met.");
 }
 
 async function stopGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return;
   const ended = child.exitCode === null ? new Promise((resolve) => child.once("close", resolve)) : null;
   try {
-    // It may have ended while processes that it started are still running.
+    // It may have ended before the processes that it started.
     process.kill(-child.pid, "SIGTERM");
   } catch (error) {
     if (Object(error).code !== "ESRCH") throw error;

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it("is read by the scheduled function into the site's store, and served by a function of its own", async () => {
+it("is read into the site's store by the scheduled function, and served by its own function", async () => {
   for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockImplementation(() => {});
   await netlifyBlobs();
   const bob = await loopbackServer((_, response) => response.end("2026-01-02T03:04:05Z\thello\n"));
