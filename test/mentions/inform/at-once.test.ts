@@ -31,7 +31,7 @@ function alice(options: ReceiverOptions = {}) {
   return {
     ...site,
     /** Bob mentions Alice in a new twt. */
-    async hears(text: string) {
+    async receiveMention(text: string) {
       sent += 1;
       const timestamp = new Date(Date.parse("2026-11-19T18:00:00Z") + sent * 1000).toISOString().replace(".000", "");
       bob.twts[timestamp] = `@<alice ${FEED}> ${text}`;
@@ -39,7 +39,7 @@ function alice(options: ReceiverOptions = {}) {
       expect(status).toBe(200);
       return { timestamp };
     },
-    async gets(body: Uint8Array) {
+    async receiveMessage(body: Uint8Array) {
       const request = new Request(INBOX, { method: "POST", body: Buffer.from(body) });
       expect((await site.answer(request)).status).toBe(202);
     },
@@ -54,16 +54,16 @@ const NO_MAIL = { TWTXT_SMTP_URL: "", TWTXT_MAIL_TO: "" };
 const quotes = () => box.mails.map(({ text }) => text.match(/(?<=> @<alice \S+> ).*/g));
 
 describe("news after a quiet hour", () => {
-  it("is reported immediately by mail and webhook, without an hourly run, and later news in a digest", async () => {
+  it("is reported immediately by mail and webhook, without an hourly run; later news waits for a digest", async () => {
     const site = alice();
-    await site.hears("first");
+    await site.receiveMention("first");
     await site.settled();
     expect(quotes()).toEqual([["first"]]);
     expect(phone.notes).toEqual([expect.stringContaining("first")]);
 
     for (const text of ["second", "third"]) {
       site.clock.time += 10 * MINUTE;
-      await site.hears(text);
+      await site.receiveMention(text);
     }
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
@@ -80,25 +80,25 @@ describe("news after a quiet hour", () => {
 
   it("is reported immediately again after the next quiet hour", async () => {
     const site = alice();
-    await site.hears("first");
+    await site.receiveMention("first");
     await site.settled();
     site.clock.time += HOUR + MINUTE;
-    await site.hears("second");
+    await site.receiveMention("second");
     await site.settled();
     expect(quotes()).toEqual([["first"], ["second"]]);
     expect(phone.notes).toHaveLength(2);
   });
 
-  it("is reported once if many mentions arrive together", async () => {
+  it("is reported once if many mentions arrive at the same time", async () => {
     const site = alice();
-    await Promise.all(Array.from({ length: 20 }, (_, n) => site.hears(`number ${n}`)));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => site.receiveMention(`number ${n}`)));
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
   });
 
   it("is not reported again when the same mention is sent again", async () => {
     const site = alice();
-    const { timestamp } = await site.hears("first");
+    const { timestamp } = await site.receiveMention("first");
     await site.settled();
     site.clock.time += 3 * HOUR;
     expect((await site.mentioned({ source: bob.twt(timestamp), target: FEED })).status).toBe(200);
@@ -107,12 +107,12 @@ describe("news after a quiet hour", () => {
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
   });
 
-  it("does not delay the answer to the sender, however long a webhook takes", async () => {
+  it("does not delay the response to the sender, even with a slow webhook", async () => {
     const site = alice();
     const release = phone.hold();
-    await site.hears("first");
+    await site.receiveMention("first");
     await expect.poll(() => phone.notes.length).toBe(1);
-    await site.hears("second");
+    await site.receiveMention("second");
     release();
     await site.settled();
     expect(phone.notes).toHaveLength(1);
@@ -122,7 +122,7 @@ describe("news after a quiet hour", () => {
   it("is reported once by two processes with one store", async () => {
     const store = memoryStore();
     const [one, other] = [alice({ store }), alice({ store })];
-    await Promise.all([one.hears("first"), other.hears("second")]);
+    await Promise.all([one.receiveMention("first"), other.receiveMention("second")]);
     await Promise.all([one.settled(), other.settled()]);
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
     one.clock.time += 25 * HOUR;
@@ -130,12 +130,12 @@ describe("news after a quiet hour", () => {
     expect(quotes().flat().sort()).toEqual(["first", "second"]);
   });
 
-  it("is reported by the hourly run of another process if the first one ended", async () => {
+  it("is reported by another process's hourly run if the first process ended", async () => {
     const store = memoryStore();
     const options = { store, environment: NO_MAIL };
     const [killed, next] = [alice(options), alice(options)];
     const release = phone.hold();
-    await killed.hears("first");
+    await killed.receiveMention("first");
     await expect.poll(() => phone.notes.length).toBe(1);
 
     await next.services.runScheduled();
@@ -154,7 +154,7 @@ describe("news after a quiet hour", () => {
   it("is reported by the next hourly run if the mail server was down", async () => {
     const site = alice();
     box.refusal = "not now";
-    await site.hears("first");
+    await site.receiveMention("first");
     await site.settled();
     expect(site.log.join("\n")).toContain("not now");
     box.refusal = null;
@@ -163,19 +163,19 @@ describe("news after a quiet hour", () => {
     expect(quotes()).toEqual([["first"]]);
   });
 
-  it("is retried at most once in ten minutes while a webhook is down", async () => {
+  it("is retried at most every ten minutes while a webhook is down", async () => {
     const site = alice({ environment: { TWTXT_WEBHOOK_URL: "http://127.0.0.1:1/" } });
     for (let n = 0; n < 10; n += 1) {
-      await site.hears(`number ${n}`);
+      await site.receiveMention(`number ${n}`);
       await site.settled();
     }
     expect(site.log.filter((line) => line.includes("Notification by"))).toHaveLength(1);
   });
 
-  it("costs nothing if neither mail nor webhook is set up", async () => {
+  it("is neither reported nor recorded if no mail or webhook is configured", async () => {
     const store = memoryStore();
     const site = alice({ store, environment: { ...NO_MAIL, TWTXT_WEBHOOK_URL: "" } });
-    await site.hears("first");
+    await site.receiveMention("first");
     await site.settled();
     expect(await store.keys("inform/")).toEqual([]);
   });
@@ -184,14 +184,14 @@ describe("news after a quiet hour", () => {
 describe("a sealed message after a quiet hour", () => {
   it("is reported immediately, and later ones in the digest", async () => {
     const site = alice(INBOX_OPTIONS);
-    await site.gets(ARMORED);
+    await site.receiveMessage(ARMORED);
     await site.settled();
     expect(phone.notes).toEqual([expect.stringMatching(/^1 new sealed message\./)]);
     expect(box.mails).toHaveLength(1);
 
     site.clock.time += MINUTE;
-    await site.gets(sealed(1));
-    await site.hears("hello");
+    await site.receiveMessage(sealed(1));
+    await site.receiveMention("hello");
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
     site.clock.time += HOUR;
@@ -201,10 +201,10 @@ describe("a sealed message after a quiet hour", () => {
 
   it("is reported once if it is delivered again", async () => {
     const site = alice(INBOX_OPTIONS);
-    await site.gets(ARMORED);
+    await site.receiveMessage(ARMORED);
     await site.settled();
     site.clock.time += 3 * HOUR;
-    await site.gets(ARMORED);
+    await site.receiveMessage(ARMORED);
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
   });

@@ -35,7 +35,7 @@ const toWebhook = (url: string) => webhookChannel(url, fetch, PAGE);
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
 interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
-  /** `null` for none; default: mail to {@link box}. */
+  /** `null` for none; mail to {@link box} by default. */
   mail?: Channel | null;
   webhook?: Channel;
 }
@@ -53,7 +53,7 @@ function run({ mail = toBox(), webhook, ...change }: Run = {}) {
   });
 }
 
-/** Runs once an hour, or less often, for some hours, starting now. */
+/** Runs now and then every `everyHours`, for this many hours. */
 async function runFor(hours: number, change: Run = {}, everyHours = 1) {
   for (let hour = 0; hour < hours; hour += everyHours) {
     await run(change);
@@ -61,8 +61,8 @@ async function runFor(hours: number, change: Run = {}, everyHours = 1) {
   }
 }
 
-/** Adds a mention that arrives now, after all others. */
-function comes(text: string, change: Partial<StoredMention> = {}): StoredMention {
+/** Adds a mention received now, after all others. */
+function addMention(text: string, change: Partial<StoredMention> = {}): StoredMention {
   const received = new Date(time + stored.length).toISOString();
   const mention = storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change });
   stored.push(mention);
@@ -80,7 +80,7 @@ describe("private messages", () => {
     ],
   });
 
-  it("are counted, each once, without more details", async () => {
+  it("are counted once each, without further details", async () => {
     await run(inbox(3));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["3 new sealed messages"]);
     expect(box.mails[0]?.text.trim()).toBe("3 new sealed messages. To read: npx eleventy-twtxt message list");
@@ -91,8 +91,8 @@ describe("private messages", () => {
     expect(box.mails.at(-1)?.headers.subject).toBe("1 new sealed message");
   });
 
-  it("share a mail with mentions, and the note of the webhook", async () => {
-    comes("hello");
+  it("share a mail and a webhook notification with mentions", async () => {
+    addMention("hello");
     const notes: unknown[] = [];
     await run({
       ...inbox(1),
@@ -118,7 +118,7 @@ describe("private messages", () => {
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
   });
 
-  it("that nearly fill an inbox cause a warning, once until there was room again", async () => {
+  it("that nearly fill an inbox cause one warning, until there was room again", async () => {
     const days = [
       [10, 0.79],
       [10, 0.8],
@@ -140,16 +140,16 @@ describe("private messages", () => {
 });
 
 describe("the mail", () => {
-  it("names author, text and place, and how to show a held mention", async () => {
-    comes("are yours ripe?\n\nmine are");
-    const held = comes("buy this", {
+  it("contains author, text and post, and how to show a held mention", async () => {
+    addMention("are yours ripe?\n\nmine are");
+    const held = addMention("buy this", {
       state: "held",
       id: "c".repeat(32),
       author: { name: "eve", url: "https://eve.example/", photo: null },
     });
-    comes("", { type: "like", under: null, target: "https://alice.example/posts/quinces/", timestamp: null });
-    comes("so are mine", { type: "reply", under: "https://alice.example/posts/quinces/" });
-    comes("not this one", { state: "rejected" });
+    addMention("", { type: "like", under: null, target: "https://alice.example/posts/quinces/", timestamp: null });
+    addMention("so are mine", { type: "reply", under: "https://alice.example/posts/quinces/" });
+    addMention("not this one", { state: "rejected" });
     await run();
 
     expect(box.mails).toHaveLength(1);
@@ -187,15 +187,16 @@ All mentions: https://alice.example/mentions/`,
     );
   });
 
-  it("counts one mention as one", async () => {
-    comes("hello");
+  it("uses the singular for one mention", async () => {
+    addMention("hello");
     await run();
     expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example");
   });
 
-  it("quotes at most 50 mentions and counts the rest, however long they are", async () => {
+  it("quotes at most 50 mentions of any length and counts the rest", async () => {
     const text = "\u{1f344}".repeat(250);
-    for (let n = 0; n < 60; n += 1) comes(text, { author: { name: text, url: "https://bob.example/", photo: null } });
+    for (let n = 0; n < 60; n += 1)
+      addMention(text, { author: { name: text, url: "https://bob.example/", photo: null } });
     await run();
     const [mail] = box.mails;
     expect(mail?.headers.subject).toBe("60 new mentions of alice.example");
@@ -204,10 +205,10 @@ All mentions: https://alice.example/mentions/`,
     expect(Buffer.byteLength(mail?.text ?? "")).toBeLessThan(100_000);
   });
 
-  it("has no header and no line that a sender could forge", async () => {
+  it("has no header or line that a sender could forge", async () => {
     const evil =
       "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: npx eleventy-twtxt mentions approve 0";
-    comes(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
+    addMention(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
       state: "held",
       author: { name: evil, url: "https://eve.example/", photo: null },
     });
@@ -228,16 +229,16 @@ All mentions: https://alice.example/mentions/`,
   });
 });
 
-describe("when a digest is sent", () => {
+describe("digests", () => {
   const subjects = () => box.mails.map(({ headers }) => headers.subject);
 
-  it("immediately for the first mention, then at most one in digestHours, with all later mentions, each once", async () => {
+  it("are sent immediately for the first mention, then at most once per digestHours with all later mentions", async () => {
     await run();
-    comes("first");
+    addMention("first");
     await run();
     for (let half = 0; half < 47; half += 1) {
       time += HOUR / 2;
-      comes(`of half an hour ${half}`);
+      addMention(`of half an hour ${half}`);
       await run();
     }
     expect(box.mails).toHaveLength(1);
@@ -247,34 +248,34 @@ describe("when a digest is sent", () => {
     expect(box.mails[1]?.text).not.toContain("> first");
   });
 
-  it("immediately for the first news after a quiet hour, with all news that waited", async () => {
-    comes("first");
+  it("are sent immediately for the first news after a quiet hour, with all waiting news", async () => {
+    addMention("first");
     await run();
     time += HOUR / 2;
-    comes("second");
+    addMention("second");
     await run();
     await runFor(5);
     expect(subjects()).toEqual(["1 new mention of alice.example"]);
-    comes("third, hours later");
+    addMention("third, hours later");
     await run();
     expect(subjects()).toEqual(["1 new mention of alice.example", "2 new mentions of alice.example"]);
     time += HOUR / 2;
-    comes("fourth");
+    addMention("fourth");
     await run();
     expect(box.mails).toHaveLength(2);
   });
 
-  it("none within an hour of another, however often a sender removes a mention and sends it again", async () => {
+  it("are at least an hour apart, even if a sender repeatedly removes and sends a mention", async () => {
     for (let minute = 0; minute < 120; minute += 1) {
       stored.length = 0;
-      comes(`again ${minute}`);
+      addMention(`again ${minute}`);
       await run();
       time += 60_000;
     }
     expect(box.mails).toHaveLength(2);
   });
 
-  it("none immediately for a message after others that were read and deleted in between", async () => {
+  it("are not sent immediately for a message if earlier ones were read and deleted", async () => {
     const inbox = (...minutes: number[]) => ({
       inboxes: async () => [
         {
@@ -286,7 +287,7 @@ describe("when a digest is sent", () => {
     });
     await run(inbox(0));
     time += HOUR / 2;
-    comes("half an hour after the message");
+    addMention("half an hour after the message");
     time += HOUR / 2;
     await run(inbox(55));
     expect(box.mails).toHaveLength(1);
@@ -295,38 +296,38 @@ describe("when a digest is sent", () => {
     expect(subjects().at(-1)).toBe("1 new mention of alice.example, 1 new sealed message");
   });
 
-  it("none without news", async () => {
+  it("are not sent without news", async () => {
     await runFor(50);
     expect(box.mails).toEqual([]);
     expect(await store.keys("inform/")).toEqual([]);
   });
 
-  it("one for all mentions if mail is set up late", async () => {
-    comes("a year ago");
+  it("contain all earlier mentions if mail is configured later", async () => {
+    addMention("a year ago");
     time += 365 * 24 * HOUR;
     await runFor(50);
     expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining("> a year ago")]);
   });
 
-  it("one for a mention that appears an hour after its time, and none again if it is approved or changed", async () => {
-    comes("held", { state: "held", received: "2026-01-02T09:59:00.000Z" });
+  it("contain a mention that is stored an hour after its time, and do not repeat an approved or changed one", async () => {
+    addMention("held", { state: "held", received: "2026-01-02T09:59:00.000Z" });
     await run();
     const [held] = stored;
     if (held) stored[0] = { ...held, state: "shown", text: "changed" };
-    comes("late", { received: "2026-01-02T09:30:00.000Z" });
+    addMention("late", { received: "2026-01-02T09:30:00.000Z" });
     time += HOUR;
     await runFor(72);
     expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> held", "> late"]);
   });
 
-  it("one of concurrent runs sends it", async () => {
-    comes("hello");
+  it("are sent by one of several concurrent runs", async () => {
+    addMention("hello");
     await Promise.all([run(), run(), run()]);
     expect(box.mails).toHaveLength(1);
   });
 
-  it("one that fails is retried unchanged in the next run, and then the later news", async () => {
-    comes("first");
+  it("are retried unchanged in the next run after a failure, before later news", async () => {
+    addMention("first");
     box.refusal = "over quota";
     await run();
     expect(box.mails).toEqual([]);
@@ -334,15 +335,15 @@ describe("when a digest is sent", () => {
 
     box.refusal = null;
     time += HOUR;
-    comes("second");
+    addMention("second");
     await runFor(30);
     expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> first", "> second"]);
   });
 
-  it("one that fails for days loses no later news", async () => {
+  it("lose no later news after days of failures", async () => {
     box.refusal = "over quota";
     for (let day = 0; day < 5; day += 1) {
-      comes(`of day ${day}`);
+      addMention(`of day ${day}`);
       // The mail server makes each failure wait for a tenth of a second.
       await runFor(24, {}, 6);
     }
@@ -352,14 +353,14 @@ describe("when a digest is sent", () => {
     expect(quotes).toEqual([["> of day 0"], ["> of day 4", "> of day 3", "> of day 2", "> of day 1"]]);
   });
 
-  it("one that arrived without a confirmation is sent again with the same Message-ID", async () => {
-    comes("first");
+  it("are sent again with the same Message-ID if delivery was not confirmed", async () => {
+    addMention("first");
     box.isSilent = true;
     await run();
     expect(log).toHaveLength(1);
     box.isSilent = false;
     time += HOUR;
-    comes("second");
+    addMention("second");
     await run();
     expect(box.mails).toHaveLength(2);
     expect(box.mails[0]?.headers["message-id"]).toMatch(/^<[0-9a-f]{32}@alice\.example>$/);
@@ -371,8 +372,8 @@ describe("when a digest is sent", () => {
     expect(box.mails[2]?.headers["message-id"]).not.toBe(box.mails[0]?.headers["message-id"]);
   });
 
-  it("one whose run ended before it was sent is sent by a later run", async () => {
-    comes("hello");
+  it("are sent by a later run if their run ended before sending", async () => {
+    addMention("hello");
     await new Promise<void>((begun) => {
       const neverEnds: Channel = { ...toBox(), send: () => new Promise(() => begun()) };
       run({ mail: neverEnds });
@@ -384,8 +385,8 @@ describe("when a digest is sent", () => {
     expect(box.mails).toHaveLength(1);
   });
 
-  it("one whose run ended after it was sent is sent again with the same Message-ID", async () => {
-    comes("hello");
+  it("are sent again with the same Message-ID if their run ended after sending", async () => {
+    addMention("hello");
     await expect(run({ store: { ...store, put: endsAfter(1) } })).rejects.toThrow("the process ends");
     expect(box.mails).toHaveLength(1);
     time += HOUR;
@@ -397,21 +398,21 @@ describe("when a digest is sent", () => {
   it.each<[string, (mention: StoredMention) => StoredMention[]]>([
     ["rejected", (mention) => [{ ...mention, state: "rejected" }]],
     ["forgotten", () => []],
-  ])("a mention that was %s before a retry is not reported, and does not stop others", async (_name, decide) => {
-    comes("spam");
+  ])("do not contain a mention that was %s before a retry, and contain the others", async (_name, decide) => {
+    addMention("spam");
     box.refusal = "not now";
     await run();
     box.refusal = null;
     stored = stored.flatMap(decide);
     time += HOUR;
-    comes("hello", { identity: "https://carol.example/twtxt.txt" });
+    addMention("hello", { identity: "https://carol.example/twtxt.txt" });
     await run();
     expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> hello"]);
   });
 });
 
 describe("the mail server", () => {
-  it("gets user and password, percent-decoded; a refusal is logged without the password", async () => {
+  it("gets the percent-decoded user and password; a refusal is logged without the password", async () => {
     const logins: unknown[] = [];
     const server = await mailbox({
       disabledCommands: ["STARTTLS"],
@@ -421,7 +422,7 @@ describe("the mail server", () => {
         done(new Error(`No user ${username} with the password ${password}`));
       },
     });
-    comes("hello");
+    addMention("hello");
     const mail = mailTo(`smtp://alice%40mail.example:p%40ss%2Fword@${server.host}:${server.port}`);
     await run({ mail });
     expect(logins).toEqual([["alice@mail.example", "p@ss/word"]]);
@@ -433,13 +434,13 @@ describe("the mail server", () => {
 
   it("with an untrusted certificate gets no mail", async () => {
     const server = await mailbox({ secure: true, disabledCommands: ["AUTH"] });
-    comes("hello");
+    addMention("hello");
     await run({ mail: mailTo(`smtps://${server.host}:${server.port}`) });
     expect(server.mails).toEqual([]);
     expect(log).toEqual([expect.stringContaining("certificate")]);
   });
 
-  it("on another machine without encryption gets neither the password nor a mail", async () => {
+  it("on another machine gets neither the password nor a mail without encryption", async () => {
     const logins: unknown[] = [];
     const server = await mailbox({
       disabledCommands: ["STARTTLS"],
@@ -449,8 +450,8 @@ describe("the mail server", () => {
         done(null, { user: "alice" });
       },
     });
-    comes("hello");
-    // A name of this machine that does not look like one.
+    addMention("hello");
+    // A name of this machine that does not look local.
     await run({ mail: mailTo(`smtp://alice:secret@0.0.0.0:${server.port}`) });
     expect(logins).toEqual([]);
     expect(server.mails).toEqual([]);
@@ -459,13 +460,13 @@ describe("the mail server", () => {
 
   it("on this machine needs no certificate", async () => {
     const server = await mailbox({ disabledCommands: ["AUTH"] });
-    comes("hello");
+    addMention("hello");
     await run({ mail: mailTo(`smtp://${server.host}:${server.port}`) });
     expect(server.mails).toHaveLength(1);
   });
 
-  it("that cannot be reached is tried again", async () => {
-    comes("hello");
+  it("that cannot be reached is retried", async () => {
+    addMention("hello");
     await run({ mail: mailTo("smtp://127.0.0.1:1") });
     expect(log).toEqual([expect.stringContaining("ECONNREFUSED")]);
     time += HOUR;
@@ -484,7 +485,7 @@ describe("the mail server", () => {
     ["smtps://key:p@mail.example", { from: "alice@alice.example" }],
     ["smtps://bot%40alice.example:p@mail.example", { from: "bot@alice.example" }],
     ["smtps://key:p@mail.example?from=bot@alice.example", { from: "bot@alice.example" }],
-  ])("has the settings of %s", (url, settings) => {
+  ])("is configured by %s", (url, settings) => {
     expect(mailSettings(url, "alice@alice.example")).toMatchObject(settings);
   });
 
@@ -500,8 +501,8 @@ describe("the mail server", () => {
     ],
     ["smtps://u:s3cret@mail.example", "alice", /TWTXT_MAIL_TO: expected one address/],
     ["smtps://u:s3cret@mail.example", "a@b.example, c@d.example", /TWTXT_MAIL_TO: expected one address/],
-  ])("mail-failed, with what to write and without a secret: %s to %s", async (url, to, expected) => {
-    comes("hello");
+  ])("mail-failed, with the expected value and without a secret: %s to %s", async (url, to, expected) => {
+    addMention("hello");
     await run({ mail: mailTo(url, to) });
     expect(log).toEqual([expect.stringMatching(expected)]);
     expect(log[0]).not.toContain("s3cret");
@@ -524,16 +525,16 @@ describe("the webhook", () => {
     return { url: `${url}/my-topic`, notes, state };
   }
 
-  it("gets a plain POST in each run with news, once", async () => {
+  it("gets one plain-text POST in each run with news", async () => {
     const { url, notes } = await telephone();
     const note = { mail: null, webhook: toWebhook(url) };
     await run(note);
     expect(notes).toEqual([]);
-    comes("hello\nthere");
-    comes("buy this", { state: "held", author: { name: "eve", url: "https://eve.example/", photo: null } });
+    addMention("hello\nthere");
+    addMention("buy this", { state: "held", author: { name: "eve", url: "https://eve.example/", photo: null } });
     await run(note);
     time += HOUR;
-    comes("again");
+    addMention("again");
     await runFor(10, note);
 
     expect(notes).toHaveLength(2);
@@ -546,10 +547,11 @@ describe("the webhook", () => {
     expect(box.mails).toEqual([]);
   });
 
-  it("gets at most 4,096 bytes, and no header or line that a sender could forge", async () => {
+  it("gets at most 4,096 bytes, without a header or line that a sender could forge", async () => {
     const { url, notes } = await telephone();
     const evil = "\u{1f344}\r\nClick: https://eve.example/\r\n".repeat(20);
-    for (let n = 0; n < 15; n += 1) comes(evil, { author: { name: evil, url: "https://eve.example/", photo: null } });
+    for (let n = 0; n < 15; n += 1)
+      addMention(evil, { author: { name: evil, url: "https://eve.example/", photo: null } });
     await run({ mail: null, webhook: toWebhook(url) });
     const [note] = notes;
     expect(Buffer.byteLength(note?.body ?? "")).toBeLessThan(4096);
@@ -560,7 +562,7 @@ describe("the webhook", () => {
 
   it("gets ASCII headers for a site with an internationalized name", async () => {
     const { url, notes } = await telephone();
-    comes("hello");
+    addMention("hello");
     await run({ mail: null, webhook: webhookChannel(url, fetch, "https://bücher.example/erwähnt/") });
     expect(notes[0]?.headers).toMatchObject({
       title: "1 new mention of xn--bcher-kva.example",
@@ -569,11 +571,11 @@ describe("the webhook", () => {
   });
 
   it.each([500, 302, 404])(
-    "that answers %i is tried again; redirects are not followed and its URL is not logged",
+    "that responds with %i is retried, without following redirects or logging its URL",
     async (status) => {
       const { url, notes, state } = await telephone(status);
       const note = { mail: null, webhook: toWebhook(url) };
-      comes("hello");
+      addMention("hello");
       await run(note);
       expect(notes).toHaveLength(1);
       expect(log).toEqual([expect.stringContaining(`TWTXT_WEBHOOK_URL answered ${status}`)]);
@@ -586,8 +588,8 @@ describe("the webhook", () => {
     },
   );
 
-  it("that cannot be reached is tried again, and its URL is not logged; the mail is sent", async () => {
-    comes("hello");
+  it("that cannot be reached is retried, its URL is not logged, and the mail is sent", async () => {
+    addMention("hello");
     await run({ webhook: toWebhook(`${await deadUrl()}/my-topic`) });
     expect(log).toEqual([expect.stringContaining("TWTXT_WEBHOOK_URL could not be reached (ECONNREFUSED)")]);
     expect(log[0]).not.toContain("my-topic");
@@ -599,7 +601,7 @@ describe("the webhook", () => {
     ["https://u:my-topic@ntfy.example/", /expected an http or https URL without user and password/],
     ["file:///my-topic", /expected an http or https URL/],
   ])("hook-failed, with a reason and without the URL: %s; the mail is sent", async (url, why) => {
-    comes("hello");
+    addMention("hello");
     await run({ webhook: toWebhook(url) });
     expect(log).toEqual([expect.stringMatching(why)]);
     expect(log[0]).not.toContain("my-topic");

@@ -11,14 +11,14 @@ import { mailbox } from "../../helpers/mailbox.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const PAGE = "https://alice.example/mentions/";
-/** As many as a mail quotes, so that each text is in one. */
+/** The maximum number of mentions in a mail, so that each text is quoted. */
 const QUOTED = 50;
 const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 const TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
-/** The line above each quotation: only the name is a stranger's. */
+/** The line above each quotation: only the name is from the sender. */
 const HEADLINE = /^.{1,80} (?:mentioned|replied to|liked|reposted|bookmarked) https:\/\/alice\.example\/\S+$/;
 
-/** Each text as the text of a mention and as the name of its author, in the numbers that one mail quotes. */
+/** Each text as the text of a mention and as its author's name, in groups that fit into one mail. */
 const MAILS = Array.from({ length: Math.ceil(HOSTILE_TEXTS.length / QUOTED) }, (_, n) =>
   HOSTILE_TEXTS.slice(n * QUOTED, (n + 1) * QUOTED).map(
     (text, i): StoredMention =>
@@ -47,7 +47,7 @@ async function notify(mentions: readonly StoredMention[], channel: Channel): Pro
 }
 
 describe("hostile texts in a notification", () => {
-  it("add no header, part or unquoted line to a mail, which is plain text", async () => {
+  it("add no header, part or unquoted line to a plain-text mail", async () => {
     const box = await mailbox();
     const channel = mailChannel(`smtp://${box.host}:${box.port}`, "alice@alice.example", {
       page: PAGE,
@@ -72,7 +72,7 @@ describe("hostile texts in a notification", () => {
     }
   });
 
-  it("add no header to a webhook and no field to ntfy, and each has a line of its own", async () => {
+  it("add no header to a webhook and no field to ntfy, and stay on separate lines", async () => {
     const bodies: { headers: Record<string, unknown>; text: string }[] = [];
     const server = await loopbackServer((request, response) => {
       let text = "";
@@ -95,7 +95,7 @@ describe("hostile texts in a notification", () => {
   });
 });
 
-/** A headline, quoted lines, the source, and how to show a mention that is held. */
+/** Expects a headline, quoted lines, the source, and how to show a held mention. */
 function expectPassage([headline, ...lines]: readonly string[]): void {
   expect(headline).toMatch(HEADLINE);
   const rest = lines.filter((line) => !/^>(?: |$)/.test(line));

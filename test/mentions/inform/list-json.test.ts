@@ -72,12 +72,12 @@ describe("the list of mentions", () => {
     expect(parseMentionList(JSON.parse(text))).toEqual(JSON.parse(text));
   });
 
-  it("200: neither held nor rejected mentions", async () => {
+  it("200: no held or rejected mentions", async () => {
     stored = [storedMention({ state: "held" }), storedMention({ state: "rejected", received: at(2) })];
     expect(JSON.parse((await ask()).text)).toEqual({ mentions: [], next: null });
   });
 
-  it("200: those of one target and under it, for any spelling of its URL", async () => {
+  it("200: mentions of a target and those under it, for any spelling of its URL", async () => {
     stored = [
       storedMention({ received: at(1), target: PAGE }),
       storedMention({ received: at(2), under: PAGE }),
@@ -88,7 +88,7 @@ describe("the list of mentions", () => {
     expect(received((await ask("?target=https://old.example/twtxt.txt")).text)).toEqual([at(3), at(2)]);
   });
 
-  it("200: 20 by default, at most 100, and the rest with a cursor", async () => {
+  it("200: 20 mentions by default, at most 100, and the rest by cursor", async () => {
     stored = Array.from({ length: 150 }, (_, n) => storedMention({ received: new Date(n * 1000).toISOString() }));
     expect(received((await ask()).text)).toHaveLength(20);
 
@@ -113,7 +113,7 @@ describe("the list of mentions", () => {
     ["?target=", "bad-request"],
     ["?target=https://mallory.example/", "not-our-target"],
     ["?target=%2Fposts%2Fquinces%2F", "not-our-target"],
-  ])("400: %s is %s, and kept by no cache", async (query, code) => {
+  ])("400: %s is %s, and not cached", async (query, code) => {
     const { status, header, text } = await ask(query);
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({ code });
@@ -142,7 +142,7 @@ describe("the list of mentions", () => {
     expect((await ask("", { headers: { "if-none-match": etag } })).status).toBe(200);
   });
 
-  it("answers HEAD like GET, without the body", async () => {
+  it("responds to HEAD like GET, without the body", async () => {
     stored = [storedMention()];
     const [get, head] = [await ask(), await ask("", { method: "HEAD" })];
     expect(head).toMatchObject({ status: 200, text: "" });
@@ -150,7 +150,7 @@ describe("the list of mentions", () => {
     expect(head.header("netlify-cache-tag")).toBe("twtxt-mentions");
   });
 
-  it("may be read by any site, also by OPTIONS; 405 for other methods", async () => {
+  it("allows any origin, including preflight requests; 405 for other methods", async () => {
     expect((await ask()).header("access-control-allow-origin")).toBe("*");
     const options = await ask("", { method: "OPTIONS" });
     expect(options).toMatchObject({ status: 204 });

@@ -56,11 +56,11 @@ const textOf = (...mentions: StoredMention[]) => twtsOf(mentions)[0]?.text ?? ""
 
 describe("access to mentions.txt", () => {
   it.each([
-    ["HTTP Basic, the token as password", "", basic("alice", TOKEN)],
+    ["HTTP Basic with the token as password", "", basic("alice", TOKEN)],
     ["HTTP Basic with any user", "", basic("", TOKEN)],
-    ["HTTP Basic, the scheme in small letters", "", basic("x", TOKEN, "basic")],
+    ["HTTP Basic in lowercase", "", basic("x", TOKEN, "basic")],
     ["the parameter", `?token=${TOKEN}`, {}],
-    ["the parameter, behind somebody's own Basic", `?token=${TOKEN}`, basic("proxy", "other")],
+    ["the parameter, with HTTP Basic credentials of a proxy", `?token=${TOKEN}`, basic("proxy", "other")],
   ])("200: %s", async (_name, query, init) => {
     stored = [storedMention()];
     const { status, text } = await ask(query, init);
@@ -69,13 +69,13 @@ describe("access to mentions.txt", () => {
   });
 
   it.each([
-    ["nothing", "", {}],
+    ["no token", "", {}],
     ["another password", "", basic("alice", `${TOKEN}0`)],
-    ["the token as user", "", basic(TOKEN, "")],
+    ["the token as user name", "", basic(TOKEN, "")],
     ["an empty parameter", "?token=", {}],
-    ["a part of it", `?token=${TOKEN.slice(0, -1)}`, {}],
-    ["other letters", `?token=${TOKEN.toUpperCase()}`, {}],
-    ["what is no Base64", "", { headers: { authorization: "Basic \u00e4" } }],
+    ["a part of the token", `?token=${TOKEN.slice(0, -1)}`, {}],
+    ["the token in uppercase", `?token=${TOKEN.toUpperCase()}`, {}],
+    ["invalid Base64", "", { headers: { authorization: "Basic \u00e4" } }],
     ["another scheme", "", { headers: { authorization: `Bearer ${TOKEN}` } }],
   ])("401 bad-token: %s; the store is not read", async (_name, query, init) => {
     stored = [storedMention()];
@@ -88,7 +88,7 @@ describe("access to mentions.txt", () => {
     expect(asked).toBe(0);
   });
 
-  it("404: no token is set", async () => {
+  it("404: no token is configured", async () => {
     const handler = mentionsFeed({
       list: listOf(stored),
       token: undefined,
@@ -109,8 +109,8 @@ describe("access to mentions.txt", () => {
     ["abcdefghijklmnopqrstu", "21 letters"],
     ["0123456789abcdef0123456789abcde", "31 hex digits"],
     ["correct horse battery staple!", "words"],
-    ["abcdefghijklmnopqrstuv+/", "of letters that a URL has other uses for"],
-  ])("404: %j is no safe token (%s), and one line says what to do, without it", async (weak) => {
+    ["abcdefghijklmnopqrstuv+/", "characters with a meaning in URLs"],
+  ])("404: the unsafe token %j (%s) causes one log line with advice, without the token", async (weak) => {
     const handler = handlerOf(weak);
     expect((await ask(`?token=${encodeURIComponent(weak)}`, {}, handler)).status).toBe(404);
     expect((await ask("", basic("alice", weak), handler)).status).toBe(404);
@@ -120,12 +120,12 @@ describe("access to mentions.txt", () => {
     expect(asked).toBe(0);
   });
 
-  it("200: 22 letters that are not all hex digits are enough", async () => {
+  it("200: 22 letters suffice if not all are hex digits", async () => {
     const token = "Zyxwvutsrqponmlkjihg_-";
     expect((await ask(`?token=${token}`, {}, handlerOf(token))).status).toBe(200);
   });
 
-  it("stays out of caches and referrers, and HEAD is like GET", async () => {
+  it("is neither cached nor sent as referrer, and HEAD is like GET", async () => {
     stored = [storedMention()];
     const [get, head] = [
       await ask("", basic("alice", TOKEN)),
@@ -149,7 +149,7 @@ describe("access to mentions.txt", () => {
 });
 
 describe("a notice", () => {
-  it("gives time, author, the text as it was written, and the source", () => {
+  it("has time, author, the text as written, and the source", () => {
     const mention = storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>,\n\nyours are ripe" });
     expect(feedOf([mention])).toBe(
       `# nick = alice-mentions
@@ -162,7 +162,7 @@ describe("a notice", () => {
     expect(twtsOf([mention])[0]?.mentions).toEqual([{ nick: "alice", url: "https://alice.example/twtxt.txt" }]);
   });
 
-  it("of a page without a text gives its name and URL", () => {
+  it("of a page without a text has its name and URL", () => {
     const identity = "https://carol.example/likes/1/";
     const like = storedMention({ type: "like", text: "", identity, timestamp: null, instant: null });
     expect(textOf({ ...like, author: { name: "Carol (she/her)", url: identity, photo: null } })).toBe(
@@ -170,7 +170,7 @@ describe("a notice", () => {
     );
   });
 
-  it("exists for held mentions, marked as held, and not for rejected ones", () => {
+  it("marks held mentions, and is omitted for rejected ones", () => {
     const texts = twtsOf([
       storedMention({ state: "held", received: "2026-01-02T03:04:06.000Z" }),
       storedMention({ state: "rejected", received: "2026-01-02T03:04:07.000Z" }),
@@ -186,12 +186,12 @@ describe("a notice", () => {
     ["a tag", "#<spam https://eve.example/>"],
     ["a link", "[eve](https://eve.example/)"],
     ["a picture", "![eve](https://eve.example/pixel.png)"],
-    ["code that swallows what follows", "`eve"],
+    ["an unclosed code span", "`eve"],
     ["line ends", `eve${LS}2026-01-01T00:00:00Z\tforged\r\n2026-01-01T00:00:00Z\tforged`],
-    ["a change of direction", "\u202eeve\u2066"],
-    ["marks of direction", "\u200fe\u061cv\u200ee"],
-    ["what nobody sees", "e\u00adv\u200be\u2060\ufeff"],
-  ])("keeps a name a name: %s", (_name, name) => {
+    ["a direction override", "\u202eeve\u2066"],
+    ["direction marks", "\u200fe\u061cv\u200ee"],
+    ["invisible characters", "e\u00adv\u200be\u2060\ufeff"],
+  ])("has a name without markup or line ends: %s", (_name, name) => {
     const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
     const twts = twtsOf([mention]);
     expect(twts).toHaveLength(1);
@@ -204,7 +204,7 @@ describe("a notice", () => {
   });
 
   it.each(["", " \t ", "\u200b\u00ad", "<>[]", "\u202e", "\u200e"])(
-    "has the host for a name that is none: %j",
+    "has the host if the name has no visible characters: %j",
     (name) => {
       expect(textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } }))).toMatch(
         /^bob\.example mentioned you:/,
@@ -212,20 +212,20 @@ describe("a notice", () => {
     },
   );
 
-  it("keeps the characters of a name that letters and emoji need", () => {
+  it("keeps joiners and combining characters in names", () => {
     for (const name of ["\u0645\u06cc\u200c\u062e", "\u{1f468}\u200d\u{1f373}", "e\u0301ve"]) {
       const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
       expect(textOf(mention).split(LS)[0]).toBe(`${name} mentioned you:`);
     }
   });
 
-  it("has a short name for a long one, cut between two characters", () => {
+  it("truncates a long name between two characters", () => {
     const name = "\u{1f344}".repeat(500);
     const [first] = textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } })).split(LS);
     expect(first).toBe(`${"\u{1f344}".repeat(79)}… mentioned you:`);
   });
 
-  it("keeps 500 emoji, and drops control characters and direction overrides", () => {
+  it("keeps 500 emoji, and removes control characters and direction overrides", () => {
     const emoji = "\u{1f344}".repeat(250);
     expect(textOf(storedMention({ text: emoji })).split(LS)[1]).toBe(`> ${emoji}`);
     expect(textOf(storedMention({ text: "a\x00b\x1b[31mc\u202ed\u2067e\ud800f" })).split(LS)[1]).toBe(
@@ -233,7 +233,7 @@ describe("a notice", () => {
     );
   });
 
-  it("marks each line of the text as a quotation, whatever a reader takes for a line break", () => {
+  it("quotes each line of the text, for any definition of a line break", () => {
     const forged = "2026-01-01T00:00:00Z\tforged";
     const text = ["a", LS, "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\r", "\r\n", "\n"].join(forged);
     const lines = textOf(storedMention({ text })).split(ANY_LINE_END);
@@ -242,15 +242,15 @@ describe("a notice", () => {
   });
 });
 
-describe("a client that cuts a twt at its first line separator", () => {
+describe("a client that truncates a twt at its first line separator", () => {
   const as = (agent: string) => ask(`?token=${TOKEN}`, { headers: { "user-agent": agent } });
 
   it.each(["twtxt/1.3.1", "twtxt/1.2.0 (+https://alice.example/twtxt.txt; @alice)"])(
-    "gets each notice with its quotation in one line: %s",
+    "gets each notice in one line: %s",
     async (agent) => {
       stored = [storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>\nand bye" })];
       const { text } = await as(agent);
-      // Python's splitlines(), with which that client reads a feed.
+      // That client splits a feed by Python's splitlines().
       const twts = text.split(ANY_LINE_END).filter((line) => /^\d/.test(line));
       expect(twts).toEqual([
         "2026-01-02T03:04:06Z\tbob mentioned you: > hello @<alice https://alice.example/twtxt.txt> > and bye https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",
@@ -259,7 +259,7 @@ describe("a client that cuts a twt at its first line separator", () => {
   );
 
   it.each(["yarnd/0.15 (+https://a.example/twtxt.txt; @a)", "twtxt-el/1.0", "x twtxt/1.3.1", ""])(
-    "is not %j, which gets the lines as they are",
+    "does not include %j, which gets the original lines",
     async (agent) => {
       stored = [storedMention()];
       expect((await as(agent)).text).toContain(`bob mentioned you:${LS}> hello`);
@@ -273,7 +273,7 @@ describe("the times of notices", () => {
   const blocksOf = (mentions: readonly StoredMention[]) =>
     twtsOf(mentions).map(({ timestamp, text }) => [timestamp.slice(-3, -1), text.match(/(?<=> )\w+/g)?.join(" ")]);
 
-  it("are those of the mentions, to the second; mentions of one second share a notice, in their order", () => {
+  it("are those of the mentions, to the second; mentions of one second share a notice, in order", () => {
     const mentions = [at("07.000", "d"), at("06.900", "a"), at("06.100", "b"), at("09.999", "e"), at("06.500", "c")];
     expect(blocksOf(mentions)).toEqual([
       ["06", "b c a"],
@@ -304,7 +304,7 @@ describe("the times of notices", () => {
     ]);
   });
 
-  it("are never ahead of the mentions, also after 25 a second for four minutes", async () => {
+  it("are never ahead of the mentions, even after 25 a second for four minutes", async () => {
     const start = Date.parse("2026-01-02T03:04:06Z");
     stored = Array.from({ length: 25 * 240 }, (_, n) =>
       storedMention({ received: new Date(start + n * 40).toISOString(), text: `${n}` }),
@@ -319,7 +319,7 @@ describe("the times of notices", () => {
     }
   });
 
-  it("do not change when the oldest leave the newest 1,000, and no second is cut", () => {
+  it("do not change when old mentions exceed the limit of 1,000, which splits no second", () => {
     const all = Array.from({ length: 1500 }, (_, n) =>
       storedMention({ received: new Date(1_767_323_046_000 + Math.floor(n / 3) * 1000 + (n % 3)).toISOString() }),
     );
@@ -330,19 +330,19 @@ describe("the times of notices", () => {
     expect(new Set(after.map(({ text }) => text.match(/mentioned you/g)?.length))).toEqual(new Set([3]));
   });
 
-  it("keep a line below 64 KiB, however many share a second, and count the others", () => {
+  it("keep a line below 64 KiB if many mentions share a second, and count the rest", () => {
     const evil = "[a](".repeat(125);
     const second = Array.from({ length: 200 }, (_, n) => at(`06.${String(n).padStart(3, "0")}`, "a", { text: evil }));
     const file = feedOf(second);
     const text = twtsOf(second)[0]?.text ?? "";
-    const told = text.match(/bob mentioned you/g)?.length ?? 0;
+    const listed = text.match(/bob mentioned you/g)?.length ?? 0;
     expect(Buffer.byteLength(file)).toBeLessThan(64 * 1024);
-    expect(told).toBeGreaterThan(40);
-    expect(text.endsWith(`${LS}${LS}And ${200 - told} more. To list them: eleventy-twtxt mentions`)).toBe(true);
+    expect(listed).toBeGreaterThan(40);
+    expect(text.endsWith(`${LS}${LS}And ${200 - listed} more. To list them: eleventy-twtxt mentions`)).toBe(true);
   });
 });
 
-describe("any mentions at all", () => {
+describe("arbitrary mentions", () => {
   const piece = fc.oneof(
     fc.string({ unit: anyCharacter, maxLength: 20 }),
     fc.constantFrom(
@@ -396,7 +396,7 @@ describe("any mentions at all", () => {
     );
   const mentions = fc.uniqueArray(mention, { selector: ({ id }) => id, maxLength: 8 });
 
-  it("make one twt for each second, for the plugin's parser and for one with Python's line breaks", () => {
+  it("become one twt per second, for the plugin's parser and for one with Python's line breaks", () => {
     fc.assert(
       fc.property(mentions, (all) => {
         const file = feedOf(all);

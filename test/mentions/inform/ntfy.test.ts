@@ -46,7 +46,7 @@ async function ntfyServer() {
   return { host, published, state };
 }
 
-/** One hourly run of a site with this variable. */
+/** One hourly run with this TWTXT_NTFY_URL. */
 function run(url: string, inboxes: InboxState[] = []) {
   const options = { page: PAGE, digestHours: 24, fetch };
   const channels = channelsOf({ TWTXT_NTFY_URL: url }, options);
@@ -54,7 +54,7 @@ function run(url: string, inboxes: InboxState[] = []) {
   return notifyAuthor({ ...parts, log: (line) => log.push(line) });
 }
 
-function comes(text: string): void {
+function addMention(text: string): void {
   const received = new Date(time + stored.length).toISOString();
   stored.push(storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt` }));
 }
@@ -62,7 +62,7 @@ function comes(text: string): void {
 describe("ntfy", () => {
   it("gets a notification as JSON at the root of its server, once", async () => {
     const { host, published } = await ntfyServer();
-    comes("Kürbis?");
+    addMention("Kürbis?");
     await run(`http://${host}/my-topic`);
     await run(`http://${host}/my-topic`);
     expect(published).toEqual([
@@ -83,7 +83,7 @@ describe("ntfy", () => {
     expect(log).toEqual([]);
   });
 
-  it("gets tags for messages, and for an inbox that is nearly full", async () => {
+  it("gets tags for messages and for a nearly full inbox", async () => {
     const { host, published } = await ntfyServer();
     const created = new Date(time).toISOString();
     await run(`http://${host}/my-topic`, [{ user: "alice", fullness: 0.9, messages: [{ created }] }]);
@@ -96,18 +96,18 @@ describe("ntfy", () => {
     [":tk_0123456789@", "Bearer tk_0123456789"],
   ])("gets the credentials of http://%s...", async (credentials, authorization) => {
     const { host, published } = await ntfyServer();
-    comes("hello");
+    addMention("hello");
     await run(`http://${credentials}${host}/my-topic`);
     expect(published.map((one) => one.authorization)).toEqual([authorization]);
   });
 
   it.each([403, 429, 500])(
-    "that answers %i is asked again by the next run, and no secret is logged",
+    "that responds with %i is retried by the next run, without logging a secret",
     async (status) => {
       const { host, published, state } = await ntfyServer();
       const url = `http://alice:s3cret@${host}/my-topic`;
       state.status = status;
-      comes("hello");
+      addMention("hello");
       await run(url);
       expect(log).toEqual([
         `Notification by ntfy failed; the next run tries again. TWTXT_NTFY_URL answered ${status} instead of 200.`,
@@ -129,8 +129,8 @@ describe("ntfy", () => {
     "https://ntfy.sh/s3cret.txt",
     `https://ntfy.sh/${"s3cret".repeat(11)}`,
     "https://alice:s3cret%@ntfy.sh/topic",
-  ])("hook-failed, saying what to write and no secret: %s", async (url) => {
-    comes("hello");
+  ])("hook-failed, with the expected value and without a secret: %s", async (url) => {
+    addMention("hello");
     await run(url);
     expect(log).toEqual([
       expect.stringContaining('TWTXT_NTFY_URL: expected the URL of a topic such as "https://ntfy.sh/my-topic"'),
@@ -138,7 +138,7 @@ describe("ntfy", () => {
     expect(log[0]).not.toContain("s3cret");
   });
 
-  it("is off without its variable, or with an empty one", () => {
+  it("is off if its variable is unset or empty", () => {
     const options = { page: PAGE, digestHours: 24, fetch };
     expect(channelsOf({}, options)).toEqual([]);
     expect(channelsOf({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);

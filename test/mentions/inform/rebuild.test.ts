@@ -43,25 +43,25 @@ function run(change: Partial<Parameters<typeof rebuildIfChanged>[0]> = {}) {
   });
 }
 
-function comes(change: Partial<StoredMention> = {}) {
+function addMention(change: Partial<StoredMention> = {}) {
   stored.push(
     storedMention({ received: new Date(time).toISOString(), id: `${stored.length}`.padStart(32, "0"), ...change }),
   );
 }
 
-/** A blog with a mention that its last build showed. */
+/** A blog whose last build contains a mention. */
 async function builtBlog() {
-  comes();
+  addMention();
   await noteBuild({ list: listOf(stored), store });
 }
 
 describe("a rebuild", () => {
-  it("is requested once, by a POST, when a shown mention is new, and its cost is logged", async () => {
+  it("is requested once, by POST, for a new shown mention, and its cost is logged", async () => {
     await builtBlog();
     await run();
     expect(hook.asked).toEqual([]);
-    comes();
-    comes();
+    addMention();
+    addMention();
     await run();
     time += 2 * DAY;
     await run();
@@ -74,8 +74,8 @@ describe("a rebuild", () => {
   it.each<[string, (mention: StoredMention) => StoredMention[]]>([
     ["is removed", () => []],
     ["is rejected", (mention) => [{ ...mention, state: "rejected" }]],
-    ["says something else", (mention) => [{ ...mention, text: "changed" }]],
-  ])("is asked for when one that was shown %s", async (_name, change) => {
+    ["has a new text", (mention) => [{ ...mention, text: "changed" }]],
+  ])("is requested when a shown mention %s", async (_name, change) => {
     await builtBlog();
     stored = stored.flatMap(change);
     await run();
@@ -84,7 +84,7 @@ describe("a rebuild", () => {
 
   it("is not requested for a held mention until it is shown", async () => {
     await builtBlog();
-    comes({ state: "held" });
+    addMention({ state: "held" });
     await run();
     expect(hook.asked).toEqual([]);
     stored = stored.map((mention) => ({ ...mention, state: "shown" }));
@@ -92,22 +92,22 @@ describe("a rebuild", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  it("is not requested by the first run, or after a deploy of the author", async () => {
-    comes();
+  it("is not requested by the first run, or after the author deploys", async () => {
+    addMention();
     await run();
     expect(hook.asked).toEqual([]);
-    comes();
+    addMention();
     await noteBuild({ list: listOf(stored), store });
     await run();
     expect(hook.asked).toEqual([]);
   });
 
-  it("counts also after the deploy that it caused", async () => {
+  it("counts towards the limit even after the deploy that it caused", async () => {
     await builtBlog();
-    comes();
+    addMention();
     await run();
     await noteBuild({ list: listOf(stored), store });
-    comes();
+    addMention();
     await run();
     expect(hook.asked).toHaveLength(1);
     time += DAY;
@@ -118,18 +118,18 @@ describe("a rebuild", () => {
   it("is requested at most perDay times in 24 hours, and then for all new mentions", async () => {
     await builtBlog();
     for (let hour = 0; hour < 49; hour += 1) {
-      comes();
+      addMention();
       await run({ perDay: 2, perMonth: 100 });
       time += HOUR;
     }
-    // Immediately and an hour later, on two days, and at the start of the third day.
+    // Twice on each of two days, immediately and an hour later, and once on the third day.
     expect(hook.asked).toHaveLength(5);
   });
 
   it("is requested at most perMonth times in 31 days", async () => {
     await builtBlog();
     for (let day = 0; day < 31; day += 1) {
-      comes();
+      addMention();
       await run();
       time += DAY;
     }
@@ -141,21 +141,21 @@ describe("a rebuild", () => {
 
   it.each([{ perDay: 0 }, { perMonth: 0 }])("is never requested with %o", async (none) => {
     await builtBlog();
-    comes();
+    addMention();
     await run(none);
     expect(hook.asked).toEqual([]);
   });
 
   it("is requested by one of two concurrent runs", async () => {
     await builtBlog();
-    comes();
+    addMention();
     await Promise.all([run(), run(), run()]);
     expect(hook.asked).toHaveLength(1);
   });
 
-  it("that fails counts, is logged without the hook's URL, and is retried with the next one", async () => {
+  it("that fails counts, is logged without the hook's URL, and is retried by a later run", async () => {
     await builtBlog();
-    comes();
+    addMention();
     hook.status = 500;
     await run();
     await run();
@@ -171,9 +171,9 @@ describe("a rebuild", () => {
     expect(log[1]).toContain("2 of at most 5");
   });
 
-  it("is not repeated after a run that ended before it got the answer", async () => {
+  it("is not repeated if a run ended before it received the response", async () => {
     await builtBlog();
-    comes();
+    addMention();
     const ends = () => {
       throw new Error("the process ends");
     };
@@ -182,7 +182,7 @@ describe("a rebuild", () => {
     time += 2 * DAY;
     await run();
     expect(hook.asked).toHaveLength(1);
-    comes();
+    addMention();
     await run();
     expect(hook.asked).toHaveLength(2);
   });
