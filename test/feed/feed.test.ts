@@ -39,7 +39,7 @@ const instants = fc
   .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true })
   .map((date) => formatTimestamp(date));
 
-/** Any UTF-16; more often text that could forge a line, a field or a twt. */
+/** Any UTF-16, most often text that could forge a line, a field or a twt. */
 const texts = fc
   .array(
     fc.oneof(
@@ -68,7 +68,7 @@ const texts = fc
   .map((pieces) => pieces.join(""));
 
 describe("any feed", () => {
-  it("is parsed to what was written, whatever the texts and dates", () => {
+  it("is parsed into the twts that were written, whatever their texts and dates", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.record({ timestamp: instants, text: texts }), { selector: (twt) => twt.timestamp }),
@@ -99,7 +99,7 @@ describe("any feed", () => {
     );
   });
 
-  it("is parsed without an error, and the same from bytes as from text", () => {
+  it("is parsed without an error, with the same result from bytes and from text", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), texts, (bytes, text) => {
         expect(parseFeed(bytes)).toEqual(parseFeed(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
@@ -110,7 +110,7 @@ describe("any feed", () => {
     );
   });
 
-  // Each would outlast the test's time limit by far if the work grew with the square of the length.
+  // In quadratic time, each would exceed the timeout of the test by far.
   it.each([
     ["no TAB anywhere", `${"x".repeat(100)}\n`, ""],
     ["open mentions", "2024-01-02T03:04:05Z\t", "@<a "],
@@ -119,11 +119,11 @@ describe("any feed", () => {
     ["escaped backticks", "2024-01-02T03:04:05Z\t", "\\`@<"],
     ["open links", "2024-01-02T03:04:05Z\t", "[](a"],
     ["closed links around mentions", "2024-01-02T03:04:05Z\t", "[@<b https://b.example/>](x) "],
-    ["subjects that never end", "2024-01-02T03:04:05Z\t", "@<b> "],
+    ["unclosed subjects", "2024-01-02T03:04:05Z\t", "@<b> "],
     ["spaces in a field", "# a =", " \t"],
-    ["spaces before a field's sign", "# a", " "],
+    ["spaces before the `=` of a field", "# a", " "],
     ["comments", "", "# a = b\n"],
-    ["a link that never ends", "2024-01-02T03:04:05Z\t@<[](", "a"],
+    ["an unclosed link", "2024-01-02T03:04:05Z\t@<[](", "a"],
     ["a link of many parentheses", "2024-01-02T03:04:05Z\t@<[](", "(a)"],
     ["equal twts", "", "2024-01-02T03:04:05Z\tsame\n"],
   ])("is read in linear time: %s", (_name, head, piece) => {
@@ -134,7 +134,7 @@ describe("any feed", () => {
 });
 
 describe("a header", () => {
-  it("has its fields in the order that peers expect, with one space on either side of the sign", () => {
+  it("has its fields in the order that other clients expect, with one space on each side of `=`", () => {
     const fields = {
       prev: ["abcdefg twtxt-2024.txt"],
       follow: ["bob https://b.example/t.txt", "eve https://e.example/t.txt"],
@@ -153,14 +153,14 @@ describe("a header", () => {
     ["U+2028", "a\u2028b"],
     ["a hash sign", "a # b"],
     ["another field", "webmention = https://evil.example/"],
-    ["nothing", ""],
+    ["no text", ""],
   ])("refuses a value with %s", (_name, value) => {
     expect(() => formatFeed({ fields: { description: [value] }, twts: [] })).toThrow(
       expect.objectContaining({ code: "bad-field" }),
     );
   });
 
-  it("refuses a repeated field, and a line that a registry stops at", () => {
+  it("refuses a repeated field, and a line of 64 KiB, which stops a registry", () => {
     const twice = { fields: { url: ["https://a.example/", "https://b.example/"] }, twts: [] };
     expect(() => formatFeed(twice)).toThrow(expect.objectContaining({ code: "bad-field" }));
     const withText = (text: string) => ({ fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text }] });
@@ -171,7 +171,7 @@ describe("a header", () => {
     expect(formatFeed(withText("x".repeat(room - 1)))).toHaveLength("\n".length + 65_535);
   });
 
-  it("is followed by twts in UTC and whole seconds, whatever their form was", () => {
+  it("is followed by twts in UTC and whole seconds, whatever the format of their timestamps", () => {
     const twts = [{ timestamp: "2024-01-02t03:04:05.5+01", text: "x" }];
     expect(formatFeed({ fields: {}, twts })).toBe("\n2024-01-02T02:04:05Z\tx\n");
   });
@@ -182,7 +182,7 @@ describe("a header", () => {
     );
   });
 
-  it("keeps a field with the name of a property of JavaScript objects", () => {
+  it("can have a field with the name of a property of JavaScript objects", () => {
     const { fields } = parseFeed("# __proto__ = a\n# constructor = b\n");
     expect(Object.entries(fields)).toEqual([
       ["__proto__", ["a"]],
@@ -196,10 +196,10 @@ describe("finding a twt by its time", () => {
     "# nick = a\n2024-01-02T03:04:05Z\tone\n2024-01-02T04:04:05+01:00\ttwo\n2024-01-02T03:04:05Z\tthree\n2024-01-02T03:04:06.5Z\tfour\n";
 
   it.each([
-    ["the literal text first", "2024-01-02T03:04:05Z", ["one", "three"]],
-    ["the literal text with an offset", "2024-01-02T04:04:05+01:00", ["two"]],
-    ["the same second where no text is the same", "2024-01-02T05:04:05+02:00", ["one", "two", "three"]],
-    ["the same second whatever the fraction", "2024-01-02T03:04:06Z", ["four"]],
+    ["the same text first", "2024-01-02T03:04:05Z", ["one", "three"]],
+    ["the same text with an offset", "2024-01-02T04:04:05+01:00", ["two"]],
+    ["the same second if no text is the same", "2024-01-02T05:04:05+02:00", ["one", "two", "three"]],
+    ["the same second with another fraction", "2024-01-02T03:04:06Z", ["four"]],
     ["none", "2024-01-02T03:04:07Z", []],
     ["none for a word", "yesterday", []],
   ])("finds %s", (_name, timestamp, found) => {
@@ -208,7 +208,7 @@ describe("finding a twt by its time", () => {
     }
   });
 
-  it("finds the same as parsing the whole feed", () => {
+  it("finds the same twts as parsing the whole feed", () => {
     const seconds = fc.constantFrom(
       "2024-01-02T03:04:05Z",
       "2024-01-02T03:04Z",
@@ -232,7 +232,7 @@ describe("finding a twt by its time", () => {
     );
   });
 
-  it("is described by the fields before its first twt alone, also by those that are repeated later", () => {
+  it("has a header of the fields before its first twt, even if they are repeated later", () => {
     const { header, fields } = parseFeed(
       "# webmention = https://a.example/\n2024-01-02T03:04:05Z\thi\n# webmention = https://b.example/\n# nick = eve\n",
     );
@@ -256,19 +256,19 @@ describe("mentions", () => {
   const wire = "@<bob https://bob.example/twtxt.txt>";
 
   it.each([
-    ["behind a lone backtick", `a \` ${wire}`, [bob]],
+    ["after a single backtick", `a \` ${wire}`, [bob]],
     ["in a code span of two backticks", `\`\`a \` ${wire}\`\``, []],
     ["in a code block", `\`\`\`js\u2028${wire}\u2028\`\`\` then ${wire}`, [bob]],
     ["in a block fenced by tildes", `~~~\u2028${wire}\u2028~~~\u2028${wire}`, [bob]],
-    ["behind an escaped backtick", `\\\`a ${wire} \``, [bob]],
+    ["after an escaped backtick", `\\\`a ${wire} \``, [bob]],
     ["in a link's text", `[hi ${wire}](https://x.example/a) ${wire}`, [bob]],
-    ["in brackets that are no link", `[hi ${wire}] (x)`, [bob]],
-    ["with a word behind it", `${wire}bar`, [bob]],
-    ["inside another", `@<a ${wire}>`, []],
+    ["in brackets that are not a link", `[hi ${wire}] (x)`, [bob]],
+    ["directly before a word", `${wire}bar`, [bob]],
+    ["inside another mention", `@<a ${wire}>`, []],
     ["after a quoted opening", `\`@<\` and ${wire}`, [bob]],
     ["with parentheses in the URL", "@<b https://b.example/a_(b)>", [{ nick: "b", url: "https://b.example/a_(b)" }]],
-    ["by gopher", "@<b gopher://b.example/0/t>", [{ nick: "b", url: "gopher://b.example/0/t" }]],
-    ["glued to a letter of another script", `é${wire}`, []],
+    ["of a gopher feed", "@<b gopher://b.example/0/t>", [{ nick: "b", url: "gopher://b.example/0/t" }]],
+    ["directly after a non-ASCII letter", `é${wire}`, []],
   ])("%s", (_name, text, mentions) => {
     expect(findMentions(text)).toEqual(mentions);
   });

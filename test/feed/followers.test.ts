@@ -28,7 +28,7 @@ describe("a User-Agent", () => {
     "twtxt/1 (+https://[bob/twtxt.txt; @bob)",
     `twtxt/1 (+https://bob.example/${"x".repeat(1000)}; @bob)`,
     "",
-  ])("names none: %s", (userAgent) => {
+  ])("names no follower: %s", (userAgent) => {
     expect(parseFollower(userAgent)).toBeNull();
   });
 });
@@ -37,7 +37,7 @@ describe("a line of an access log", () => {
   const line =
     '203.0.113.7 - - [10/Oct/2026:13:55:36 -0700] "GET /twtxt.txt HTTP/1.1" 200 2326 "-" "twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)"';
 
-  test("gives path, status, time in UTC and User-Agent", () => {
+  test("has the path, status, time in UTC and User-Agent", () => {
     expect(parseLogLine(line)).toEqual({
       path: "/twtxt.txt",
       status: 200,
@@ -47,12 +47,12 @@ describe("a line of an access log", () => {
   });
 
   test.each([
-    ["", ""],
-    ["no log", "hello"],
+    ["an empty line", ""],
+    ["not a log line", "hello"],
     ["another method", line.replace("GET", "POST")],
     ["an impossible date", line.replace("10/Oct", "32/Oct")],
     ["another format", line.replace(/"[^"]*"$/, "")],
-    ["a month of another language", line.replace("Oct", "Okt")],
+    ["a month in another language", line.replace("Oct", "Okt")],
   ])("is ignored: %s", (_, other) => {
     expect(parseLogLine(other)).toBeNull();
   });
@@ -61,13 +61,13 @@ describe("a line of an access log", () => {
     expect(parseLogLine(line.replace("twtxt/1.3.1", 'a\\"b'))?.userAgent).toMatch(/^a"b \(/);
   });
 
-  test("takes linear time, even if it never ends", () => {
+  test("takes linear time, even if it is unterminated", () => {
     expect(parseLogLine(`${line.slice(0, -1)}${'\\"'.repeat(100_000)}`)).toBeNull();
     expect(parseLogLine("[".repeat(100_000))).toBeNull();
   });
 });
 
-test("each follower is listed once, the last seen first", () => {
+test("each follower is listed once, most recently seen first", () => {
   const followers = new FollowerList([
     { nick: "carol", url: "https://carol.example/t", client: "a/1", lastSeen: "2026-01-02T00:00:00Z" },
   ]);

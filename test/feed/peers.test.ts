@@ -6,38 +6,42 @@ import { runs } from "../helpers/runs.js";
 
 const Z = "\u200b";
 
-describe("texts that a peer misreads", () => {
+describe("texts that other clients misread", () => {
   it.each([
-    ["an opening parenthesis that never closes", "(open text", `${Z}(open text`],
-    ["the same after a mention", "@<bob https://b.example/t.txt> (x", `@<bob https://b.example/t.txt> ${Z}(x`],
-    ["the same glued to a name", "@bob(x", `@bob ${Z}(x`],
+    ["an unclosed parenthesis", "(open text", `${Z}(open text`],
+    [
+      "an unclosed parenthesis after a mention",
+      "@<bob https://b.example/t.txt> (x",
+      `@<bob https://b.example/t.txt> ${Z}(x`,
+    ],
+    ["an unclosed parenthesis directly after a name", "@bob(x", `@bob ${Z}(x`],
     ["a smiley", "(: hi", `${Z}(: hi`],
     ["a bracket at the end", "hi [", `hi [${Z}`],
     ["a handle of another network at the end", "hi @user@host", `hi @user@host ${Z}`],
     ["a URL with a backslash at the end", "https://x.example\\", `https://x.example\\${Z}`],
-    ["a link that is not closed", "[t](foo", `[t]${Z}(foo`],
-    ["a link whose title is not closed", '[t](https://x.example "t', `[t]${Z}(https://x.example "t`],
+    ["an unclosed link", "[t](foo", `[t]${Z}(foo`],
+    ["a link with an unclosed title", '[t](https://x.example "t', `[t]${Z}(https://x.example "t`],
     [
-      "a link whose URL has a parenthesis and whose title is not closed",
+      "a link with a parenthesis in the URL and an unclosed title",
       "[t](https://e.example/( 's",
       `[t]${Z}(https://e.example/( 's`,
     ],
-    ["a link to <URL that is not closed", "[t](<https://e.example/(", `[t]${Z}(<https://e.example/(`],
+    ["a link with an unclosed <URL", "[t](<https://e.example/(", `[t]${Z}(<https://e.example/(`],
     [
       "a parenthesis at the start with a mention",
       "( @<bob https://b.example/t.txt>) hi",
       `${Z}( @<bob https://b.example/t.txt>) hi`,
     ],
     [
-      "the same with words, after a mention",
+      "words and a mention in a parenthesis after a mention",
       "@<a https://a.example/t> (cc @<bob https://b.example/t>)",
       `@<a https://a.example/t> ${Z}(cc @<bob https://b.example/t>)`,
     ],
     ["a link's title", '[a](https://x.example "t") b', "[a](https://x.example) b"],
-    ["a backtick that is escaped, before code", "\\``a` b", "\\\u02cb`a` b"],
-    ["a backtick alone", "a `open", "a \u02cbopen"],
-  ])("%s", (_name, text, mended) => {
-    expect(adjustForPeers(text)).toBe(mended);
+    ["an escaped backtick before code", "\\``a` b", "\\\u02cb`a` b"],
+    ["a single backtick", "a `open", "a \u02cbopen"],
+  ])("%s", (_name, text, adjusted) => {
+    expect(adjustForPeers(text)).toBe(adjusted);
   });
 
   it.each([
@@ -56,7 +60,7 @@ describe("texts that a peer misreads", () => {
     "![alt](https://x.example/i.png)",
     "https://x.example/",
     "a [b] c",
-  ])("%s stays as it is", (text) => {
+  ])("%s is not changed", (text) => {
     expect(adjustForPeers(text)).toBe(text);
   });
 

@@ -17,7 +17,7 @@ describe("a secret key", () => {
     expect(verify(null, Buffer.from("hello"), key, sign(Buffer.from("hello")))).toBe(true);
   });
 
-  it("agrees on a secret with the holder of its public key", () => {
+  it("derives a shared secret with another key", () => {
     const own = secretKeyOf(seed);
     const other = x25519.keygen();
     const exchangeKey = exchangeKeyOf(own.publicKey);
@@ -46,7 +46,7 @@ describe("a secret key", () => {
     ["of small order", new Uint8Array(32)],
     ["too short", new Uint8Array(31).fill(9)],
     ["too long", new Uint8Array(33).fill(9)],
-  ])("does not agree with an invalid key: %s", (_what, exchangeKey) => {
+  ])("does not agree with an invalid key: %s", (_name, exchangeKey) => {
     expect(() => secretKeyOf(seed).agree(exchangeKey)).toThrow(badKey);
   });
 });

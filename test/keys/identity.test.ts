@@ -48,14 +48,14 @@ afterEach(() => {
 });
 
 /** A working keychain in memory. */
-function workingKeychain(): Keychain & { kept: Map<string, string> } {
-  const kept = new Map<string, string>();
+function workingKeychain(): Keychain & { entries: Map<string, string> } {
+  const entries = new Map<string, string>();
   return {
-    kept,
-    read: async (address) => kept.get(address) ?? null,
-    write: async (address, secret) => void kept.set(address, secret),
-    remove: async (address) => void kept.delete(address),
-    addresses: async () => [...kept.keys()],
+    entries,
+    read: async (address) => entries.get(address) ?? null,
+    write: async (address, secret) => void entries.set(address, secret),
+    remove: async (address) => void entries.delete(address),
+    addresses: async () => [...entries.keys()],
   };
 }
 
@@ -79,21 +79,21 @@ describe("an identity file", () => {
     );
   });
 
-  it("gives an identity that signs", async () => {
+  it("has an identity that can sign", async () => {
     const identity = parseIdentity(TEXT, "alice.key");
     expect(identity).toMatchObject({ address: "alice@alice.example", publicKey: KEX, created: CREATED });
     const message = Buffer.from("hello");
     expect(await verifyAsync(identity.sign(message), message, parseKey(KEX), { zip215: false })).toBe(true);
   });
 
-  it("gives an identity that agrees on a secret with the holder of its public key", () => {
+  it("has an identity that can derive a shared secret", () => {
     const other = x25519.keygen();
     const exchangeKey = exchangeKeyOf(parseKey(KEX)) ?? new Uint8Array(0);
     const shared = x25519.getSharedSecret(other.secretKey, exchangeKey);
     expect([...parseIdentity(TEXT, "alice.key").agree(other.publicKey)]).toEqual([...shared]);
   });
 
-  it.each(vectors.filter(({ file }) => file))("of a Salty peer is read: $kex", ({ file = "", kex }) => {
+  it.each(vectors.filter(({ file }) => file))("of another Salty client can be read: $kex", ({ file = "", kex }) => {
     expect(parseIdentity(file, "alice.key")).toMatchObject({
       address: "alice@sour.is",
       publicKey: kex,
@@ -106,7 +106,7 @@ describe("an identity file", () => {
     ["a byte order mark", `\uFEFF${TEXT}`],
     ["no line break at the end", TEXT.trimEnd()],
     ["another order", TEXT.split("\n").slice(0, 4).reverse().join("\n")],
-    ["other comments", `#\n# my key, do not lose\n${TEXT}`],
+    ["more comments", `#\n# my key, do not lose\n${TEXT}`],
     ["capitals in the address", TEXT.replace("alice@alice", "Alice@ALICE")],
     ["only key and address", TEXT.split("\n").slice(2).join("\n")],
   ])("may have %s", (_, text) => {
@@ -114,7 +114,7 @@ describe("an identity file", () => {
   });
 
   it.each([
-    ["nothing in it", "", "apart from comments, it must have one line, the key"],
+    ["no content", "", "apart from comments, it must have one line, the key"],
     ["no key", TEXT.replace(PAIR, "#"), "apart from comments, it must have one line, the key"],
     ["two keys", `${TEXT}${PAIR}\n`, "apart from comments, it must have one line, the key"],
     ["an empty line", TEXT.replace("\n", "\n\n"), "apart from comments, it must have one line, the key"],
@@ -122,7 +122,7 @@ describe("an identity file", () => {
     ["base64url", (vectors[3]?.file ?? "").replace("+", "-"), "the key is not 64 bytes of base64"],
     ["no padding", TEXT.replace(PAIR, PAIR.replace("==", "")), "the key is not 64 bytes of base64"],
     ["the seed alone", TEXT.replace(PAIR, Buffer.from(seed).toString("base64")), "the key is not 64 bytes of base64"],
-    ["a cut", TEXT.replace(PAIR, PAIR.slice(0, 80)), "the key is not 64 bytes of base64"],
+    ["a truncated key", TEXT.replace(PAIR, PAIR.slice(0, 80)), "the key is not 64 bytes of base64"],
     [
       "another public half",
       TEXT.replace(PAIR, Buffer.concat([seed, new Uint8Array(32).fill(9)]).toString("base64")),
@@ -134,18 +134,18 @@ describe("an identity file", () => {
       '"# public key: " does not match the key',
     ],
     ["no address", TEXT.replace(/# user.*\n/, ""), 'it needs a line such as "# user: alice@alice.example"'],
-    ["a wrong address", TEXT.replace("alice@", "alice"), 'it needs a line such as "# user: alice@alice.example"'],
+    ["an invalid address", TEXT.replace("alice@", "alice"), 'it needs a line such as "# user: alice@alice.example"'],
     ["two addresses", `# user: bob@bob.example\n${TEXT}`, 'it has "# user: " twice'],
     [
-      "a wrong time",
+      "an invalid time",
       TEXT.replace("2026-01-02T", "2026-13-02T"),
       '"# created: " must be a time such as 2026-01-02T03:04:05Z',
     ],
-  ])("is refused, and not quoted, with %s", (_, text, why) => {
+  ])("is refused with %s, and the message does not quote it", (_, text, why) => {
     expect(() => parseIdentity(text, "alice.key")).toThrow(badIdentity(`alice.key is not an identity file: ${why}.`));
   });
 
-  it("is refused with any letter of the key changed", () => {
+  it("is refused if any letter of the key was changed", () => {
     fc.assert(
       fc.property(fc.nat(PAIR.length - 1), fc.constantFrom(..."AZaz09+/= "), (at, letter) => {
         fc.pre(PAIR[at] !== letter);
@@ -177,14 +177,14 @@ describe("an identity", () => {
 });
 
 describe("storing an identity", () => {
-  it("uses the keychain first", async () => {
+  it("prefers the keychain", async () => {
     const places = newPlaces(workingKeychain());
     expect(await createIdentity(ALICE, places)).toMatchObject({
       identity: { publicKey: KEX },
       file: null,
       keychainFault: null,
     });
-    expect(places.keychain.kept).toEqual(new Map([["alice@alice.example", TEXT]]));
+    expect(places.keychain.entries).toEqual(new Map([["alice@alice.example", TEXT]]));
     expect(existsSync(places.folder)).toBe(false);
     expect(await loadIdentity("alice@alice.example", places)).toMatchObject({
       identity: { publicKey: KEX },
@@ -194,7 +194,7 @@ describe("storing an identity", () => {
 
   it.each<[string, Keychain, string]>([
     ["is locked", lockedKeychain(), "It is locked"],
-    ["forgets", { ...workingKeychain(), read: async () => null }, "it did not return what was stored"],
+    ["loses the key", { ...workingKeychain(), read: async () => null }, "it did not return what was stored"],
   ])("uses a file of mode 0600 if the keychain %s, and gives the reason", async (_, keychain, keychainFault) => {
     const places = newPlaces(keychain);
     const file = join(places.folder, "alice@alice.example.key");
@@ -206,7 +206,7 @@ describe("storing an identity", () => {
     expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
   });
 
-  it("uses the named file instead of all other places, also if the address has another key", async () => {
+  it("uses only the named file, even if the address has another key", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const own = { file: join(places.root, "stick", "mine.key") };
@@ -235,7 +235,7 @@ describe("storing an identity", () => {
     });
   });
 
-  it("bad-identity: only the keychain is allowed, and it does not work", async () => {
+  it("bad-identity: the keychain is required and does not work", async () => {
     const places = newPlaces(lockedKeychain());
     await expect(createIdentity(ALICE, places, { isKeychainOnly: true })).rejects.toEqual(
       badIdentity("The system keychain cannot store the key: It is locked."),
@@ -258,7 +258,7 @@ describe("storing an identity", () => {
         );
       }
       expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
-      expect(places.keychain.kept.size).toBe(first === "keychain" ? 1 : 0);
+      expect(places.keychain.entries.size).toBe(first === "keychain" ? 1 : 0);
     },
   );
 
@@ -269,7 +269,7 @@ describe("storing an identity", () => {
     expect(readFileSync(join(places.folder, "alice@alice.example.key"), "utf8")).toBe(TEXT);
   });
 
-  it("no-identity: says whether the keychain answered", async () => {
+  it("no-identity: the message says whether the keychain responded", async () => {
     const absent = { code: "no-identity", message: "There is no key of alice@alice.example on this machine." };
     await expect(loadIdentity("alice@alice.example", newPlaces(workingKeychain()))).rejects.toMatchObject(absent);
     await expect(loadIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toMatchObject({
@@ -278,9 +278,9 @@ describe("storing an identity", () => {
     });
   });
 
-  it("bad-identity: its place has the key of another address", async () => {
+  it("bad-identity: its file has the key of another address", async () => {
     const places = newPlaces(workingKeychain());
-    places.keychain.kept.set("bob@bob.example", TEXT);
+    places.keychain.entries.set("bob@bob.example", TEXT);
     await expect(loadIdentity("bob@bob.example", places)).rejects.toEqual(
       badIdentity("The system keychain has the key of alice@alice.example, not of bob@bob.example."),
     );
@@ -306,7 +306,7 @@ describe("importing", () => {
     const text = `\uFEFF${TEXT.replaceAll("\n", "\r\n")}# mine\r\n`;
     writeFileSync(file, text, { mode: 0o600 });
     expect(await importIdentity(file, places)).toMatchObject({ identity: { publicKey: KEX }, file: null });
-    expect(places.keychain.kept.get("alice@alice.example")).toBe(text);
+    expect(places.keychain.entries.get("alice@alice.example")).toBe(text);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
@@ -320,7 +320,7 @@ describe("importing", () => {
     writeFileSync(file, text, { mode });
     chmodSync(file, mode);
     await expect(importIdentity(file, places)).rejects.toMatchObject({ code });
-    expect(places.keychain.kept.size).toBe(0);
+    expect(places.keychain.entries.size).toBe(0);
   });
 
   it("quotes a file name for the shell", async () => {
@@ -331,7 +331,7 @@ describe("importing", () => {
     await expect(importIdentity(file, places)).rejects.toThrow(`Type: chmod 600 '${places.root}/it'\\''s mine.key'`);
   });
 
-  it.skipIf(process.platform === "win32")("bad-identity: does not wait for a pipe", async () => {
+  it.skipIf(process.platform === "win32")("bad-identity: a pipe, for which it does not wait", async () => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "pipe.key");
     execFileSync("mkfifo", ["-m", "600", file]);
@@ -386,20 +386,20 @@ describe("the words of a key", () => {
     const elsewhere = newPlaces(workingKeychain());
     const { identity } = await restoreIdentity({ words, address: "alice@alice.example" }, elsewhere);
     expect(identity).toMatchObject({ publicKey: KEX, address: "alice@alice.example", created: null });
-    expect(elsewhere.keychain.kept.get("alice@alice.example")).toBe(TEXT.replace(/# created.*\n/, ""));
+    expect(elsewhere.keychain.entries.get("alice@alice.example")).toBe(TEXT.replace(/# created.*\n/, ""));
   });
 
-  it("neither replace a key nor restore a wrong one", async () => {
+  it("neither replace a key nor restore another one", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
-    const before = new Map(places.keychain.kept);
+    const before = new Map(places.keychain.entries);
     const words = wordsOfSeed(seed);
     for (const said of [words, words.toReversed(), words.slice(1)]) {
       await expect(
         restoreIdentity({ words: said.join(" "), address: "alice@alice.example" }, places),
       ).rejects.toMatchObject({ code: "bad-identity" });
     }
-    expect(places.keychain.kept).toEqual(before);
+    expect(places.keychain.entries).toEqual(before);
     expect(existsSync(places.folder)).toBe(false);
   });
 
@@ -437,7 +437,7 @@ describe("the list of identities", () => {
     expect(await listIdentities(newPlaces(workingKeychain()))).toEqual({ identities: [], faults: [] });
   });
 
-  it("reports that the keychain did not answer", async () => {
+  it("reports that the keychain did not respond", async () => {
     expect(await listIdentities(newPlaces(lockedKeychain()))).toEqual({
       identities: [],
       faults: ["The system keychain did not answer: It is locked."],
@@ -484,7 +484,7 @@ describe("a key that was replaced", () => {
   it.each([
     ["a file", lockedKeychain],
     ["the system keychain", workingKeychain],
-  ])("still opens what was sealed to it: from %s", async (_, keychain) => {
+  ])("still opens messages encrypted for it: from %s", async (_, keychain) => {
     const places = newPlaces(keychain());
     await createIdentity(ALICE, places);
     const { file } = await retireIdentity("alice@alice.example", places);

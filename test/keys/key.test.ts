@@ -31,7 +31,7 @@ describe("a public key as text", () => {
     ["a key of the other kind", vectors[0]?.kbx ?? ""],
     ["a wrong checksum", `${alice.slice(0, -1)}q`],
     ["mixed case", alice.replace("k", "K")],
-    ["a cut", alice.slice(0, -4)],
+    ["a truncated key", alice.slice(0, -4)],
     ["bech32m", bech32m.encodeFromBytes("kex", parseKey(alice))],
     ["31 bytes", bech32.encodeFromBytes("kex", new Uint8Array(31).fill(1))],
     ["33 bytes", bech32.encodeFromBytes("kex", new Uint8Array(33).fill(1))],
@@ -44,7 +44,7 @@ describe("a public key as text", () => {
       "a coordinate beyond the field",
       bech32.encodeFromBytes("kex", hex("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f")),
     ],
-    ["no point of the curve", bech32.encodeFromBytes("kex", hex("02".padEnd(64, "0")))],
+    ["not a point of the curve", bech32.encodeFromBytes("kex", hex("02".padEnd(64, "0")))],
   ])("is refused: %s", (_name, text) => {
     expect(() => parseKey(text)).toThrow(badKey);
   });
@@ -62,7 +62,7 @@ describe("a public key as bytes", () => {
     ["too long", new Uint8Array(33).fill(1)],
     ["of small order", hex("01".padEnd(64, "0"))],
     ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
-    ["no point of the curve", hex("02".padEnd(64, "0"))],
+    ["not a point of the curve", hex("02".padEnd(64, "0"))],
     ["zero with a sign", hex("01".padEnd(62, "0").concat("80"))],
   ])("is invalid: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
@@ -101,7 +101,7 @@ describe("a weak key", () => {
 });
 
 describe("the documents of an address", () => {
-  it("are under both segments, by plain and by hashed name, in the order of the protocol", () => {
+  it("are under both path segments, by plain and hashed name, in the order of the protocol", () => {
     // printf alice@alice.example | sha256sum
     const hashed = "df80c801a9d5d1a50e89e09c6aa19d1f69d8c4c00fb0436c9f7659ee5fd52243";
     expect(discoveryPaths("alice@alice.example")).toEqual([

@@ -13,7 +13,7 @@ const WORDS = vector.bip39.split(" ");
 const badIdentity = (message: string) => expect.objectContaining({ code: "bad-identity", message });
 
 describe("the words of a seed", () => {
-  it("match the vector, both ways", () => {
+  it("match the vector in both directions", () => {
     expect(wordsOfSeed(SEED)).toEqual(WORDS);
     expect(seedOfWords(vector.bip39)).toEqual(SEED);
   });
@@ -32,10 +32,10 @@ describe("the words of a seed", () => {
   it.each([
     ["capitals", vector.bip39.toUpperCase()],
     ["line breaks, spaces and a byte order mark", `\uFEFF\n ${WORDS.join(" \r\n\t ")}\n\n`],
-    ["numbers before them", WORDS.map((word, at) => `${at + 1}. ${word}`).join("\n")],
-    ["numbers glued to them", WORDS.map((word, at) => `${at + 1}.${word}`).join(" ")],
+    ["numbers before the words", WORDS.map((word, at) => `${at + 1}. ${word}`).join("\n")],
+    ["numbers directly before the words", WORDS.map((word, at) => `${at + 1}.${word}`).join(" ")],
     ["numbers in parentheses, and commas", WORDS.map((word, at) => `(${at + 1}) ${word},`).join("")],
-  ])("may be typed with %s", (_, text) => {
+  ])("can be entered with %s", (_, text) => {
     expect(countWords(text)).toBe(24);
     expect(seedOfWords(text)).toEqual(SEED);
   });
@@ -50,11 +50,11 @@ describe("the words of a seed", () => {
       "Words 1, 24 are not in the English list of BIP-39: check the spelling.",
     ],
     [WORDS.with(1, "zoo").join(" "), "The checksum of these words does not match: a word is wrong, or their order is."],
-  ])("bad-identity, without any of the words: %j", (text, message) => {
+  ])("bad-identity: %j; the message has none of the words", (text, message) => {
     expect(() => seedOfWords(text)).toThrow(badIdentity(message));
   });
 
-  it("are refused for most changes, and never restore this seed", () => {
+  it("are refused after most changes, and never restore this seed", () => {
     const other = fc.tuple(fc.nat(23), fc.constantFrom(...wordlist)).filter(([at, word]) => WORDS[at] !== word);
     fc.assert(
       fc.property(other, ([at, word]) => {

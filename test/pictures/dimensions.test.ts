@@ -9,11 +9,11 @@ const names = readdirSync(FILES).sort();
 const cleaned = (name: string) => removeMetadata(readFileSync(new URL(name, FILES)), name);
 
 describe("the dimensions of a picture", () => {
-  it.each(names)("are in its header: %s", (name) => {
+  it.each(names)("are read from its header: %s", (name) => {
     expect(dimensionsOf(cleaned(name))).toEqual({ width: 24, height: 16 });
   });
 
-  it("bad-file for a header that ends early", () => {
+  it("bad-file: a truncated header", () => {
     for (const type of ["image/png", "image/gif", "image/webp", "image/jpeg"] as const) {
       expect(() => dimensionsOf({ bytes: new Uint8Array(4), type })).toThrow(TwtxtError);
     }

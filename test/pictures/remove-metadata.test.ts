@@ -11,7 +11,7 @@ const names = readdirSync(FILES).sort();
 const file = (name: string) => readFileSync(new URL(name, FILES));
 const cleaned = (name: string) => Buffer.from(removeMetadata(file(name), name).bytes);
 
-/** What each picture needs to look the same, as it stands in the file. */
+/** The parts of each file that its picture needs to look the same. */
 const NEEDED: Record<string, string[]> = {
   "phone.jpg": ["JFIF", "ICC_PROFILE"],
   "progressive.jpg": ["JFIF"],
@@ -25,7 +25,7 @@ const NEEDED: Record<string, string[]> = {
 };
 
 describe("the metadata of a picture", () => {
-  it.each(names)("is removed, and what shows the picture stays: %s", (name) => {
+  it.each(names)("is removed, and the parts of the picture stay: %s", (name) => {
     const { bytes, type, extension } = removeMetadata(file(name), name);
     const text = Buffer.from(bytes).toString("latin1");
     expect(text).not.toMatch(/SECRET|GPS|xmp|2026:|tIME|tEXt|iTXt|8BIM/);
@@ -34,12 +34,12 @@ describe("the metadata of a picture", () => {
     expect(type).toBe(`image/${extension.slice(1).replace("jpg", "jpeg")}`);
   });
 
-  it("is in the files of the test", () => {
+  it("is in the test files", () => {
     const marked = names.filter((name) => file(name).includes("SECRET"));
     expect(marked).toEqual(names.filter((name) => !["animated.png", "plain.webp"].includes(name)));
   });
 
-  it.each(names)("is removed once: a clean picture stays the same, byte for byte: %s", (name) => {
+  it.each(names)("is removed completely: a second removal changes nothing: %s", (name) => {
     expect(removeMetadata(cleaned(name), name).bytes).toEqual(cleaned(name));
   });
 
@@ -47,7 +47,7 @@ describe("the metadata of a picture", () => {
     ["phone.jpg", 6, "Exif\0\0", 6],
     ["text.png", 8, "eXIf", 4],
     ["lossy.webp", 3, "EXIF", 8],
-  ])("leaves the orientation, alone in its Exif data: %s", (name, orientation, mark, length) => {
+  ])("is removed except the orientation, the only Exif field left: %s", (name, orientation, mark, length) => {
     const bytes = cleaned(name);
     const exif = bytes.subarray(bytes.indexOf(mark) + length);
     expect(orientationIn(exif)).toBe(orientation);
@@ -55,7 +55,7 @@ describe("the metadata of a picture", () => {
     expect(bytes.indexOf(mark, bytes.indexOf(mark) + 1)).toBe(-1);
   });
 
-  it("takes the pixels of a JPEG along unchanged, and nothing after its end", () => {
+  it("is removed without a change of the pixels of a JPEG, and with everything after its end", () => {
     const [before, after] = [file("phone.jpg"), cleaned("phone.jpg")];
     const scan = Buffer.from([0xff, 0xda]);
     const end = Buffer.from([0xff, 0xd9]);
@@ -64,7 +64,7 @@ describe("the metadata of a picture", () => {
     );
   });
 
-  it("is not announced in the header of a WebP picture without it", () => {
+  it("is not announced in the header of a cleaned WebP picture", () => {
     const flagsOf = (name: string) => cleaned(name).at(cleaned(name).indexOf("VP8X") + 8);
     expect([flagsOf("lossless.webp"), flagsOf("animated.webp")]).toEqual([0, 0x02]);
     expect(flagsOf("lossy.webp")).toBe(0x28);
@@ -74,7 +74,7 @@ describe("the metadata of a picture", () => {
   });
 });
 
-it.each(names)("the picture that was given stays as it is: %s", (name) => {
+it.each(names)("removing metadata does not change its input: %s", (name) => {
   const bytes = file(name);
   removeMetadata(bytes, name);
   expect(bytes.equals(file(name))).toBe(true);
@@ -83,25 +83,25 @@ it.each(names)("the picture that was given stays as it is: %s", (name) => {
 const OTHER =
   "photo is not a picture in the format JPEG, PNG, WebP or GIF. Choose one, or save yours in one of these formats.";
 
-describe("a file that is not a whole picture", () => {
-  it.each(names)("is refused with a sentence, wherever it ends: %s", (name) => {
+describe("a file that is not a complete picture", () => {
+  it.each(names)("is refused with a message, wherever it is truncated: %s", (name) => {
     const whole = file(name);
     const length = whole.length - ("SECRET trailer".length + 12);
     for (let end = 13; end < length; end += 7) {
-      if (faultOf(whole.subarray(0, end)) === null) throw new Error(`${name} was taken with ${end} bytes.`);
+      if (refusalOf(whole.subarray(0, end)) === null) throw new Error(`${name} was accepted with ${end} bytes.`);
     }
-    expect(faultOf(whole.subarray(0, length >> 1))).toBe(
+    expect(refusalOf(whole.subarray(0, length >> 1))).toBe(
       "photo is damaged or incomplete. Open it in a picture editor, save it again, then add it.",
     );
   });
 
-  it("ends in a picture or in a sentence, whatever its bytes are", () => {
+  it("is accepted or refused with a message, whatever its bytes are", () => {
     const random = fc.tuple(fc.constantFrom(...names), fc.array(fc.tuple(fc.nat(2000), fc.nat(255)), { maxLength: 8 }));
     fc.assert(
       fc.property(random, ([name, changes]) => {
         const bytes = Buffer.from(file(name));
         for (const [at, value] of changes) bytes[at % bytes.length] = value;
-        faultOf(bytes);
+        refusalOf(bytes);
       }),
       { numRuns: 2000 },
     );
@@ -123,16 +123,16 @@ describe("a file that is not a whole picture", () => {
       '<?xml version="1.0"?>\n<svg onload="alert(1)"/>',
       "photo is an SVG drawing, which may contain scripts. Save it as JPEG, PNG or WebP, then add it again.",
     ],
-    ["a page", "<!doctype html><p>", OTHER],
+    ["an HTML page", "<!doctype html><p>", OTHER],
     ["a TIFF picture", "II*\0\x08\0\0\0", OTHER],
-    ["nothing", "", "photo is empty. Choose another file."],
-  ])("is refused for what it is: %s", (_, text, sentence) => {
-    expect(faultOf(Buffer.from(text, "latin1"))).toBe(sentence);
+    ["an empty file", "", "photo is empty. Choose another file."],
+  ])("is refused with a message about its type: %s", (_, text, message) => {
+    expect(refusalOf(Buffer.from(text, "latin1"))).toBe(message);
   });
 });
 
-/** The message of the error; `null` for a picture. */
-function faultOf(bytes: Uint8Array): string | null {
+/** The message of the error; `null` if the file is accepted. */
+function refusalOf(bytes: Uint8Array): string | null {
   try {
     removeMetadata(bytes, "photo");
     return null;

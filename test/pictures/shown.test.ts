@@ -7,7 +7,7 @@ import { openTab } from "../helpers/tabs.js";
 const FILES = new URL("files/", import.meta.url);
 
 describeInChromium("a picture without metadata", () => {
-  it("looks the same in a browser, in its orientation and colors", async () => {
+  it("looks the same in a browser, with its orientation and colors", async () => {
     const page = await openTab();
     for (const name of readdirSync(FILES)) {
       const before = readFileSync(new URL(name, FILES));
@@ -19,7 +19,7 @@ describeInChromium("a picture without metadata", () => {
   });
 });
 
-/** A script that decodes a picture: its size and its pixels. */
+/** A script that decodes a picture and returns its size and pixels. */
 function pixelsOf(bytes: Uint8Array, type: string): string {
   return `(async () => {
     const blob = await (await fetch("data:${type};base64,${Buffer.from(bytes).toString("base64")}")).blob();

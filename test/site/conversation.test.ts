@@ -18,7 +18,7 @@ function outline(threads: readonly Thread<Entry>[]): string {
 }
 
 describe("threads", () => {
-  test("a reply stands under what it replies to, the oldest first", () => {
+  test("a reply is under its parent, oldest first", () => {
     const entries = [
       entry("late", 9, "a"),
       entry("a", 1),
@@ -35,12 +35,12 @@ describe("threads", () => {
     expect(outline(threadsOf([...replies, parent]))).toBe("parent(r0 r1 r2)");
   });
 
-  test("a reply whose parent is unknown stands under the next known one, or at the top", () => {
+  test("a reply with an unknown parent is under its next known ancestor, or at the top", () => {
     const entries = [entry("post", 0), entry("reply", 1, "unknown", "post"), entry("lost", 2, "unknown")];
     expect(outline(threadsOf(entries))).toBe("post(reply) lost");
   });
 
-  test("a reply may be dated before what it replies to", () => {
+  test("a reply can be older than its parent", () => {
     expect(outline(threadsOf([entry("parent", 5), entry("reply", 1, "parent")]))).toBe("parent(reply)");
   });
 
@@ -51,18 +51,18 @@ describe("threads", () => {
     expect(outline(threadsOf([...chain, entry("h", 9, "d")]))).toBe("a(b(c(d e f g h)))");
   });
 
-  test("the oldest entry of a circle stands at the top", () => {
-    const circle = [
+  test("the oldest entry of a cycle is at the top", () => {
+    const cycle = [
       entry("a", 3, "b"),
       entry("b", 1, "c"),
       entry("c", 2, "a"),
       entry("outside", 0, "a"),
       entry("self", 4, "self"),
     ];
-    expect(outline(threadsOf(circle))).toBe("b(a(outside c)) self");
+    expect(outline(threadsOf(cycle))).toBe("b(a(outside c)) self");
   });
 
-  test("a circle or a chain of 20,000 replies is no deeper than any other", () => {
+  test("a cycle or a chain of 20,000 replies is no deeper than any other", () => {
     const replies = (first: string) =>
       Array.from({ length: 20_000 }, (_, index) => entry(`e${index}`, index, index > 0 ? `e${index - 1}` : first));
     for (const first of ["e19999", "unknown"]) {
@@ -84,7 +84,7 @@ describe("any set of entries", () => {
     { maxLength: 30 },
   );
 
-  test("stands in the tree, each key once, however they reply to each other", () => {
+  test("is in the tree with each key once, however the entries reply to each other", () => {
     fc.assert(
       fc.property(entries, (given) => {
         const keys: string[] = [];
@@ -101,7 +101,7 @@ describe("any set of entries", () => {
     );
   });
 
-  test("gives the same tree in any order of arrival", () => {
+  test("has the same tree in any order of arrival", () => {
     const distinct = entries.map((given) => [...new Map(given.map((one) => [one.key, one])).values()]);
     const shuffled = distinct.chain((given) =>
       fc.tuple(fc.constant(given), fc.shuffledSubarray(given, { minLength: given.length, maxLength: given.length })),

@@ -27,17 +27,17 @@ const { markup } = fc.letrec<{ markup: Markup }>((tie) => ({
 
 function read(node: DefaultTreeAdapterTypes.ChildNode): Markup {
   if ("value" in node) return node.value;
-  if (!("attrs" in node)) throw new Error(`HTML of elements and texts has a ${node.nodeName}.`);
+  if (!("attrs" in node)) throw new Error(`Unexpected node: ${node.nodeName}`);
   const values = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
   return element(node.tagName, values, ...node.childNodes.map(read));
 }
 
-/** Joins neighbouring texts and drops empty ones, as a parser does. */
-function normal(nodes: Iterable<Markup>): Markup[] {
+/** Joins adjacent texts and removes empty ones, as a parser does. */
+function normalized(nodes: Iterable<Markup>): Markup[] {
   const result: Markup[] = [];
   for (const node of nodes) {
     const last = result.at(-1);
-    if (typeof node !== "string") result.push("tag" in node ? { ...node, children: normal(node.children) } : node);
+    if (typeof node !== "string") result.push("tag" in node ? { ...node, children: normalized(node.children) } : node);
     else if (typeof last === "string") result[result.length - 1] = last + node;
     else if (node !== "") result.push(node);
   }
@@ -48,13 +48,13 @@ describe("markup as HTML", () => {
   it("is parsed as the same elements and texts, whatever they contain", () => {
     fc.assert(
       fc.property(markup, (tree) => {
-        expect(normal(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normal([tree]));
+        expect(normalized(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normalized([tree]));
       }),
       { numRuns: runs(500) },
     );
   });
 
-  it("has the items of a list that are created while it is written", () => {
+  it("has list items that are created during writing", () => {
     function* items() {
       yield element("li", {}, "<a>");
       yield element("li", {}, "b");
@@ -62,7 +62,7 @@ describe("markup as HTML", () => {
     expect(toHtml({ tag: "ol", attributes: {}, children: items() })).toBe("<ol><li>&lt;a&gt;</li><li>b</li></ol>");
   });
 
-  it("is the same for a part that was written in advance", () => {
+  it("is the same if a part was written in advance", () => {
     fc.assert(
       fc.property(markup, (tree) => {
         expect(toHtml(element("div", {}, writtenHtml(tree, "&")))).toBe(toHtml(element("div", {}, tree, "&")));
@@ -75,7 +75,7 @@ describe("markup as HTML", () => {
     ["a text", "<b>&amp;</b>", "&lt;b&gt;&amp;amp;&lt;/b&gt;"],
     ["an attribute", element("p", { title: `"><script>` }), '<p title="&quot;&gt;&lt;script&gt;"></p>'],
     ["an element without content", element("img", { src: "/bob.png", alt: "" }), '<img src="/bob.png" alt="">'],
-  ])("escapes what would be read as markup: %s", (_name, tree: Markup, html) => {
+  ])("escapes markup characters: %s", (_name, tree: Markup, html) => {
     expect(toHtml(tree)).toBe(html);
   });
 });

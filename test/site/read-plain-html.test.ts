@@ -7,7 +7,7 @@ import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 
 const REL = "nofollow ugc noopener";
 
-/** Whether HTML is read without the parser. If so, both functions must return the same. */
+/** Whether HTML is read without the parser. Fails if the result differs from the parser's. */
 function isPlain(html: string): boolean {
   const markup = readPlainHtml(html);
   if (markup !== null) expect(markup, html).toEqual(readAnyHtml(html));
@@ -57,15 +57,15 @@ const paragraphs = fc
   )
   .map((all) => all.join("\n"));
 
-describe("the HTML of a text is read as by the parser", () => {
-  it("with tags and texts in any order", () => {
+describe("the HTML of a text is read with the parser's result", () => {
+  it("for tags and texts in any order", () => {
     fc.assert(
       fc.property(aSoup, (html) => void isPlain(html)),
       { numRuns: 4000 },
     );
   });
 
-  it("with elements in each other", () => {
+  it("for nested elements", () => {
     let plain = 0;
     fc.assert(
       fc.property(paragraphs, (html) => {
@@ -76,7 +76,7 @@ describe("the HTML of a text is read as by the parser", () => {
     expect(plain).toBeGreaterThan(200);
   });
 
-  it("in hostile texts", () => {
+  it("for hostile texts", () => {
     for (const text of HOSTILE_TEXTS) {
       isPlain(text);
       isPlain(textHtml(text, "twt"));

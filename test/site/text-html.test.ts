@@ -12,17 +12,17 @@ describe("a twt", () => {
   test.each([
     ["a URL is a link", "see https://bob.example/a_b_c.", `<p>see ${link("https://bob.example/a_b_c")}.</p>`],
     [
-      "a mention is its nick, linked to the feed",
+      "a mention is a link to the feed with its nick",
       "@<bob https://bob.example/t.txt>, hi",
       `<p>${link("https://bob.example/t.txt", "@bob")}, hi</p>`,
     ],
     [
-      "a mention without a nick is its host",
+      "a mention without a nick is a link with its host",
       "@<https://bob.example/t.txt>",
       `<p>${link("https://bob.example/t.txt", "@bob.example")}</p>`,
     ],
     [
-      "a mention of a feed that browsers cannot open is its nick",
+      "a mention of a feed that browsers cannot open is only its nick",
       "hi @<bob gemini://bob.example/t.txt>",
       "<p>hi @bob</p>",
     ],
@@ -52,25 +52,25 @@ describe("a twt", () => {
       `<p>${link("https://b.example/", "my <em>page</em>")}</p>`,
     ],
     [
-      "lines stay lines, and an empty line starts a paragraph",
+      "line breaks stay, and an empty line starts a paragraph",
       "one\ntwo\n\nthree",
       "<p>one<br>\ntwo</p>\n<p>three</p>",
     ],
     ["code is code", "`a <b> *c*`", "<p><code>a &#x3C;b> *c*</code></p>"],
     ["fenced code keeps its lines", "```js\na\n  b\n```", "<p><code>a</code><br><code>  b</code></p>"],
-    ["emphasis of one line is emphasis", "*a* __b__", "<p><em>a</em> <strong>b</strong></p>"],
-    ["asterisks of two lines stay", "2 * 3\n4 * 5 *a\nb* **c\nd**", "<p>2 * 3<br>\n4 * 5 *a<br>\nb* **c<br>\nd**</p>"],
+    ["emphasis within a line is emphasis", "*a* __b__", "<p><em>a</em> <strong>b</strong></p>"],
     [
-      "what would be a block elsewhere is text",
-      "# a\n- b\n> c\n1. d\n---",
-      "<p># a<br>\n- b<br>\n> c<br>\n1. d<br>\n---</p>",
+      "asterisks on two lines are text",
+      "2 * 3\n4 * 5 *a\nb* **c\nd**",
+      "<p>2 * 3<br>\n4 * 5 *a<br>\nb* **c<br>\nd**</p>",
     ],
+    ["block syntax of Markdown is text", "# a\n- b\n> c\n1. d\n---", "<p># a<br>\n- b<br>\n> c<br>\n1. d<br>\n---</p>"],
     [
       "a mention in code is text",
       "`@<bob https://b.example/t>`",
       "<p><code>@&#x3C;bob https://b.example/t></code></p>",
     ],
-    ["a mail address is no link", "bob@b.example", "<p>bob@b.example</p>"],
+    ["a mail address is not a link", "bob@b.example", "<p>bob@b.example</p>"],
     ["an empty text is empty", " \n", ""],
   ])("%s", (_, text, html) => {
     expect(textHtml(text, "twt")).toBe(html);
@@ -87,7 +87,7 @@ test("the text of a page has no Markdown, but its URLs are links", () => {
   );
 });
 
-/** Fails for everything outside the allow-list. */
+/** Fails if an element or attribute is not in the allowlist. */
 function expectSafe(html: string): void {
   visit(fromHtml(html, { fragment: true }), (node, _, parent) => {
     if (node.type === "root" || node.type === "text") return;
@@ -102,7 +102,7 @@ function expectSafe(html: string): void {
   });
 }
 
-test("hostile texts are more than 200", () => {
+test("there are at least 200 hostile texts", () => {
   expect(new Set(HOSTILE_TEXTS).size).toBeGreaterThanOrEqual(200);
 });
 
@@ -111,7 +111,7 @@ describe.each(["twt", "page"] as const)("as a %s", (kind) => {
     expectSafe(textHtml(text, kind));
   });
 
-  test("any text of special characters has none either", () => {
+  test("any text of special characters has no element or attribute outside the list", () => {
     const part = fc.constantFrom(
       ..."<>[]()!@#`*_\\\"'&;: \n\t\u2028",
       "a",

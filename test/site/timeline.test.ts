@@ -23,7 +23,7 @@ function twt(name: string, second: number, change: Partial<PlainTwt> = {}): Plai
 
 const own = (second: number, change: Partial<PlainTwt> = {}) => twt("alice", second, { isOwn: true, ...change });
 
-/** Such as `bob 2(alice 3)`. */
+/** The threads as text, such as `bob 2(alice 3)`. */
 function outlineOf(twts: readonly PlainTwt[]): string {
   const text = new Map(twts.map((each) => [mentionEntry(shownMention(each)).key, each.text]));
   const outline = (threads: readonly Thread<Entry>[]): string =>
@@ -44,13 +44,13 @@ describe("a timeline", () => {
     expect(outlineOf(selectTwts(followed, [], NOW))).toBe("bob 1(carol 4 | bob 5) | carol 2");
   });
 
-  it("has the own twts of its conversations, and no others", () => {
+  it("has the author's twts in its conversations, and no others of the author", () => {
     const followed = [twt("bob", 1), twt("carol", 9, { replyTo: "alice-8" })];
     const selected = selectTwts(followed, [own(3), own(2, { replyTo: "bob-1" }), own(8)], NOW);
     expect(outlineOf(selected)).toBe("alice 8(carol 9) | bob 1(alice 2)");
   });
 
-  it("holds a twt of the future back until it is due", () => {
+  it("hides a twt with a future date until then", () => {
     const followed = [twt("bob", 1), twt("bob", 2, { published: "2026-03-01T00:00:01Z" })];
     expect(selectTwts(followed, [], NOW).map(({ text }) => text)).toEqual(["bob 1"]);
     expect(selectTwts(followed, [], "2026-03-01T00:00:01Z").map(({ text }) => text)).toEqual(["bob 2", "bob 1"]);
