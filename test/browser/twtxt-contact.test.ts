@@ -79,8 +79,8 @@ async function expectSent(page: Page, text: string): Promise<void> {
 
 /** Alice answers the reader of a page, who waits for it. */
 async function answer(alice: Correspondent, page: Page, text: string): Promise<void> {
-  const [message] = await alice.found("list");
-  const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), text]);
+  const [message] = await alice.messageJson("list");
+  const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), text]);
   expect(exitCode, stderr).toBe(0);
   await expect.poll(() => received(page).count()).toBe(1);
 }
@@ -126,7 +126,7 @@ describeInChromium("a reader at the contact page", () => {
     await write(page, text, "Dana");
     await expectSent(page, text);
 
-    const [message] = await alice.found("list");
+    const [message] = await alice.messageJson("list");
     expect(message).toMatchObject({ text, name: "Dana" });
     await answer(alice, page, "At <b>nine</b>, Dana.");
     expect(await received(page).locator(".twtxt-text").innerHTML()).toBe("At &lt;b&gt;nine&lt;/b&gt;, Dana.");
@@ -159,13 +159,13 @@ describeInChromium("a reader at the contact page", () => {
     const page = await readerOf(alice);
     const note = sent(page).locator(".twtxt-note");
     const retry = page.getByRole("button", { name: "Try again" });
-    alice.trouble = 503;
+    alice.failWithStatus = 503;
     await write(page, "hello");
     await expect.poll(() => note.textContent()).toContain("The inbox cannot take messages at the moment.");
-    alice.trouble = 429;
+    alice.failWithStatus = 429;
     await retry.click();
     await expect.poll(() => note.textContent()).toContain("Too many messages came from your network.");
-    alice.trouble = null;
+    alice.failWithStatus = null;
     await page.context().setOffline(true);
     await retry.click();
     await expect.poll(() => note.textContent()).toContain("The site cannot be reached.");
@@ -174,7 +174,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => retry.count()).toBe(1);
     await retry.click();
     await expectSent(page, "hello");
-    expect(await alice.found("list")).toMatchObject([{ text: "hello" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "hello" }]);
   });
 
   it("keeps a draft over a reload, and is told before sealing how much a text is too long", async () => {
@@ -189,7 +189,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByRole("status").textContent()).toBe("This message is 10 characters too long.");
     await write(page, "ä".repeat(22_020));
     await expect.poll(() => page.getByRole("status").textContent()).toBe("This message is 20 characters too long.");
-    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+    expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
   it("sends nothing if the site names another key than the page", async () => {
@@ -201,7 +201,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect
       .poll(() => sent(page).locator(".twtxt-note").textContent())
       .toContain(`this site now names another key for ${alice.address}`);
-    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+    expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
   it("sends nothing if the site names another key, also if a service worker answers from a cache", async () => {
@@ -227,7 +227,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect
       .poll(() => sent(page).locator(".twtxt-note").textContent())
       .toContain(`this site now names another key for ${alice.address}`);
-    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+    expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
   it("says that the inbox is full, and keeps the message", async () => {
@@ -240,9 +240,9 @@ describeInChromium("a reader at the contact page", () => {
     await expect
       .poll(() => sent(page).locator(".twtxt-note").textContent())
       .toContain("The inbox cannot take messages at the moment.");
-    expect(alice.asked).toContain("POST 503");
+    expect(alice.requests).toContain("POST 503");
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    expect(await alice.found("list")).toMatchObject([{ text: "the last that fits" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "the last that fits" }]);
   });
 
   it("sends a message again whose answer was lost: it is stored once", async () => {
@@ -262,7 +262,7 @@ describeInChromium("a reader at the contact page", () => {
     await expectSent(page, "hello");
     expect(bodies).toHaveLength(2);
     expect(bodies[0]).toBe(bodies[1]);
-    expect(await alice.found("list")).toMatchObject([{ text: "hello" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "hello" }]);
   });
 
   it("sends one message for a double click", async () => {
@@ -272,7 +272,7 @@ describeInChromium("a reader at the contact page", () => {
     await page.getByLabel("Your message").fill("hello");
     await page.getByRole("button", { name: "Send" }).dblclick();
     await expectSent(page, "hello");
-    expect(await alice.found("list")).toHaveLength(1);
+    expect(await alice.messageJson("list")).toHaveLength(1);
   });
 
   it("is sent no answer if the site names another guest's key, and sees what another guest signed as unverified", async () => {
@@ -281,13 +281,13 @@ describeInChromium("a reader at the contact page", () => {
     const page = await readerOf(alice);
     await write(page, "hello");
     await expectSent(page, "hello");
-    const [message] = await alice.found("list");
+    const [message] = await alice.messageJson("list");
     const guest = guestOf(message);
     const endpoint = `${alice.url}/inbox/${guest}`;
 
     // A static file comes before the document that follows from the key.
     alice.publishFile(`.well-known/msg/${guest}.json`, JSON.stringify({ endpoint, key: OTHER }));
-    const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), "Hello, reader."]);
+    const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), "Hello, reader."]);
     expect(exitCode).toBe(1);
     expect(stderr).toContain("It is not certain who wrote");
 
@@ -305,7 +305,7 @@ describeInChromium("a reader at the contact page", () => {
   it("says that the device's clock is wrong if the site refuses to give the answers", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    alice.behindMs = 3_600_000;
+    alice.clockLagMs = 3_600_000;
     const page = await readerOf(alice);
     await write(page, "hello");
     await expectSent(page, "hello");
@@ -327,7 +327,7 @@ describeInChromium("a reader at the contact page", () => {
     await send.click();
     await expect.poll(() => page.getByRole("status").textContent()).toContain("does not store anything");
     expect(await page.getByLabel("Your message").inputValue()).toBe("hello");
-    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+    expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
     await page.evaluate("makeRoom()");
     await send.click();
     await expectSent(page, "hello");
@@ -404,8 +404,8 @@ describeInChromium("a reader at the contact page", () => {
     await Promise.all([write(first, "from the first"), write(second, "from the second")]);
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
     // What is being sent is shown at once.
-    await expect.poll(() => alice.found("list")).toHaveLength(2);
-    const senders = new Set((await alice.found("list")).map(({ address }) => address));
+    await expect.poll(() => alice.messageJson("list")).toHaveLength(2);
+    const senders = new Set((await alice.messageJson("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
     first.on("dialog", (dialog) => dialog.accept());
     await first.getByRole("button", { name: "Forget this conversation" }).click();
@@ -485,7 +485,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await toBob.list.allTextContents()).toEqual(["to 1"]);
     const folders = [...(await alice.stored()).keys()].filter((key) => key.includes("/messages/"));
     expect(folders.map((key) => key.split("/")[1]).toSorted()).toEqual(["alice", "bob"]);
-    expect(await alice.found("list")).toMatchObject([{ text: "to 0" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "to 0" }]);
 
     page.on("dialog", (dialog) => dialog.accept());
     await toBob.form.getByRole("button", { name: "Forget this conversation" }).click();
@@ -526,7 +526,7 @@ describeInChromium("a reader at the contact page", () => {
     const copy = await readFile(await download.path(), "utf8");
     alice.machine.write("copy.key", copy);
     chmodSync(join(alice.machine.folder, "copy.key"), 0o600);
-    expect(await alice.found("list", "--identity", "copy.key")).toMatchObject([{ text: "Hello, reader." }]);
+    expect(await alice.messageJson("list", "--identity", "copy.key")).toMatchObject([{ text: "Hello, reader." }]);
 
     const other = await readerOf(alice, otherBrowser());
     const open = (content: string) =>
@@ -546,8 +546,8 @@ describeInChromium("a reader at the contact page", () => {
 
 /** Alice answers the message with this text, or the first one. */
 async function reply(alice: Correspondent, text: string, to?: string): Promise<void> {
-  const message = (await alice.found("list")).find((each) => to === undefined || each.text === to);
-  const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), text]);
+  const message = (await alice.messageJson("list")).find((each) => to === undefined || each.text === to);
+  const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), text]);
   expect(exitCode, stderr).toBe(0);
 }
 

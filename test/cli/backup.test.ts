@@ -7,7 +7,7 @@ import { signRequest } from "../../plugin/http/sign-request.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { ALICES_DATA, type Blog, command, commandProcess, ownData, standingTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, commandProcess, dataEnvironment, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 import { type Server, serve, serveProcess, site } from "./server.js";
 
@@ -37,8 +37,8 @@ async function filled(values: Record<string, string> = { "mentions/one": "1", "m
 async function type({ folder }: Blog, ...args: string[]) {
   const shown: string[] = [];
   const terminal = {
-    ...standingTerminal(folder, "2026-11-20T09:00:00Z", null, true),
-    environment: ownData(folder),
+    ...testTerminal(folder, "2026-11-20T09:00:00Z", null, true),
+    environment: dataEnvironment(folder),
     showStatus: (line: string) => void shown.push(line),
     ended: () => new Promise<void>(() => {}),
   };

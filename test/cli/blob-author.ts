@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Terminal } from "../../plugin/cli/terminal.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
-import { standingTerminal } from "./helpers.js";
+import { testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
-export interface Typed {
+export interface BlobOutcome {
   exitCode: number | null;
   stdout: string;
   stderr: string;
@@ -17,9 +17,9 @@ export interface Typed {
 
 export interface BlobAuthor extends Correspondent {
   /** Runs `eleventy-twtxt blob ARGS` in this process. */
-  blob(...args: string[]): Promise<Typed>;
+  blob(...args: string[]): Promise<BlobOutcome>;
   /** The same, with parts of the terminal replaced. */
-  blobWith(terminal: Partial<Terminal>, ...args: string[]): Promise<Typed>;
+  blobWith(terminal: Partial<Terminal>, ...args: string[]): Promise<BlobOutcome>;
   /** The output of `blob list --json`. */
   listed(): Promise<Record<string, unknown>[]>;
   /** The content of a file on the machine. */
@@ -48,7 +48,7 @@ function withBlobs(person: Correspondent): BlobAuthor {
     blob: (...args: string[]) => author.blobWith({}, ...args),
     async blobWith(given: Partial<Terminal>, ...[action, ...args]: string[]) {
       const written: Uint8Array[] = [];
-      const terminal = standingTerminal(person.machine.folder, new Date().toISOString(), null, true);
+      const terminal = testTerminal(person.machine.folder, new Date().toISOString(), null, true);
       const typed = action === undefined ? [] : [action, ...person.allowing, ...args];
       const exitCode = await runCommandLine(["blob", ...typed], {
         ...terminal,
@@ -68,8 +68,8 @@ function withBlobs(person: Correspondent): BlobAuthor {
     bytes: (path: string) => readFileSync(join(person.machine.folder, path)),
     shared: (key: string) => `${person.url}/shared/${person.kex}/${key}`,
     methods() {
-      const methods = person.asked.slice(seen).map((asked) => asked.split(" ")[0] ?? "");
-      seen = person.asked.length;
+      const methods = person.requests.slice(seen).map((request) => request.split(" ")[0] ?? "");
+      seen = person.requests.length;
       return methods;
     },
   });

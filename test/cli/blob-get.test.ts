@@ -166,10 +166,10 @@ async function typedTo(stdout: number, { machine, environment }: BlobAuthor, arg
 describeWithoutKeychain("the command as a process", () => {
   it("stores standard input and writes to standard output", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const put = await alice.type(["blob", "put", "-", "--filename", "a.txt"], "hello\n");
+    const put = await alice.run(["blob", "put", "-", "--filename", "a.txt"], "hello\n");
     expect(put).toMatchObject({ exitCode: 0, stdout: `${sha256("hello\n")}\n` });
     expect(put.stderr).toBe(`standard input: new, 6 bytes, private, ${sha256("hello\n").slice(0, 12)}\n`);
-    const got = await alice.type(["blob", "get", sha256("hello\n"), "-o", "-"]);
+    const got = await alice.run(["blob", "get", sha256("hello\n"), "-o", "-"]);
     expect(got).toEqual({ exitCode: 0, stdout: "hello\n", stderr: "" });
   });
 
@@ -197,7 +197,7 @@ describeWithoutKeychain("the command as a process", () => {
   it("prints the progress of large files as lines if there is no terminal", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
-    const { stderr } = await alice.type(["blob", "put", "large.bin"]);
+    const { stderr } = await alice.run(["blob", "put", "large.bin"]);
     expect(stderr).toMatch(
       /^10 % of 10\.0 MiB\n(\d0 % of 10\.0 MiB\n){8}100 % of 10\.0 MiB\nlarge\.bin: new, 10\.0 MiB/,
     );

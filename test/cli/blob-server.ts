@@ -13,7 +13,7 @@ import { afterAll } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { ALICES_DATA, type Blog, ownData } from "./helpers.js";
+import { ALICES_DATA, type Blog, dataEnvironment } from "./helpers.js";
 import { site } from "./server.js";
 
 const running = new Set<ChildProcess>();
@@ -33,7 +33,7 @@ export interface BlobServer {
   /** Kills the process. Resolves when it has exited. */
   kill(): Promise<void>;
   /** The peak memory of the process, in bytes. Linux only. */
-  mostMemory(): number;
+  peakMemory(): number;
 }
 
 /** Alice's site, built with blobs. */
@@ -44,7 +44,7 @@ export function blobSite(): Blog {
 export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
   const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0"], {
     cwd: folder,
-    env: { ...process.env, ...ownData(folder) },
+    env: { ...process.env, ...dataEnvironment(folder) },
     stdio: ["ignore", "pipe", "ignore"],
   });
   running.add(child);
@@ -60,16 +60,16 @@ export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
       child.kill("SIGKILL");
       return ended;
     },
-    mostMemory: () => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024,
+    peakMemory: () => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024,
   };
 }
 
 /** The temporary files of unfinished writes in a site's store. */
-export function unfinished({ folder }: Blog): string[] {
+export function temporaryFiles({ folder }: Blog): string[] {
   return readdirSync(join(folder, ALICES_DATA, ".tmp"));
 }
 
-export interface Asked {
+export interface BlobRequest {
   method: "PUT" | "POST" | "DELETE" | "GET" | "HEAD";
   key: string;
   headers?: Record<string, string>;
@@ -78,17 +78,17 @@ export interface Asked {
   onPiece?: () => unknown;
 }
 
-export interface Answer {
+export interface BlobResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Sends a request that Alice has signed. Rejects if the connection closes before the response is complete. */
-export function ask(
+export function requestBlob(
   { url }: Pick<BlobServer, "url">,
-  { method, key, headers = {}, body, onPiece }: Asked,
-): Promise<Answer> {
+  { method, key, headers = {}, body, onPiece }: BlobRequest,
+): Promise<BlobResponse> {
   const signed = signRequest(
     { method, url: `${SETTINGS.urls.blobs}/${key}`, headers, ...(body && { body }) },
     ALICE,
@@ -99,7 +99,7 @@ export function ask(
     agent: false,
     headers: { ...signed, ...(body && { "content-length": String(body.length) }) },
   });
-  const answered = new Promise<Answer>((resolve, reject) => {
+  const answered = new Promise<BlobResponse>((resolve, reject) => {
     sent.on("error", reject);
     sent.on("response", (response) => {
       const { statusCode = 0, headers } = response;
@@ -107,11 +107,11 @@ export function ask(
     });
   });
   // The response shows whether the body was sent completely.
-  pipeline(Readable.from(piecesOf(body ?? new Uint8Array(), onPiece)), sent).catch(() => {});
+  pipeline(Readable.from(chunksOf(body ?? new Uint8Array(), onPiece)), sent).catch(() => {});
   return answered;
 }
 
-async function* piecesOf(body: Uint8Array, onPiece: () => unknown = () => {}): AsyncGenerator<Uint8Array> {
+async function* chunksOf(body: Uint8Array, onPiece: () => unknown = () => {}): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < body.length; start += PIECE) {
     await onPiece();
     yield body.subarray(start, start + PIECE);

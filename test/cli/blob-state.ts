@@ -2,15 +2,15 @@
 import { createHash } from "node:crypto";
 import { etagOf, type Metadata } from "../../plugin/blobs/blob.js";
 import { headersOf } from "../../plugin/blobs/metadata.js";
-import { type Answer, ask, type BlobServer } from "./blob-server.js";
+import { type BlobResponse, type BlobServer, requestBlob } from "./blob-server.js";
 
 /** The state of a blob: its contents, and the number of the request that wrote its metadata. */
 export interface State {
   contents: Uint8Array;
-  said: number;
+  metadataNumber: number;
 }
 
-const SAID = ["content-type", "content-disposition", "blob-public", "blob-properties"] as const;
+const METADATA_HEADERS = ["content-type", "content-disposition", "blob-public", "blob-properties"] as const;
 
 /** The metadata of the request with this number, which every field identifies. */
 export function metadataOf(number: number): Metadata {
@@ -44,22 +44,22 @@ export function post(number: number) {
 /** A state as text; `null` if there is no blob. */
 export function textOf(state: State | null): string {
   if (!state) return "none";
-  const metadata = metadataOf(state.said);
+  const metadata = metadataOf(state.metadataNumber);
   const headers: Record<string, string> = headersOf(metadata);
   const sha256 = sha256Of(state.contents);
   const etag = etagOf({ ...metadata, sha256 });
-  return [sha256, etag, ...SAID.map((name) => headers[name])].join(" ");
+  return [sha256, etag, ...METADATA_HEADERS.map((name) => headers[name])].join(" ");
 }
 
 /** The state in a response, as {@link textOf} writes it, or status and body of an error. */
-export function textIn({ status, headers, body }: Answer): string {
+export function textIn({ status, headers, body }: BlobResponse): string {
   if (status === 404) return "none";
   if (status !== 200) return `${status} ${body}`;
-  return [sha256Of(body), headers.etag, ...SAID.map((name) => headers[name])].join(" ");
+  return [sha256Of(body), headers.etag, ...METADATA_HEADERS.map((name) => headers[name])].join(" ");
 }
 
 export async function readText(server: Pick<BlobServer, "url">, key: string): Promise<string> {
-  return textIn(await ask(server, { method: "GET", key }));
+  return textIn(await requestBlob(server, { method: "GET", key }));
 }
 
 function sha256Of(bytes: Uint8Array): string {

@@ -1,5 +1,5 @@
 // test/cli/blob-writers.ts: clients that write their own blobs until the server is killed, and then check them.
-import { type Asked, ask, type BlobServer } from "./blob-server.js";
+import { type BlobRequest, type BlobServer, requestBlob } from "./blob-server.js";
 import { contentsOf, post, put, readText, type State, textOf } from "./blob-state.js";
 
 const SIZES = [0, 1, 1000, 1000, 70_000, 300_000, 2 ** 20];
@@ -9,7 +9,7 @@ const KEYS = 3;
 export type Random = (end: number) => number;
 
 /** Random numbers that a seed determines. */
-export function seeded(seed: number): Random {
+export function seededRandom(seed: number): Random {
   let state = seed;
   return (end) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -25,7 +25,7 @@ export interface Writer {
    */
   write(server: BlobServer, step: () => void): Promise<void>;
   /** @returns a line for each wrong blob; a request without a response may or may not have taken effect */
-  faults(server: BlobServer): Promise<string[]>;
+  findFaults(server: BlobServer): Promise<string[]>;
 }
 
 /** @param name - prefix of the writer's keys, which no other client uses */
@@ -35,13 +35,13 @@ export function writer(name: string, random: Random): Writer {
   const states = new Map<string, readonly [State | null, (State | null)?]>();
   let number = 0;
 
-  const next = (before: State | null): { after: State | null; asked: Omit<Asked, "key">; status: number } => {
+  const next = (before: State | null): { after: State | null; request: Omit<BlobRequest, "key">; status: number } => {
     number += 1;
     const kind = before ? random(10) : 0;
-    if (before && kind > 7) return { after: null, asked: { method: "DELETE" }, status: 200 };
-    if (before && kind > 5) return { after: { ...before, said: number }, asked: post(number), status: 200 };
+    if (before && kind > 7) return { after: null, request: { method: "DELETE" }, status: 200 };
+    if (before && kind > 5) return { after: { ...before, metadataNumber: number }, request: post(number), status: 200 };
     const contents = contentsOf(number, SIZES[random(SIZES.length)] ?? 0);
-    return { after: { contents, said: number }, asked: put(number, contents), status: before ? 200 : 201 };
+    return { after: { contents, metadataNumber: number }, request: put(number, contents), status: before ? 200 : 201 };
   };
 
   return {
@@ -49,18 +49,19 @@ export function writer(name: string, random: Random): Writer {
       for (;;) {
         const key = keys[random(KEYS)] ?? name;
         const [before] = states.get(key) ?? [null];
-        const { after, asked, status } = next(before);
+        const { after, request, status } = next(before);
         states.set(key, [before, after]);
         step();
-        const answer = await ask(server, { key, ...asked, onPiece: step }).catch(() => null);
-        if (!answer) return;
-        if (answer.status !== status) throw new Error(`${asked.method} ${key}: ${answer.status} ${answer.body}`);
+        const response = await requestBlob(server, { key, ...request, onPiece: step }).catch(() => null);
+        if (!response) return;
+        if (response.status !== status)
+          throw new Error(`${request.method} ${key}: ${response.status} ${response.body}`);
         states.set(key, [after]);
         step();
       }
     },
 
-    async faults(server) {
+    async findFaults(server) {
       const faults = await Promise.all(
         [...states].map(async ([key, possible]) => {
           const found = await readText(server, key);

@@ -244,14 +244,14 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
   it("reports each file as soon as it is stored", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b"]) alice.machine.write(`${name}.txt`, name);
-    const told: string[] = [];
+    const events: string[] = [];
     alice.operator = async (request, answer) => {
-      told.push(request.method);
+      events.push(request.method);
       return answer();
     };
-    const terminal = { print: (line: string) => void told.push(line), say: (line: string) => void told.push(line) };
+    const terminal = { print: (line: string) => void events.push(line), say: (line: string) => void events.push(line) };
     await alice.blobWith(terminal, "put", "a.txt", "b.txt", "--concurrency", "1");
-    expect(told).toEqual([
+    expect(events).toEqual([
       ...["HEAD", "PUT", expect.stringContaining("a.txt: new, "), sha256("a")],
       ...["HEAD", "PUT", expect.stringContaining("b.txt: new, "), sha256("b")],
       "2 new.",
@@ -405,26 +405,26 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     const { exitCode, stderr, stdout } = await alice.blob(...args);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(said);
-    expect(alice.asked).toEqual([]);
+    expect(alice.requests).toEqual([]);
   });
 
   it("1: an impossible action, with the reason", async () => {
     const { alice } = await blobAuthors(["alice"]);
     mkdirSync(join(alice.machine.folder, "empty"));
     alice.machine.write("a.txt", "hello");
-    const said = async (...args: string[]) => {
+    const errorOf = async (...args: string[]) => {
       const { exitCode, stderr, stdout } = await alice.blob(...args);
       expect([exitCode, stdout]).toEqual([1, ""]);
       return stderr;
     };
-    expect(await said("put", "missing.txt")).toContain("There is no file ");
-    expect(await said("put", "empty")).toContain("There is no file to store.");
-    expect(await said("put", "a.txt", "--key", sha256("other"))).toContain(
+    expect(await errorOf("put", "missing.txt")).toContain("There is no file ");
+    expect(await errorOf("put", "empty")).toContain("There is no file to store.");
+    expect(await errorOf("put", "a.txt", "--key", sha256("other"))).toContain(
       `must be the SHA-256 of the file, here ${sha256("hello")}`,
     );
-    expect(await said("set", "none", "--public")).toContain("There is no blob none.");
+    expect(await errorOf("set", "none", "--public")).toContain("There is no blob none.");
     const other = alice.keyFile("other.key", alice.address, 9);
-    expect(await said("list", "--identity", other)).toContain("answers 403");
+    expect(await errorOf("list", "--identity", other)).toContain("answers 403");
   });
 
   it("1: a site without blobs, or deployed without them, with advice", async () => {

@@ -20,7 +20,7 @@ import { builtSite, hostFile } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
 import { loopbackConnector } from "../helpers/loopback.js";
-import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
+import { type Blog, blog, command, type Outcome, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
@@ -61,13 +61,13 @@ export interface CheckedSite {
   host: string;
   feedUrl: string;
   /** The requests, such as `POST /webmention`. */
-  asked: string[];
+  requests: string[];
   settings: HostSettings;
   pages: SitePages;
 }
 
-export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> {
-  const asked: string[] = [];
+export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSite> {
+  const requests: string[] = [];
   let site: { endpointAt: Parameters<typeof nodeServer>[0]["endpointAt"]; serveFile: Answer } | undefined;
   let answers: Record<string, Answer> = {};
   const server = await nodeServer({
@@ -77,10 +77,10 @@ export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> 
     endpointAt: (path) => (answers[path] ? null : (site?.endpointAt(path) ?? null)),
     serveFile: (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
-      asked.push(`${request.method} ${request.url}`);
+      requests.push(`${request.method} ${request.url}`);
       (answers[path] ?? site?.serveFile)?.(request, response);
     },
-    rateLimit: rateLimit({ perMinute: made.perMinute ?? 60, now: () => NOW }),
+    rateLimit: rateLimit({ perMinute: options.perMinute ?? 60, now: () => NOW }),
     trustedProxies: 0,
     log: () => {},
   });
@@ -88,14 +88,14 @@ export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> 
 
   const host = `127.0.0.1:${server.port}`;
   const url = `http://${host}`;
-  answers = made.answers?.(url) ?? {};
-  const built = await build(url, made);
-  site = { endpointAt: endpointsOf(built, made, asked), serveFile: siteFiles(built.files) };
-  return { url, host, feedUrl: built.settings.feedUrl, asked, ...built };
+  answers = options.answers?.(url) ?? {};
+  const built = await build(url, options);
+  site = { endpointAt: endpointsOf(built, options, requests), serveFile: siteFiles(built.files) };
+  return { url, host, feedUrl: built.settings.feedUrl, requests, ...built };
 }
 
 /** The source folder of the site. */
-export function sourcesOf({ host, settings, pages }: CheckedSite, user = "alice"): Blog {
+export function sourceFolder({ host, settings, pages }: CheckedSite, user = "alice"): Blog {
   const authors = settings.authors.map((author) => ({
     ...author,
     address: `${user}@${host}`,
@@ -104,14 +104,14 @@ export function sourcesOf({ host, settings, pages }: CheckedSite, user = "alice"
   return blog({ ...settings, authors }, { "package.json": "{}", ...hostFile({ settings, pages }) });
 }
 
-interface Where {
+interface DoctorOptions {
   /** Servers on this machine that `doctor` may contact. */
   hosts?: { host: string }[];
   folder?: string;
 }
 
 /** Runs `eleventy-twtxt doctor ARGS`, which can connect only to this machine. */
-export function doctor(args: string[], { hosts = [], folder = tmpdir() }: Where = {}): Promise<Outcome> {
+export function doctor(args: string[], { hosts = [], folder = tmpdir() }: DoctorOptions = {}): Promise<Outcome> {
   return command(folder, ["doctor", ...args, ...allowing(hosts)]);
 }
 
@@ -125,8 +125,8 @@ export interface Report {
 }
 
 /** Runs `eleventy-twtxt doctor ARGS --json`, which can connect only to this machine. */
-export async function report(args: string[], { hosts = [], folder = tmpdir() }: Where): Promise<Report> {
-  const terminal = standingTerminal(folder, new Date(NOW).toISOString());
+export async function report(args: string[], { hosts = [], folder = tmpdir() }: DoctorOptions): Promise<Report> {
+  const terminal = testTerminal(folder, new Date(NOW).toISOString());
   const exitCode = await runCommandLine(["doctor", ...args, "--json", ...allowing(hosts)], terminal);
   const findings: Finding[] = JSON.parse(terminal.stdout.join("\n"));
   const of = (level: Finding["level"]) =>
@@ -135,19 +135,19 @@ export async function report(args: string[], { hosts = [], folder = tmpdir() }: 
 }
 
 /** Checks the feed of another author's site. */
-export async function examined(made: SiteOptions): Promise<Report & { site: CheckedSite }> {
-  const site = await checkedSite(made);
+export async function checkFeed(options: SiteOptions): Promise<Report & { site: CheckedSite }> {
+  const site = await checkedSite(options);
   return { ...(await report([site.feedUrl], { hosts: [site] })), site };
 }
 
 /** Matches strings that contain the parts. */
-export function says(...parts: string[]): string[] {
+export function containing(...parts: string[]): string[] {
   return parts.map((part) => expect.stringContaining(part));
 }
 
 /** The POST requests to a site. */
-export function posts({ asked }: Pick<CheckedSite, "asked">): string[] {
-  return asked.filter((one) => one.startsWith("POST "));
+export function posts({ requests }: Pick<CheckedSite, "requests">): string[] {
+  return requests.filter((one) => one.startsWith("POST "));
 }
 
 /** Headers of plain text that pages of all origins can read. */
@@ -200,7 +200,7 @@ function writeSite(files: Record<string, string | Buffer | null>): string {
   return folder;
 }
 
-function endpointsOf(built: PublishedSite, made: SiteOptions, asked: string[]) {
+function endpointsOf(built: PublishedSite, options: SiteOptions, requests: string[]) {
   const { endpointAt } = new SiteHost({
     site: built,
     file: "",
@@ -210,7 +210,7 @@ function endpointsOf(built: PublishedSite, made: SiteOptions, asked: string[]) {
         settings,
         pages,
         store: memoryStore(),
-        environment: made.environment ?? {},
+        environment: options.environment ?? {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
         guard: { connector: loopbackConnector },
@@ -230,7 +230,7 @@ function endpointsOf(built: PublishedSite, made: SiteOptions, asked: string[]) {
     return (
       found &&
       endpoint((request, address) => {
-        asked.push(`${request.method} ${path}`);
+        requests.push(`${request.method} ${path}`);
         return found.answer(request, address);
       }, found.rateLimit)
     );

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { blog, command, standingTerminal } from "./helpers.js";
+import { blog, command, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 const { folder } = blog(null);
@@ -61,7 +61,7 @@ describe("the command line", () => {
   });
 
   it("1: an unexpected error, with a request to report it", async () => {
-    const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z");
+    const terminal = testTerminal(folder, "2026-11-20T09:30:00Z");
     const broken = {
       ...terminal,
       print: () => {

@@ -21,7 +21,7 @@ import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";
 import { freePort } from "../helpers/ports.js";
-import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
+import { type Blog, blog, command, type Outcome, testTerminal } from "./helpers.js";
 import { type EndpointAt, endpointsAt } from "./inbox-host.js";
 import { environmentOf } from "./machine.js";
 import { runCommandLine } from "./run-command-line.js";
@@ -46,25 +46,25 @@ export interface Correspondent {
   machine: Blog;
   environment: Record<string, string>;
   /** The requests to the inbox with their status, such as `POST 202`. */
-  asked: string[];
+  requests: string[];
   /** The paths of the requested files. */
   files: string[];
   /** Replaces the status of every inbox response; `null` leaves it unchanged. */
-  trouble: number | null;
+  failWithStatus: number | null;
   /** Changes a response on its way; `null` leaves it unchanged. */
   operator: ((request: HttpRequest, answer: (instead?: HttpRequest) => Promise<Response>) => Promise<Response>) | null;
   /** How far the host's clock is behind, in milliseconds, so that a message is listed later than its timestamp says. */
-  behindMs: number;
+  clockLagMs: number;
   /** `--allow-private-host` for the hosts of all users. */
   allowing: string[];
   /** Runs `eleventy-twtxt ARGS`, which can connect only to this machine. */
-  type(args: string[], input?: string): Promise<Outcome>;
+  run(args: string[], input?: string): Promise<Outcome>;
   /** Runs `eleventy-twtxt message ARGS`. */
   message(...args: string[]): Promise<Outcome>;
   /** Runs `eleventy-twtxt ARGS` on a terminal of 80 columns, parts of which can be replaced. */
-  byHand(args: string[], terminal?: Partial<Terminal>): Promise<Outcome>;
+  runOnTerminal(args: string[], terminal?: Partial<Terminal>): Promise<Outcome>;
   /** The output of `message ARGS --json`, parsed. */
-  found(...args: string[]): Promise<Record<string, unknown>[]>;
+  messageJson(...args: string[]): Promise<Record<string, unknown>[]>;
   /** Replaces the user's key on the machine and on the site. */
   changeKey(seed: number): Promise<void>;
   /** Replaces the user's public key on the site. */
@@ -89,7 +89,7 @@ export async function correspondents<T extends string>(
     blobs = false,
     inbox,
     authors,
-  }: Partial<Pick<Home, "isStreaming" | "blobs" | "inbox" | "authors">> = {},
+  }: Partial<Pick<UserOptions, "isStreaming" | "blobs" | "inbox" | "authors">> = {},
 ): Promise<Record<T, Correspondent>> {
   const ports = await Promise.all(users.map(() => freePort()));
   const allowing = ports.flatMap((port) => ["--allow-private-host", `127.0.0.1:${port}`]);
@@ -99,7 +99,7 @@ export async function correspondents<T extends string>(
   return Object.fromEntries((await Promise.all(people)).map((one, at) => [users[at], one])) as Record<T, Correspondent>;
 }
 
-interface Home {
+interface UserOptions {
   user: string;
   port: number;
   allowing: string[];
@@ -113,7 +113,7 @@ interface Home {
 }
 
 async function correspondent(
-  { user, port, allowing, isStreaming, blobs, inbox, authors }: Home,
+  { user, port, allowing, isStreaming, blobs, inbox, authors }: UserOptions,
   seed: number,
 ): Promise<Correspondent> {
   const host = `127.0.0.1:${port}`;
@@ -131,26 +131,26 @@ async function correspondent(
   let ending: AbortController;
   const open = () => {
     ending = new AbortController();
-    const now = () => Date.now() - person.behindMs;
+    const now = () => Date.now() - person.clockLagMs;
     endpointAt = endpointsAt(settings, { store, isStreaming, now, ending: ending.signal });
   };
 
   const person: Correspondent = {
     ...{ address, url, host, endpoint, machine, environment, allowing },
     kex: "",
-    asked: [],
+    requests: [],
     files: [],
-    trouble: null,
+    failWithStatus: null,
     operator: null,
-    behindMs: 0,
-    type: (args, input = "") => command(machine.folder, [...args, ...allowing], { input, environment }),
-    message: (...args) => person.type(["message", ...args]),
-    async byHand(args, given = {}) {
-      const terminal = standingTerminal(machine.folder, new Date().toISOString(), null, true);
+    clockLagMs: 0,
+    run: (args, input = "") => command(machine.folder, [...args, ...allowing], { input, environment }),
+    message: (...args) => person.run(["message", ...args]),
+    async runOnTerminal(args, given = {}) {
+      const terminal = testTerminal(machine.folder, new Date().toISOString(), null, true);
       const exitCode = await runCommandLine([...args, ...allowing], { ...terminal, environment, ...given });
       return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
     },
-    async found(...args) {
+    async messageJson(...args) {
       const { stdout, stderr } = await person.message(...args, "--json");
       if (stdout === "") throw new Error(stderr);
       return JSON.parse(stdout);
@@ -203,7 +203,7 @@ async function correspondent(
           person.files.push(request.url ?? "");
           return serveFile(request, response, otherwise);
         },
-        endpointAt: (path) => watched(endpointAt(path), person),
+        endpointAt: (path) => recorded(endpointAt(path), person),
         rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
         log: () => {},
       });
@@ -222,7 +222,7 @@ async function correspondent(
 }
 
 /** The known keys on a user's machine. */
-export function contactsKept({ machine, address }: Correspondent) {
+export function contactsOf({ machine, address }: Correspondent) {
   const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
   return new Contacts(new FileStore(folder), Date.now);
 }
@@ -232,15 +232,15 @@ function kexOf(seed: number): string {
 }
 
 /** Records the requests to the inbox, and replaces or changes the responses as the test says. */
-function watched(own: Endpoint | null, person: Correspondent): Endpoint | null {
+function recorded(own: Endpoint | null, person: Correspondent): Endpoint | null {
   if (!own || own.isStaticFirst) return own;
   return endpoint(async (request) => {
     const answer = (instead = request) => own.answer(instead, "127.0.0.1");
     const response =
-      person.trouble === null
+      person.failWithStatus === null
         ? await (person.operator?.(request, answer) ?? answer())
-        : new Response(null, { status: person.trouble });
-    person.asked.push(`${request.method} ${response.status}`);
+        : new Response(null, { status: person.failWithStatus });
+    person.requests.push(`${request.method} ${response.status}`);
     return response;
   });
 }

@@ -3,13 +3,13 @@ import { discoveryPaths } from "../../plugin/keys/address.js";
 import {
   answer,
   checkedSite,
-  examined,
+  checkFeed,
+  containing,
   PLAIN,
   posts,
   report,
   type SiteOptions,
-  says,
-  sourcesOf,
+  sourceFolder,
 } from "./checked-site.js";
 
 describe("the endpoint that the feed names", () => {
@@ -51,14 +51,14 @@ describe("the endpoint that the feed names", () => {
       'which is "# description = my webmention = x".',
     ],
   ])("fix: %s", async (_, made, fix) => {
-    const { exitCode, fixes, site } = await examined(made);
-    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+    const { exitCode, fixes, site } = await checkFeed(made);
+    expect([exitCode, fixes]).toEqual([1, containing(fix.replace("URL", site.url))]);
   });
 
   it("a field after the first twt is ignored", async () => {
-    const { exitCode, notes } = await examined({ ...link("<x>; rel=next", "") });
-    expect([exitCode, notes]).toEqual([0, expect.arrayContaining(says("names no endpoint for mentions"))]);
-    const later = await examined({
+    const { exitCode, notes } = await checkFeed({ ...link("<x>; rel=next", "") });
+    expect([exitCode, notes]).toEqual([0, expect.arrayContaining(containing("names no endpoint for mentions"))]);
+    const later = await checkFeed({
       answers: (url) => ({
         "/twtxt.txt": answer(
           200,
@@ -67,15 +67,15 @@ describe("the endpoint that the feed names", () => {
         ),
       }),
     });
-    expect(later.notes).toEqual(expect.arrayContaining(says("names no endpoint for mentions")));
+    expect(later.notes).toEqual(expect.arrayContaining(containing("names no endpoint for mentions")));
     expect(posts(later.site)).toEqual([]);
   });
 
   it("note: no Link header names it", async () => {
-    const { exitCode, notes } = await examined(link("<x>; rel=next"));
+    const { exitCode, notes } = await checkFeed(link("<x>; rel=next"));
     expect([exitCode, notes]).toEqual([
       0,
-      expect.arrayContaining(says("but no Link header does. Have your host send: Link: <")),
+      expect.arrayContaining(containing("but no Link header does. Have your host send: Link: <")),
     ]);
   });
 });
@@ -115,18 +115,18 @@ describe("the responses of the endpoint", () => {
       ["answers JSON with 400 instead of 415", "answers a mention of another site with 400 instead of 400"],
     ],
   ])("fix: %s", async (_, made, fixes) => {
-    const { exitCode, fixes: found, site } = await examined(made);
-    expect([exitCode, found]).toEqual([1, says(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
+    const { exitCode, fixes: found, site } = await checkFeed(made);
+    expect([exitCode, found]).toEqual([1, containing(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
   });
 
   it("note: it has no page for browsers, or its rate limit is exceeded", async () => {
-    const silent = await examined(posted(400, {}, "", answer(405)));
+    const silent = await checkFeed(posted(400, {}, "", answer(405)));
     expect([silent.exitCode, silent.notes[0]]).toEqual([
       0,
       expect.stringContaining("has no page for visitors who open it in a browser (405)"),
     ]);
-    expect(silent.site.asked).not.toContain("GET /mentions.json");
-    const busy = await examined({ perMinute: 0, ...posted(429) });
+    expect(silent.site.requests).not.toContain("GET /mentions.json");
+    const busy = await checkFeed({ perMinute: 0, ...posted(429) });
     expect([busy.exitCode, busy.notes[0]]).toEqual([
       0,
       expect.stringMatching(/refuses requests from this machine for now \(429\).*Check again in a minute\.$/),
@@ -164,17 +164,17 @@ describe("the lists of mentions", () => {
       "URL/mentions.txt answers 500 without a token, not 401.",
     ],
   ])("fix: %s", async (_, made, fix) => {
-    const { exitCode, fixes, site } = await examined(made);
-    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+    const { exitCode, fixes, site } = await checkFeed(made);
+    expect([exitCode, fixes]).toEqual([1, containing(fix.replace("URL", site.url))]);
   });
 
   it("note: a proxy changes the Cache-Control", async () => {
-    const { exitCode, notes } = await examined({
+    const { exitCode, notes } = await checkFeed({
       answers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
     });
     expect([exitCode, notes.slice(0, 3)]).toEqual([
       0,
-      says("is downloaded as a whole each time", "Browsers cache", "accepts made-up parameters"),
+      containing("is downloaded as a whole each time", "Browsers cache", "accepts made-up parameters"),
     ]);
   });
 
@@ -185,7 +185,7 @@ describe("the lists of mentions", () => {
     });
     const outside = await report([site.feedUrl], { hosts: [site] });
     expect(outside.exitCode).toBe(1);
-    const inside = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });
+    const inside = await report([site.feedUrl], { hosts: [site], folder: sourceFolder(site).folder });
     expect([inside.exitCode, inside.oks]).toEqual([
       0,
       expect.arrayContaining([`${site.url}/mentions.json lists the mentions`]),
@@ -272,7 +272,7 @@ describe("the documents of an address", () => {
       "nobody.json answers 404 and JSON. Some clients",
     ],
   ])("fix: %s", async (_, made, count, fix) => {
-    const { exitCode, fixes, site } = await examined(made);
+    const { exitCode, fixes, site } = await checkFeed(made);
     expect([exitCode, fixes]).toEqual([
       1,
       Array.from({ length: count }, () => expect.stringContaining(fix.replace("URL", site.url))),
@@ -281,7 +281,7 @@ describe("the documents of an address", () => {
 
   it("note: one redirects", async () => {
     const moved = (url: string) => `${url}${all(url)[1]}`;
-    const { exitCode, notes, site } = await examined({
+    const { exitCode, notes, site } = await checkFeed({
       answers: (url) => ({
         [all(url)[1] ?? ""]: answer(302, { location: "/alice.json" }),
         "/alice.json": answer(200, JSON_HEADERS, `${JSON.stringify(good(url))}\n`),
@@ -289,7 +289,9 @@ describe("the documents of an address", () => {
     });
     expect([exitCode, notes]).toEqual([
       0,
-      expect.arrayContaining(says(`${moved(site.url)} redirects to ${site.url}/alice.json Serve it at the first URL`)),
+      expect.arrayContaining(
+        containing(`${moved(site.url)} redirects to ${site.url}/alice.json Serve it at the first URL`),
+      ),
     ]);
   });
 
@@ -300,12 +302,12 @@ describe("the documents of an address", () => {
     const stranger = await report([site.feedUrl], { hosts: [site] });
     expect([stranger.exitCode, stranger.notes]).toEqual([
       0,
-      expect.arrayContaining(says(`No one can send private messages to alice@${site.host}.`)),
+      expect.arrayContaining(containing(`No one can send private messages to alice@${site.host}.`)),
     ]);
-    const author = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });
+    const author = await report([site.feedUrl], { hosts: [site], folder: sourceFolder(site).folder });
     expect([author.exitCode, author.fixes]).toEqual([
       1,
-      says("was found, so no one can send you private messages. Have your host publish the folder .well-known"),
+      containing("was found, so no one can send you private messages. Have your host publish the folder .well-known"),
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { type Finding, probeWith, runChecks } from "../../plugin/author/doctor/c
 import { checkAddress } from "../../plugin/author/doctor/check-address.js";
 import { checkScheme } from "../../plugin/author/doctor/check-feed.js";
 import { createGuard } from "../../plugin/http/guard.js";
-import { answer, checkedSite, examined, PLAIN, report, type SiteOptions, says } from "./checked-site.js";
+import { answer, checkedSite, checkFeed, containing, PLAIN, report, type SiteOptions } from "./checked-site.js";
 
 describe("finding the feed", () => {
   it("at /twtxt.txt, if the front page does not name it", async () => {
@@ -65,7 +65,7 @@ describe("finding the feed", () => {
   ])("fix: %s", async (_, path, made, fix) => {
     const site = await checkedSite(made);
     const { exitCode, fixes } = await report([site.url + path], { hosts: [site] });
-    expect([exitCode, fixes]).toEqual([1, says(fix.replaceAll("URL", site.url))]);
+    expect([exitCode, fixes]).toEqual([1, containing(fix.replaceAll("URL", site.url))]);
   });
 
   it("note: the given URL redirects", async () => {
@@ -114,7 +114,7 @@ describe("how the feed is served", () => {
       ["Last-Modified header is 1980-01-01T00:00:00.000Z, but that twt is from 2025-05-01T10:00:00Z"],
     ],
   ])("fix: %s", async (_, made, fixes) => {
-    expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+    expect(await checkFeed(made)).toMatchObject({ exitCode: 1, fixes: containing(...fixes) });
   });
 
   it.each<
@@ -150,11 +150,11 @@ describe("how the feed is served", () => {
         },
       }),
     };
-    expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+    expect(await checkFeed(made)).toMatchObject({ exitCode: 1, fixes: containing(...fixes) });
   });
 
   it("ok: a 304 by ETag, and no answer has a Last-Modified", async () => {
-    const { exitCode, oks } = await examined({
+    const { exitCode, oks } = await checkFeed({
       answers: (url) => ({
         "/twtxt.txt": (request, response) =>
           answer(
@@ -171,7 +171,7 @@ describe("how the feed is served", () => {
   });
 
   it("ok: a compressed feed, with Content-Encoding on empty answers too", async () => {
-    const { exitCode, notes } = await examined({
+    const { exitCode, notes } = await checkFeed({
       answers: (url) => ({
         "/twtxt.txt": (request, response) => {
           const matchesEtag = "if-none-match" in request.headers;
@@ -186,10 +186,10 @@ describe("how the feed is served", () => {
   });
 
   it("note: browsers cannot read it, and conditional requests do not work", async () => {
-    const { exitCode, notes } = await examined(servedWith({ "access-control-allow-origin": "https://alice.example" }));
+    const { exitCode, notes } = await checkFeed(servedWith({ "access-control-allow-origin": "https://alice.example" }));
     expect([exitCode, notes]).toEqual([
       0,
-      expect.arrayContaining(says("cannot read the feed", "download the whole feed each time")),
+      expect.arrayContaining(containing("cannot read the feed", "download the whole feed each time")),
     ]);
   });
 });
@@ -243,7 +243,7 @@ describe("the feed's url field", () => {
       "which redirects to URL/twtxt.txt",
     ],
   ])("fix: %s", async (_, made, fix) => {
-    const { exitCode, fixes, site } = await examined(made);
+    const { exitCode, fixes, site } = await checkFeed(made);
     expect([exitCode, fixes[0]]).toEqual([1, expect.stringContaining(fix.replace("URL", site.url))]);
   });
 
@@ -252,8 +252,8 @@ describe("the feed's url field", () => {
       feed: (text, url) => text.replace(/# url = .*\n/, `# url = ${url}/tw.txt\n# url = ${url}/twtxt.txt\n`),
       answers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
     };
-    const { notes } = await examined(made);
-    expect(notes).toEqual(expect.arrayContaining(says("where another feed is served", '2 lines "# url = ..."')));
+    const { notes } = await checkFeed(made);
+    expect(notes).toEqual(expect.arrayContaining(containing("where another feed is served", '2 lines "# url = ..."')));
   });
 });
 
@@ -305,8 +305,8 @@ describe("the lines of the feed", () => {
       ["2 twts with a TAB or another control character"],
     ],
   ])("fix: %s", async (_, made, fixes) => {
-    const { site, ...found } = await examined(made);
-    expect(found).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+    const { site, ...found } = await checkFeed(made);
+    expect(found).toMatchObject({ exitCode: 1, fixes: containing(...fixes) });
     expect(found.oks).not.toContain("Every line of the feed is readable");
   });
 
@@ -314,15 +314,15 @@ describe("the lines of the feed", () => {
     const header = { feed: (text: string) => text.replace("# nick =", "#nick     =") };
     const big = `2025-05-03T10:00:00+01:00\t${"x".repeat(60_000)}\n`;
     const many = Array.from({ length: 20 }, (_, i) => big.replace("10:00", `10:${i + 10}`)).join("");
-    expect((await examined(header)).notes[0]).toContain(
+    expect((await checkFeed(header)).notes[0]).toContain(
       '1 line of the header is not in the form "# name = value": "#nick     = alice"',
     );
-    const { exitCode, notes } = await examined(add(many));
+    const { exitCode, notes } = await checkFeed(add(many));
     expect([exitCode, notes.slice(0, 2)]).toEqual([
       0,
-      says("larger than 1 MiB", "20 twts with a time that is not in the form"),
+      containing("larger than 1 MiB", "20 twts with a time that is not in the form"),
     ]);
-    const empty = await examined({ feed: (text) => text.replace(/# prev.*|\n20.*/gs, "\n") });
+    const empty = await checkFeed({ feed: (text) => text.replace(/# prev.*|\n20.*/gs, "\n") });
     expect([empty.exitCode, empty.notes[0]]).toEqual([0, expect.stringContaining("is a feed without twts")]);
   });
 });
@@ -375,12 +375,12 @@ describe("the archives", () => {
       'URL/twtxt-2023.txt is served as "text/html"',
     ],
   ])("fix: %s", async (_, made, fix) => {
-    const { exitCode, fixes, site } = await examined(made);
-    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+    const { exitCode, fixes, site } = await checkFeed(made);
+    expect([exitCode, fixes]).toEqual([1, containing(fix.replace("URL", site.url))]);
   });
 
   it("note: a twt is in both the feed and an archive", async () => {
-    const { exitCode, notes } = await examined({
+    const { exitCode, notes } = await checkFeed({
       feed: (text) => text.replace(/\n\n/, "\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n"),
     });
     expect([exitCode, notes[0]]).toEqual([0, expect.stringMatching(/^1 twt of \S+twtxt-2023.txt is in another part/)]);

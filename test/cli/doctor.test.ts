@@ -3,13 +3,23 @@ import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { deadUrl } from "../helpers/ports.js";
-import { answer, checkedSite, doctor, examined, PLAIN, posts, report, says, sourcesOf } from "./checked-site.js";
+import {
+  answer,
+  checkedSite,
+  checkFeed,
+  containing,
+  doctor,
+  PLAIN,
+  posts,
+  report,
+  sourceFolder,
+} from "./checked-site.js";
 import { blog } from "./helpers.js";
 
 describe("a healthy site", () => {
   it("exit 0: the front page links to the feed, there is nothing to fix, and the rate limit is tested", async () => {
     const site = await checkedSite();
-    const { folder } = sourcesOf(site);
+    const { folder } = sourceFolder(site);
     const { exitCode, stdout, stderr } = await doctor([site.url], { hosts: [site], folder });
     expect(stdout).not.toContain("fix ");
     expect([exitCode, stderr]).toEqual([0, "Nothing to fix, 2 notes.\n"]);
@@ -28,25 +38,25 @@ describe("a healthy site", () => {
   });
 
   it("lists the variables that cannot be checked from outside, and notes that there is no token", async () => {
-    const { exitCode, notes } = await examined({});
+    const { exitCode, notes } = await checkFeed({});
     expect([exitCode, notes]).toEqual([
       0,
-      says("TWTXT_MENTIONS_TOKEN", "TWTXT_SMTP_URL, TWTXT_MAIL_TO", "add --flood"),
+      containing("TWTXT_MENTIONS_TOKEN", "TWTXT_SMTP_URL, TWTXT_MAIL_TO", "add --flood"),
     ]);
     for (const variable of ["TWTXT_WEBHOOK_URL", "TWTXT_BUILD_HOOK_URL"]) expect(notes[1]).toContain(variable);
-    const { oks } = await examined({ environment: { TWTXT_MENTIONS_TOKEN: "0123456789abcdef0123456789abcdef" } });
+    const { oks } = await checkFeed({ environment: { TWTXT_MENTIONS_TOKEN: "0123456789abcdef0123456789abcdef" } });
     expect(oks).toContainEqual(expect.stringMatching(/mentions\.txt, the private feed .* requires its token$/));
   });
 
   it("without a URL, checks the site of the folder, even on loopback", async () => {
     const site = await checkedSite();
-    const { exitCode, oks } = await report([], { folder: sourcesOf(site).folder });
+    const { exitCode, oks } = await report([], { folder: sourceFolder(site).folder });
     expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed with 2 twts`]);
   });
 
   it("finds the key of a user whose name is not the nick", async () => {
     const site = await checkedSite({ options: () => ({ user: "al" }) });
-    const sources = sourcesOf(site, "al");
+    const sources = sourceFolder(site, "al");
     expect((await report([site.feedUrl], { hosts: [site] })).notes).toContainEqual(
       expect.stringContaining(`No one can send private messages to alice@${site.host}`),
     );
@@ -59,13 +69,13 @@ describe("a healthy site", () => {
 
 describe("the rate limit", () => {
   it("is not tested on another author's site, which gets three invalid mentions", async () => {
-    const { site } = await examined({});
+    const { site } = await checkFeed({});
     expect(posts(site)).toHaveLength(3);
   });
 
   it("is not tested from the folder of another site", async () => {
     const [site, mine] = [await checkedSite(), await checkedSite()];
-    const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourcesOf(mine).folder });
+    const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourceFolder(mine).folder });
     expect(notes).toContainEqual(
       expect.stringMatching(/not known to be yours, so its rate limit was not tested\. If it is, add --flood/),
     );
@@ -75,13 +85,13 @@ describe("the rate limit", () => {
   it("fix: 70 invalid mentions are processed", async () => {
     const site = await checkedSite({ perMinute: 0 });
     const { exitCode, fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
-    expect([exitCode, fixes]).toEqual([1, says("70 invalid mentions in a row were processed")]);
+    expect([exitCode, fixes]).toEqual([1, containing("70 invalid mentions in a row were processed")]);
     expect(posts(site)).toHaveLength(73);
   });
 
   it("is recognized in the next check, which says when to check again", async () => {
     const site = await checkedSite();
-    const { folder } = sourcesOf(site);
+    const { folder } = sourceFolder(site);
     const first = await report([], { hosts: [site], folder });
     expect([first.exitCode, first.notes.join()]).toEqual([0, expect.not.stringContaining("429")]);
     const second = await report([], { hosts: [site], folder });
@@ -100,7 +110,7 @@ describe("the rate limit", () => {
     const site = await checkedSite({ options: () => ({ webmention: `${service.url}/alice` }) });
     const { exitCode, notes } = await report([site.feedUrl, "--flood"], {
       hosts: [site, service],
-      folder: sourcesOf(site).folder,
+      folder: sourceFolder(site).folder,
     });
     expect([exitCode, service.asked]).toEqual([0, ["/alice", "/alice"]]);
     expect(notes).toContainEqual(
@@ -129,7 +139,7 @@ describe("the rate limit", () => {
       answers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
     });
     const { fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
-    expect(fixes).toEqual(says("After 8 invalid mentions the endpoint answers 500."));
+    expect(fixes).toEqual(containing("After 8 invalid mentions the endpoint answers 500."));
     expect(count).toBe(11);
   });
 });
@@ -171,7 +181,7 @@ describe("a malicious server", () => {
   ])("%s: one finding, and no further checks", async (_, listener, fix) => {
     const server = await loopbackServer(listener);
     const { exitCode, fixes } = await report([`${server.url}/twtxt.txt`], { hosts: [server] });
-    expect([exitCode, fixes]).toEqual([1, says(fix)]);
+    expect([exitCode, fixes]).toEqual([1, containing(fix)]);
     expect(server.asked.length).toBeLessThan(8);
   });
 
@@ -179,7 +189,7 @@ describe("a malicious server", () => {
     const url = await deadUrl();
     expect(await report([url], { hosts: [new URL(url)] })).toMatchObject({
       exitCode: 1,
-      fixes: says(`Nothing answers at ${url}`),
+      fixes: containing(`Nothing answers at ${url}`),
     });
   });
 
@@ -187,7 +197,7 @@ describe("a malicious server", () => {
     const server = await loopbackServer(answer(200));
     expect(await report([server.url], {})).toMatchObject({
       exitCode: 1,
-      fixes: says("its address is not public"),
+      fixes: containing("its address is not public"),
     });
     expect(server.asked).toEqual([]);
   });

@@ -65,21 +65,21 @@ export interface Outcome {
 }
 
 /** Environment variables that put the data folder into a folder of the test. */
-export function ownData(folder: string): Record<string, string> {
+export function dataEnvironment(folder: string): Record<string, string> {
   return { XDG_DATA_HOME: join(folder, "data") };
 }
 
-/** The folder of a site's data with {@link ownData}, relative to the test's folder. */
+/** The folder of a site's data with {@link dataEnvironment}, relative to the test's folder. */
 export const ALICES_DATA = "data/eleventy-twtxt/sites/alice.example/store";
 
-interface Circumstances {
+interface CommandOptions {
   /** All of standard input. */
   input?: string;
   environment?: Record<string, string>;
 }
 
 /** Runs `eleventy-twtxt ARGS` in this process. */
-export async function command(folder: string, args: string[], circumstances: Circumstances = {}): Promise<Outcome> {
+export async function command(folder: string, args: string[], circumstances: CommandOptions = {}): Promise<Outcome> {
   const { terminal, printed } = printingTerminal(folder, circumstances);
   const exitCode = await runCommandLine(args, terminal);
   return { exitCode, ...printed };
@@ -89,7 +89,7 @@ export async function command(folder: string, args: string[], circumstances: Cir
 export function longCommand(
   folder: string,
   args: string[],
-  circumstances: Circumstances = {},
+  circumstances: CommandOptions = {},
   given: Partial<Terminal> = {},
 ): RunningCommand {
   const { terminal, printed } = printingTerminal(folder, circumstances);
@@ -116,7 +116,7 @@ export interface RunningCommand {
   end(): Promise<number>;
 }
 
-function printingTerminal(folder: string, { input = "", environment = {} }: Circumstances) {
+function printingTerminal(folder: string, { input = "", environment = {} }: CommandOptions) {
   const printed = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof printed) =>
     new Writable({
@@ -133,7 +133,7 @@ function printingTerminal(folder: string, { input = "", environment = {} }: Circ
 }
 
 function environmentIn(folder: string, given: Record<string, string>) {
-  return { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...given };
+  return { ...process.env, ...dataEnvironment(folder), VISUAL: "", EDITOR: "", ...given };
 }
 
 /**
@@ -144,7 +144,7 @@ function environmentIn(folder: string, given: Record<string, string>) {
 export function commandProcess(
   folder: string,
   args: string[],
-  { input = "", environment = {}, within = [] }: Circumstances & { within?: string[] } = {},
+  { input = "", environment = {}, within = [] }: CommandOptions & { within?: string[] } = {},
 ): Promise<Outcome> {
   const words = [...within, process.execPath, COMMAND, ...args];
   const child = spawn(words[0] ?? "", words.slice(1), {
@@ -166,7 +166,7 @@ export function commandProcess(
 }
 
 /** A terminal with a fixed clock, for what cannot be tested with a process. */
-export function standingTerminal(
+export function testTerminal(
   folder: string,
   now: string,
   input: string | null = null,

@@ -7,7 +7,7 @@ import { loopbackConnector } from "../helpers/loopback.js";
 
 export type EndpointAt = SiteHost["endpointAt"];
 
-export interface Hosting {
+export interface HostOptions {
   store: StreamingStore;
   /** Whether readers can subscribe. */
   isStreaming: boolean;
@@ -17,7 +17,7 @@ export interface Hosting {
   ending: AbortSignal;
 }
 
-export function endpointsAt(settings: HostSettings, { store, isStreaming, now, ending }: Hosting): EndpointAt {
+export function endpointsAt(settings: HostSettings, { store, isStreaming, now, ending }: HostOptions): EndpointAt {
   const site = { settings, pages: { feeds: [settings.feedUrl], pages: [], twts: [] } };
   return new SiteHost({
     site,

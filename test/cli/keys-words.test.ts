@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { COMMAND } from "../helpers/paths.js";
-import { type Blog, blog, command, standingTerminal } from "./helpers.js";
+import { type Blog, blog, command, testTerminal } from "./helpers.js";
 import {
   describeWithoutKeychain,
   environmentOf,
@@ -14,8 +14,8 @@ import {
 import { runCommandLine } from "./run-command-line.js";
 
 /** Runs `eleventy-twtxt keys ARGS` on a terminal where the user types these lines at the prompts, and then cancels. */
-async function keysByHand({ folder }: Blog, args: string[], lines: string[] = []) {
-  const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", null, true);
+async function keysOnTerminal({ folder }: Blog, args: string[], lines: string[] = []) {
+  const terminal = testTerminal(folder, "2026-11-20T10:00:00Z", null, true);
   const prompts: string[] = [];
   const exitCode = await runCommandLine(["keys", ...args], {
     ...terminal,
@@ -39,7 +39,7 @@ describe("eleventy-twtxt keys backup on a terminal", () => {
     const machine = blog(null);
     fileIn(machine, "alice.key", PAPER_FILE);
     const args = ["backup", "alice@alice.example", "--identity", "alice.key"];
-    const { exitCode, stdout, stderr } = await keysByHand(machine, args);
+    const { exitCode, stdout, stderr } = await keysOnTerminal(machine, args);
     expect(exitCode).toBe(0);
     expect(stdout[0]).toBe(" 1 absurd      2 amount      3 doctor      4 acoustic");
     expect(stdout.join(" ").replace(/\d+/g, "").trim().split(/\s+/).join(" ")).toBe(PAPER_WORDS);
@@ -50,7 +50,7 @@ describe("eleventy-twtxt keys backup on a terminal", () => {
   it("1: shows no words for another address", async () => {
     const machine = blog(null);
     fileIn(machine, "alice.key", PAPER_FILE);
-    const outcome = await keysByHand(machine, ["backup", "bob@bob.example", "--identity", "alice.key"]);
+    const outcome = await keysOnTerminal(machine, ["backup", "bob@bob.example", "--identity", "alice.key"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: [] });
   });
 });
@@ -75,7 +75,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     const words = PAPER_WORDS.split(" ");
     const args = ["restore", "alice@alice.example", "--file", "alice.key"];
     const lines = [words.slice(0, 12).join(" "), "", words.slice(12).join(" ")];
-    const { exitCode, stdout, prompts } = await keysByHand(machine, args, lines);
+    const { exitCode, stdout, prompts } = await keysOnTerminal(machine, args, lines);
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: [PAPER_KEX] });
     expect(machine.read("alice.key")).toBe(PAPER_FILE);
     expect(prompts).toEqual([
@@ -88,7 +88,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
   it("1: stores nothing if the input is cancelled", async () => {
     const machine = blog(null);
     const args = ["restore", "alice@alice.example", "--file", "alice.key"];
-    const outcome = await keysByHand(machine, args, ["absurd amount"]);
+    const outcome = await keysOnTerminal(machine, args, ["absurd amount"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: [], stderr: "Nothing was restored." });
     expect(machine.list(".")).toEqual([]);
   });

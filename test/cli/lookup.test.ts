@@ -28,22 +28,22 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
       `inbox    ${bob.endpoint}`,
       `found    ${bob.url}/.well-known/msg/bob.json`,
     ];
-    const first = await alice.type(["lookup", bob.address.toUpperCase()]);
+    const first = await alice.run(["lookup", bob.address.toUpperCase()]);
     expect(first).toEqual({ exitCode: 0, stdout: [...facts, "contact  none yet", ""].join("\n"), stderr: "" });
-    expect((await alice.type(["contacts"])).stderr).toBe("0 known.\n");
+    expect((await alice.run(["contacts"])).stderr).toBe("0 known.\n");
 
     await alice.message("send", bob.address, "hello");
-    expect((await alice.type(["lookup", bob.address])).stdout).toMatch(
+    expect((await alice.run(["lookup", bob.address])).stdout).toMatch(
       /\ncontact {2}the same key, since \d{4}-\d\d-\d\d\n$/,
     );
     const old = bob.kex;
     await bob.changeKey(7);
-    const other = await alice.type(["lookup", bob.address]);
+    const other = await alice.run(["lookup", bob.address]);
     expect(other.stdout).toContain(`\nkey      ${bob.kex}\n`);
     expect(other.stdout).toMatch(
       new RegExp(`\ncontact  another key, since \\S{10}: ${old}\\. Ask over another channel`),
     );
-    expect(JSON.parse((await alice.type(["lookup", bob.address, "--json"])).stdout)).toEqual({
+    expect(JSON.parse((await alice.run(["lookup", bob.address, "--json"])).stdout)).toEqual({
       address: bob.address,
       endpoint: bob.endpoint,
       key: bob.kex,

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
 import { freePort } from "../helpers/ports.js";
 import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
-import { command, standingTerminal } from "./helpers.js";
+import { command, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 import { serve, site } from "./server.js";
 
@@ -90,7 +90,7 @@ describe("eleventy-twtxt mentions", () => {
 
     const asked: string[] = [];
     const answeringTerminal = (answer: string | null) => ({
-      ...standingTerminal(settings.folder, new Date().toISOString(), null, true),
+      ...testTerminal(settings.folder, new Date().toISOString(), null, true),
       environment,
       ask: async (question: string) => {
         asked.push(question);

@@ -13,7 +13,7 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     await alice.message("send", bob.address, "verified");
     await forge(eve, alice.address, bob, "forged");
     await forge(eve, `nobody@${eve.host}`, bob, "from nobody");
-    const [, ...forged] = await bob.found("list");
+    const [, ...forged] = await bob.messageJson("list");
 
     const deleted = await bob.message("delete", "--unverified");
     expect(deleted).toMatchObject({ exitCode: 0, stderr: "2 deleted.\n" });
@@ -22,20 +22,20 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     expect(lines[0]).toMatch(new RegExp(`^${String(forged[0]?.id).slice(0, 8)}  .*  unverified  forged$`));
     expect(lines[1]).toBe(`  signed with a key that is not that of ${alice.address}`);
     expect(lines[2]).toMatch(/ {2}unverified {2}from nobody$/);
-    expect(await bob.found("list")).toMatchObject([{ text: "verified", trust: "verified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "verified", trust: "verified" }]);
     expect(await bob.message("delete", "--unverified")).toEqual({ exitCode: 0, stdout: "", stderr: "0 deleted.\n" });
   });
 
   it("deletes no message whose key has changed", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "with the old key");
-    expect(await bob.found("list")).toMatchObject([{ trust: "verified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ trust: "verified" }]);
     await alice.changeKey(7);
     await alice.message("send", bob.address, "with the new key");
     await forge(eve, alice.address, bob, "forged");
     const deleted = JSON.parse((await bob.message("delete", "--unverified", "--json")).stdout);
     expect(deleted).toEqual([{ id: expect.any(String), created: expect.any(String), deleted: true }]);
-    expect(await bob.found("list")).toMatchObject([{ trust: "key-changed" }, { trust: "key-changed" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ trust: "key-changed" }, { trust: "key-changed" }]);
   });
 
   it("keeps messages signed with a known key while its owner's host is down", async () => {
@@ -47,6 +47,6 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     const deleted = await bob.message("delete", "--unverified");
     const kept = "1 kept: unverified, but signed with a key that you know.";
     expect(deleted).toMatchObject({ exitCode: 0, stderr: `1 deleted. ${kept}\n` });
-    expect(await bob.found("list")).toMatchObject([{ text: "hello", trust: "unverified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "hello", trust: "unverified" }]);
   });
 });

@@ -11,7 +11,7 @@ const EDITOR = { VISUAL: "", EDITOR: "ed" };
 /** Runs `message send ARGS` as Alice, who types this text in her editor. */
 async function write(alice: Correspondent, args: string[], text: string | Buffer, exitCode = 0) {
   const opened: string[] = [];
-  const outcome = await alice.byHand(["message", "send", ...args], {
+  const outcome = await alice.runOnTerminal(["message", "send", ...args], {
     environment: { ...alice.environment, ...EDITOR },
     open: async (editor, file) => {
       opened.push(editor);
@@ -33,7 +33,7 @@ describeWithoutKeychain("a message from an editor", () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "\nHello Bob,\n\n  this is it.\n\n");
     expect(sent).toMatchObject({ exitCode: 0, opened: ["ed"], stderr: `${HINT}\n1 delivered.` });
-    expect(await bob.found("list")).toMatchObject([{ text: "Hello Bob,\n\n  this is it." }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "Hello Bob,\n\n  this is it." }]);
     expect(drafts(alice)).toEqual([]);
     expect(bob.files.filter((path) => path.startsWith("/.well-known/"))).toHaveLength(1);
   });
@@ -42,7 +42,7 @@ describeWithoutKeychain("a message from an editor", () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], " \n");
     expect(sent).toMatchObject({ exitCode: 1, stdout: "", stderr: `${HINT}\nThe message is empty, and was not sent.` });
-    expect([drafts(alice), bob.asked]).toEqual([[], []]);
+    expect([drafts(alice), bob.requests]).toEqual([[], []]);
   });
 
   it("1: stays in a file that only its author can read if the editor fails", async () => {
@@ -53,7 +53,7 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(sent.stderr).toContain("The editor exited with code 3. Nothing was sent.");
     expect(sent.stderr).toContain(`type: eleventy-twtxt message send ${bob.address} < ${file}`);
     expect(readFileSync(file, "utf8")).toBe("half a");
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it("1: stays in a file if it is too long, and can be sent from it after it is shortened", async () => {
@@ -66,8 +66,8 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(readFileSync(file, "utf8")).toHaveLength(100_000);
 
     writeFileSync(file, "short");
-    await alice.type(["message", "send", bob.address], readFileSync(file, "utf8"));
-    expect(await bob.found("list")).toMatchObject([{ text: "short" }]);
+    await alice.run(["message", "send", bob.address], readFileSync(file, "utf8"));
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "short" }]);
   });
 
   it("1: stays in a file if it is not text", async () => {
@@ -86,7 +86,7 @@ describeWithoutKeychain("a message from an editor", () => {
 
   it("2: requires an editor", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
-    const sent = await alice.byHand(["message", "send", bob.address]);
+    const sent = await alice.runOnTerminal(["message", "send", bob.address]);
     expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("such as EDITOR=nano.") });
   });
 });

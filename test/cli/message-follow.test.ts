@@ -74,10 +74,10 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     await alice.message("block", carol.address);
     const following = await follow(alice, "--all");
     await expect
-      .poll(() => [following.texts(), alice.asked])
+      .poll(() => [following.texts(), alice.requests])
       .toEqual([["  Hello"], expect.arrayContaining(["DELETE 200"])]);
     expect(await following.end()).toBe(0);
-    expect(await alice.found("list")).toHaveLength(1);
+    expect(await alice.messageJson("list")).toHaveLength(1);
   });
 
   it("shows each new message once, through a subscription, and stops at Ctrl-C", async () => {
@@ -92,7 +92,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(following.printed.stdout).toMatch(new RegExp(`^${block("one")}\n${block("two")}$`));
     expect(await following.end()).toBe(0);
     expect(following.printed.stderr).toBe(`Waiting for messages to ${bob.address}. Stop with Ctrl-C.\n`);
-    expect(await bob.found("list")).toHaveLength(3);
+    expect(await bob.messageJson("list")).toHaveLength(3);
   });
 
   it("--all starts with the existing messages, and --json prints a line for each", async () => {
@@ -119,29 +119,29 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const slow = await slowHost();
     const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
     const following = await follow(bob, "--allow-private-host", slow.host);
-    await eve.byHand(["message", "send", bob.address, "slow", "--identity", file]);
+    await eve.runOnTerminal(["message", "send", bob.address, "slow", "--identity", file]);
     await expect.poll(() => slow.asked).toHaveLength(1);
-    await alice.byHand(["message", "send", bob.address, "quick"]);
+    await alice.runOnTerminal(["message", "send", bob.address, "quick"]);
     await expect.poll(following.texts).toEqual(["  quick"]);
     expect(await following.end()).toBe(0);
     expect(following.texts()).toEqual(["  quick"]);
     expect(slow.asked).toHaveLength(1);
     vi.runOnlyPendingTimers();
     vi.useRealTimers();
-    expect(await bob.found("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
   });
 
   it("polls without a subscription, and requests the body of new messages only", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     await alice.message("send", bob.address, "before");
     const following = await follow(bob, "--every", "5");
-    await expect.poll(() => bob.asked).toContain("GET 304");
+    await expect.poll(() => bob.requests).toContain("GET 304");
     await alice.message("send", bob.address, "after");
     await expect.poll(following.texts).toEqual(["  after"]);
-    const count = bob.asked.length;
-    await expect.poll(() => bob.asked.slice(count)).toContain("GET 304");
+    const count = bob.requests.length;
+    await expect.poll(() => bob.requests.slice(count)).toContain("GET 304");
     expect(following.texts()).toEqual(["  after"]);
-    expect(bob.asked.filter((one) => one === "GET 406")).toHaveLength(1);
+    expect(bob.requests.filter((one) => one === "GET 406")).toHaveLength(1);
     expect(await following.end()).toBe(0);
   });
 
@@ -151,14 +151,14 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
       ["old", 90_000],
       ["newest", 0],
     ] as const) {
-      bob.behindMs = behindMs;
+      bob.clockLagMs = behindMs;
       await alice.message("send", bob.address, text);
     }
     const following = await follow(bob, "--every", "5");
-    bob.behindMs = 30_000;
+    bob.clockLagMs = 30_000;
     await alice.message("send", bob.address, "late");
     await expect.poll(following.texts).toEqual(["  late"]);
-    expect((await bob.found("list")).map(({ text }) => text)).toEqual(["old", "late", "newest"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["old", "late", "newest"]);
     expect(await following.end()).toBe(0);
   });
 
@@ -182,7 +182,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it("1: ends if the inbox refuses the request", async () => {
     const { bob } = await correspondents(["bob"], { isStreaming: false });
     const following = await follow(bob, "--every", "5");
-    bob.trouble = 403;
+    bob.failWithStatus = 403;
     await expect.poll(() => following.printed.stderr).toContain("answers 403");
     expect(await following.end()).toBe(1);
   });

@@ -22,7 +22,7 @@ async function writeAsGuest(alice: Correspondent, seed: number, text: string, na
 }
 
 const idIn = async (person: Correspondent, text: string) =>
-  String((await person.found("list")).find((message) => message.text === text)?.id);
+  String((await person.messageJson("list")).find((message) => message.text === text)?.id);
 
 describeWithoutKeychain("a guest", () => {
   it("writes from the browser, is listed with an unverified name, gets a reply, and can read it with a saved key", async () => {
@@ -34,7 +34,7 @@ describeWithoutKeychain("a guest", () => {
     );
     expect(stdout).not.toContain("verified");
     expect(stderr).toBe("1 message, 1 unread, 1 from a guest.\n");
-    expect(await alice.found("list")).toMatchObject([{ address, guest: true, name: "Dana", trust: "verified" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ address, guest: true, name: "Dana", trust: "verified" }]);
     expect((await alice.message("read")).stdout).toContain(`\nAddress: ${address}\n`);
 
     const sent = await alice.message(
@@ -46,13 +46,13 @@ describeWithoutKeychain("a guest", () => {
       0,
       expect.stringMatching(new RegExp(`^${SHORT.source}  delivered to ${alice.url}/inbox/kex1\\w+\n$`)),
     ]);
-    expect(alice.asked.at(-1)).toBe("POST 202");
+    expect(alice.requests.at(-1)).toBe("POST 202");
     const dana = alice.guest(9);
-    expect(await alice.found("list", ...dana.options)).toMatchObject([
+    expect(await alice.messageJson("list", ...dana.options)).toMatchObject([
       { text: "From October on.", address: alice.address, trust: "verified", guest: false, name: null },
     ]);
     expect((await alice.message("send", alice.address, "Good.", ...dana.options)).exitCode).toBe(0);
-    expect(await alice.found("list")).toMatchObject([{}, { text: "Good.", address, name: null }]);
+    expect(await alice.messageJson("list")).toMatchObject([{}, { text: "Good.", address, name: null }]);
   });
 
   it("of a site on this machine needs no --allow-private-host", async () => {
@@ -69,12 +69,12 @@ describeWithoutKeychain("a guest", () => {
   it("can be sent messages by address, and a retried delivery gets a new signature", async () => {
     const { alice } = await correspondents(["alice"]);
     const dana = alice.guest(9);
-    alice.trouble = 503;
+    alice.failWithStatus = 503;
     const waiting = await alice.message("send", dana.address, "Hello");
     expect([waiting.exitCode, waiting.stdout]).toEqual([0, expect.stringContaining("not delivered yet")]);
-    alice.trouble = null;
+    alice.failWithStatus = null;
     expect((await alice.message("retry")).stdout).toContain("delivered to");
-    expect(await alice.found("list", ...dana.options)).toMatchObject([{ text: "Hello" }]);
+    expect(await alice.messageJson("list", ...dana.options)).toMatchObject([{ text: "Hello" }]);
     expect((await alice.message("sent")).stdout).toMatch(new RegExp(`to ${SHORT.source}`));
   });
 
@@ -85,7 +85,7 @@ describeWithoutKeychain("a guest", () => {
       1,
       expect.stringContaining("Only the authors of that site can write to its guests."),
     ]);
-    expect([...alice.asked, ...bob.asked]).toEqual([]);
+    expect([...alice.requests, ...bob.requests]).toEqual([]);
   });
 
   it("cannot write to another guest: the host responds with 403", async () => {
@@ -99,7 +99,7 @@ describeWithoutKeychain("a guest", () => {
     const { address } = alice.guest(9);
     const fake = eve.keyFile("fake.key", address, 11);
     await eve.message("send", alice.address, "I am Dana", "--identity", fake);
-    const [forged] = await alice.found("list");
+    const [forged] = await alice.messageJson("list");
     expect(forged).toMatchObject({
       trust: "unverified",
       reason: "forged: not signed with the key that is its address",
@@ -122,7 +122,7 @@ describeWithoutKeychain("a guest", () => {
     async (...args) => {
       const { alice } = await correspondents(["alice"]);
       await writeAsGuest(alice, 9, "hi", `${"long ".repeat(5)}4f0c1a2b 2026-11-20 bob@bob.example`);
-      const { stdout } = await alice.byHand(["message", ...args], { columns: () => 60 });
+      const { stdout } = await alice.runOnTerminal(["message", ...args], { columns: () => 60 });
       const lines = stdout.split("\n");
       expect(lines.filter((line) => line.length > 60 && !line.startsWith("Address: "))).toEqual([]);
       expect(lines.filter((line) => line.startsWith("4f0c1a2b"))).toEqual([]);
@@ -137,8 +137,8 @@ describeWithoutKeychain("message reply", () => {
     await bob.message("send", alice.address, "At nine?");
     const id = (await idIn(alice, "At nine?")).slice(0, 6);
     expect((await alice.message("reply", id, "Nine it is.")).exitCode).toBe(0);
-    expect((await alice.type(["message", "reply", id], "Or ten.\n")).exitCode).toBe(0);
-    expect(await bob.found("list")).toMatchObject([{ text: "Nine it is." }, { text: "Or ten." }]);
+    expect((await alice.run(["message", "reply", id], "Or ten.\n")).exitCode).toBe(0);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "Nine it is." }, { text: "Or ten." }]);
   });
 
   it.each([
@@ -177,7 +177,7 @@ describeWithoutKeychain("message list --threads", () => {
         ].join("\n"),
       ),
     );
-    expect(await alice.found("list", "--threads")).toMatchObject([
+    expect(await alice.messageJson("list", "--threads")).toMatchObject([
       { address: bob.address, received: [{ text: "At nine?" }], sent: [{ text: "Nine it is." }] },
       { address: alice.guest(9).address, received: [{ name: "Dana" }], sent: [] },
       { address: null, received: [{ text: "I am Bob" }], sent: [] },
@@ -203,14 +203,14 @@ describeWithoutKeychain("message block", () => {
 
     const listed = await alice.message("list");
     expect([listed.stdout, listed.stderr]).toEqual(["", "1 message of blocked senders deleted.\n0 messages.\n"]);
-    expect(alice.asked.at(-1)).toBe("DELETE 200");
+    expect(alice.requests.at(-1)).toBe("DELETE 200");
     await bob.message("send", alice.address, "Buy later", "--as", bob.address);
     expect((await alice.message("read")).stdout).toBe("");
 
     expect((await alice.message("unblock", bob.address)).exitCode).toBe(0);
     expect((await alice.message("unblock", bob.address)).exitCode).toBe(1);
     await bob.message("send", alice.address, "Sorry");
-    expect(await alice.found("list")).toMatchObject([{ text: "Sorry" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "Sorry" }]);
     expect((await alice.message("blocked", "--json")).stdout).toBe("[]\n");
   });
 
@@ -220,7 +220,7 @@ describeWithoutKeychain("message block", () => {
     await bob.message("send", alice.address, "Hello");
     await alice.message("block", (await idIn(alice, "Spam")).slice(0, 8));
     await writeAsGuest(alice, 9, "More spam");
-    expect(await alice.found("list")).toMatchObject([{ text: "Hello" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "Hello" }]);
   });
 
   it("does not block an address because another key claims it in a message", async () => {

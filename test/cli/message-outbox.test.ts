@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Correspondent, contactsKept, correspondents } from "./correspondent.js";
+import { type Correspondent, contactsOf, correspondents } from "./correspondent.js";
 import { describeWithoutKeychain } from "./machine.js";
 
 const HOUR_MS = 3600_000;
@@ -37,7 +37,7 @@ describeWithoutKeychain("the outbox", () => {
       ),
     );
     const [entry] = await entries(alice);
-    expect(await alice.found("sent")).toMatchObject([{ id: entry.id, to: [carol.address], text: "second" }]);
+    expect(await alice.messageJson("sent")).toMatchObject([{ id: entry.id, to: [carol.address], text: "second" }]);
 
     const early = await alice.message("retry");
     expect(early).toMatchObject({ exitCode: 0, stderr: "1 to be retried.\n" });
@@ -45,20 +45,20 @@ describeWithoutKeychain("the outbox", () => {
     const late = await alice.message("retry");
     expect(late).toMatchObject({ exitCode: 0, stderr: "1 delivered.\n" });
     expect(late.stdout).toBe(`${entry.id.slice(0, 8)}  ${bob.address}  delivered to ${bob.endpoint}\n`);
-    expect((await bob.found("list")).map(({ text }) => text)).toEqual(["first", "second"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["first", "second"]);
     expect(await alice.message("outbox")).toMatchObject({ stdout: "", stderr: "0 in the outbox.\n" });
-    expect(await alice.found("sent")).toMatchObject([{ id: entry.id, to: [bob.address, carol.address] }]);
+    expect(await alice.messageJson("sent")).toMatchObject([{ id: entry.id, to: [bob.address, carol.address] }]);
     expect(await alice.message("retry")).toMatchObject({
       exitCode: 0,
       stderr: "The outbox has nothing to retry.\n",
     });
-    expect(carol.asked).toEqual(["POST 202", "POST 202"]);
+    expect(carol.requests).toEqual(["POST 202", "POST 202"]);
   });
 
   it("says that the key of a recipient was found through DNS", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const { address, kex, endpoint } = bob;
-    await contactsKept(alice).pin({ address, key: kex, endpoint, url: bob.url, byDns: true });
+    await contactsOf(alice).pin({ address, key: kex, endpoint, url: bob.url, byDns: true });
     await bob.stop();
     const sent = await alice.message("send", address, "hello");
     expect(sent.stdout).toMatch(/\(kept in the outbox\) {2}verified by DNS\n {2}\S+ could not be reached: .*\n$/);
@@ -77,19 +77,19 @@ describeWithoutKeychain("the outbox", () => {
     expect(await entries(alice)).toHaveLength(1);
 
     const now = () => Date.now() + HOUR_MS;
-    const later = await alice.byHand(["message", "send", carol.address, "fourth"], { now });
+    const later = await alice.runOnTerminal(["message", "send", carol.address, "fourth"], { now });
     expect(later.exitCode).toBe(0);
     expect(later.stderr.split("\n")).toEqual([
       "From the outbox: 1 delivered. To see what is left, type: eleventy-twtxt message outbox",
       "1 delivered.",
     ]);
-    expect((await bob.found("list")).map(({ text }) => text)).toEqual(["first", "second"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["first", "second"]);
     expect(await entries(alice)).toEqual([]);
   });
 
   it("1: keeps a refused message until the author retries or discards it", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
-    bob.trouble = 400;
+    bob.failWithStatus = 400;
     for (const text of ["one", "two"]) {
       const sent = await alice.message("send", bob.address, text);
       expect(sent).toMatchObject({ exitCode: 1, stderr: "1 failed.\n" });
@@ -105,9 +105,9 @@ describeWithoutKeychain("the outbox", () => {
     expect(discarded.stdout).toBe(`${one.id.slice(0, 8)}  ${one.created.slice(0, 19)}Z\n`);
     expect(await alice.message("discard", one.id)).toMatchObject({ exitCode: 1, stdout: "" });
 
-    bob.trouble = null;
+    bob.failWithStatus = null;
     expect(await alice.message("retry")).toMatchObject({ exitCode: 0, stderr: "1 delivered.\n" });
-    expect(await bob.found("list")).toMatchObject([{ id: two.id }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ id: two.id }]);
     expect(await entries(alice)).toEqual([]);
   });
 
@@ -117,26 +117,26 @@ describeWithoutKeychain("the outbox", () => {
     const sent = await alice.message("send", bob.address, nobody, "hello");
     expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
     expect(sent.stderr).toContain(`${nobody} has no document: each of the 4 places on ${bob.host} answers 404`);
-    expect([bob.asked, await entries(alice), await alice.found("sent")]).toEqual([[], [], []]);
+    expect([bob.requests, await entries(alice), await alice.messageJson("sent")]).toEqual([[], [], []]);
   });
 
   it("stores read receipts that cannot be delivered; retries only those with a key", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
-    alice.trouble = 503;
+    alice.failWithStatus = 503;
     const read = await bob.message("read", "--receipts");
     expect(read).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("not delivered yet at") });
     expect((await bob.message("outbox")).stdout).toContain("  (read receipt)\n");
-    alice.trouble = null;
+    alice.failWithStatus = null;
     expect((await bob.message("retry")).stderr).toBe("1 delivered.\n");
     expect((await bob.message("read", "--receipts")).stderr).toBe("1 message.\n");
-    expect((await alice.found("list")).map(({ receipts }) => receipts)).toMatchObject([[{}]]);
+    expect((await alice.messageJson("list")).map(({ receipts }) => receipts)).toMatchObject([[{}]]);
   });
 
   it("prints the whole outbox with --json", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await alice.message("send", bob.address, "hello", "--json");
-    const [message] = await bob.found("list");
+    const [message] = await bob.messageJson("list");
     expect(JSON.parse(sent.stdout)).toMatchObject({
       id: message?.id,
       recipients: [{ address: bob.address, endpoint: bob.endpoint, state: "delivered", why: null }],

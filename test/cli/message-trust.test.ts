@@ -19,7 +19,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(await eve.message("send", bob.address, "I am Alice too", "--identity", file)).toMatchObject({ exitCode: 0 });
 
     const reason = `signed with a key that is not that of ${alice.address}`;
-    expect(await bob.found("list")).toMatchObject([
+    expect(await bob.messageJson("list")).toMatchObject([
       { text: "I am Alice", trust: "verified", reason: null, signer: alice.kex, address: alice.address },
       { text: "I am Alice too", trust: "unverified", reason, address: alice.address },
     ]);
@@ -34,10 +34,10 @@ describeWithoutKeychain("the sender of a message", () => {
       new RegExp(`  unverified\nReason: ${reason}\n  I am Alice too\n$`),
     );
 
-    const before = alice.asked.length;
+    const before = alice.requests.length;
     await bob.message("read", "--receipts");
-    expect(alice.asked.slice(before)).toEqual(["POST 202"]);
-    expect(await alice.found("list")).toMatchObject([{ receipts: [{}], events: [{ name: "read" }] }]);
+    expect(alice.requests.slice(before)).toEqual(["POST 202"]);
+    expect(await alice.messageJson("list")).toMatchObject([{ receipts: [{}], events: [{ name: "read" }] }]);
   });
 
   it("does not matter after the author's key is replaced: old messages and copies can still be opened", async () => {
@@ -50,16 +50,16 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(created.stdout.trim()).not.toBe(alice.kex);
     await alice.publish(created.stdout.trim());
 
-    expect(await alice.found("list")).toMatchObject([{ text: "sealed to the old key", trust: "verified" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "sealed to the old key", trust: "verified" }]);
     expect((await alice.message("sent")).stdout).toContain("my copy");
     await alice.message("send", alice.address, "to my new self");
-    expect(await alice.found("list")).toHaveLength(2);
+    expect(await alice.messageJson("list")).toHaveLength(2);
   });
 
   it("is shown as key-changed until the new key is accepted", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "with the old key");
-    expect(await bob.found("list")).toMatchObject([{ trust: "verified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ trust: "verified" }]);
     const old = alice.kex;
     await alice.changeKey(7);
     await alice.message("send", bob.address, "with the new key");
@@ -79,12 +79,12 @@ describeWithoutKeychain("the sender of a message", () => {
     const refused = await bob.message("send", alice.address, "Are you Alice?");
     expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
     expect(refused.stderr).toContain(`There is a new key of ${alice.address} that is not the one pinned on`);
-    expect(alice.asked).toEqual([]);
+    expect(alice.requests).toEqual([]);
 
-    const accepted = await bob.type(["contacts", "accept", alice.address]);
+    const accepted = await bob.run(["contacts", "accept", alice.address]);
     expect(accepted).toMatchObject({ exitCode: 0, stderr: `Accepted for ${alice.address}.\n` });
     expect(accepted.stdout).toMatch(new RegExp(`^old key  ${old}  since \\S{10}\nnew key  ${alice.kex}\n$`));
-    expect(await bob.found("list")).toMatchObject([
+    expect(await bob.messageJson("list")).toMatchObject([
       { text: "with the old key", trust: "former-key" },
       { text: "with the new key", trust: "verified" },
     ]);
@@ -103,7 +103,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect((await bob.message("list")).stderr).toBe("1 message, 1 unread.\n");
     await alice.stop();
     const reason = expect.stringMatching(/did not answer; it is the key pinned on \d{4}-\d\d-\d\d$/);
-    expect(await bob.found("list")).toMatchObject([{ trust: "unverified", reason }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ trust: "unverified", reason }]);
   });
 
   it("cannot control the terminal with a text", async () => {
@@ -115,7 +115,7 @@ describeWithoutKeychain("the sender of a message", () => {
       expect(stdout).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
     }
     expect((await bob.message("read")).stdout).toContain(`  ${SHOWN.replace("\n", "\n  ")}\n`);
-    expect(await bob.found("list")).toMatchObject([{ text: HOSTILE.replace("\r", "\n") }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: HOSTILE.replace("\r", "\n") }]);
     expect((await alice.message("sent")).stdout).toContain("\\u001b[2J");
   });
 
@@ -127,14 +127,14 @@ describeWithoutKeychain("the sender of a message", () => {
       bob.address,
       `hello\n\n${forged}\n${" ".repeat(78)}${forged}\u2028${forged} ${"好".repeat(70)}`.repeat(3),
     );
-    const read = await bob.byHand(["message", "read"]);
+    const read = await bob.runOnTerminal(["message", "read"]);
     const ours = read.stdout.split("\n").filter((line) => !line.startsWith("  "));
     expect(ours).toEqual([expect.stringContaining(`${alice.address}  verified`)]);
     expect(Math.max(...read.stdout.split("\n").map(widthOf))).toBeLessThanOrEqual(80);
     expect(read.stdout.replace(/\s/g, "").match(/carol@carol\.exampleverified/g)).toHaveLength(9);
 
     await alice.message("send", bob.address, `${"\u0001".repeat(10)}${forged}`);
-    const listed = (await bob.byHand(["message", "list"])).stdout.split("\n");
+    const listed = (await bob.runOnTerminal(["message", "list"])).stdout.split("\n");
     expect(listed.filter((line) => !line.startsWith("  "))).toHaveLength(2);
     expect(Math.max(...listed.map(widthOf))).toBeLessThanOrEqual(80);
     expect(listed.join("\n")).toMatch(/ {2}verified\s+hello\n.* {2}verified\s+(\\u0001)+/);
@@ -148,7 +148,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(listed.stdout).toMatch(/ {2}\? {2}unreadable\n {2}\S/);
     expect(listed.stderr).toBe("1 message, 1 unread, 1 unreadable.\n");
     expect((await bob.message("read")).stdout).toMatch(/ {2}unreadable\nReason: \S/);
-    expect(await bob.found("list")).toMatchObject([{ unreadable: expect.any(String) }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ unreadable: expect.any(String) }]);
     expect((await bob.message("sent")).stdout).toContain("(sealed to a key that is not on this machine)");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { correspondents } from "./correspondent.js";
-import { blog, command, standingTerminal } from "./helpers.js";
+import { blog, command, testTerminal } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
 import { runCommandLine } from "./run-command-line.js";
 
@@ -23,17 +23,19 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(listed).toMatchObject({ exitCode: 0, stderr: "1 message, 1 unread.\n" });
     expect(listed.stdout).toMatch(new RegExp(`^${head}  See you at nine\\?\n$`));
     expect(read.stdout).toMatch(new RegExp(`^${head}\n  See you at nine\\?\n  Or later\\.\n$`));
-    expect(await carol.found("list")).toMatchObject([{ text: NINE, trust: "verified", address: alice.address }]);
+    expect(await carol.messageJson("list")).toMatchObject([{ text: NINE, trust: "verified", address: alice.address }]);
 
     expect(await bob.message("send", alice.address, "Nine it is.")).toMatchObject({ exitCode: 0 });
-    expect(await alice.found("list")).toMatchObject([{ text: "Nine it is.", trust: "verified", address: bob.address }]);
-    expect(bob.asked).toEqual(["POST 202", "GET 200", "GET 200"]);
+    expect(await alice.messageJson("list")).toMatchObject([
+      { text: "Nine it is.", trust: "verified", address: bob.address },
+    ]);
+    expect(bob.requests).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
   it("is read and deleted by the start of its id, without affecting other messages", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two", "three"]) await alice.message("send", bob.address, text, "--no-copy");
-    const all = await bob.found("list");
+    const all = await bob.messageJson("list");
     expect(all.map(({ text }) => text)).toEqual(["one", "two", "three"]);
     const ids = all.map(({ id }) => String(id));
 
@@ -56,43 +58,43 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const deleted = await bob.message("delete", String(ids[0]).slice(0, 8), String(ids[2]), String(ids[2]));
     expect(deleted).toMatchObject({ exitCode: 0, stderr: "2 deleted.\n" });
     expect(deleted.stdout).toMatch(new RegExp(`^${ids[0]?.slice(0, 8)}  .*\n${ids[2]?.slice(0, 8)}  .*\n$`));
-    expect(await bob.found("list")).toMatchObject([{ id: ids[1] }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ id: ids[1] }]);
     expect((await alice.message("sent")).stderr).toBe("0 copies.\n");
     expect((await alice.message("sent", "0000")).stderr).toContain("No copy of yours has an id that starts with 0000.");
   });
 
   it("is stored as a sealed copy, which the author's key opens", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
-    await alice.type(["message", "send", bob.address], `\uFEFF${NINE.replace("\n", "\r\n")}\r\n`);
-    const [listed, copies] = [await alice.message("sent"), await alice.found("sent")];
+    await alice.run(["message", "send", bob.address], `\uFEFF${NINE.replace("\n", "\r\n")}\r\n`);
+    const [listed, copies] = [await alice.message("sent"), await alice.messageJson("sent")];
     expect(copies).toMatchObject([{ to: [bob.address], text: NINE }]);
     const id = String(copies[0]?.id);
     expect(listed.stdout).toBe(
       `${id.slice(0, 8)}  ${String(copies[0]?.created).slice(0, 19)}Z  to ${bob.address}  See you at nine?\n`,
     );
     expect((await alice.message("sent", id.slice(0, 5))).stdout).toMatch(/\n {2}See you at nine\?\n {2}Or later\.\n$/);
-    expect(await bob.found("list")).toMatchObject([{ id, text: NINE }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ id, text: NINE }]);
   });
 
   it("gets a read receipt if the reader wants it: once, and never for a receipt", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two"]) await alice.message("send", bob.address, text);
     await bob.message("send", bob.address, "to myself");
-    expect(alice.asked).toEqual([]);
+    expect(alice.requests).toEqual([]);
 
     const first = await bob.message("read", "--receipts");
     expect(first.stderr).toBe(`3 messages.\nRead receipt: ${alice.address}  delivered to ${alice.endpoint}\n`);
     expect((await bob.message("read", "--receipts")).stderr).toBe("3 messages.\n");
-    expect(alice.asked).toEqual(["POST 202"]);
+    expect(alice.requests).toEqual(["POST 202"]);
 
     const listed = await alice.message("list");
     const read = `read your message of ${TIME.source}`;
     expect(listed.stdout).toMatch(new RegExp(`  ${bob.address}  verified  ${read}, ${read}\n$`));
-    const [receipt] = await alice.found("read", "--receipts");
-    const copies = await alice.found("sent");
+    const [receipt] = await alice.messageJson("read", "--receipts");
+    const copies = await alice.messageJson("sent");
     const ids = (all: unknown) => (all as { id: string }[]).map(({ id }) => id).sort();
     expect([receipt?.text, ids(receipt?.receipts)]).toEqual(["", ids(copies)]);
-    expect(await bob.found("list")).toHaveLength(3);
+    expect(await bob.messageJson("list")).toHaveLength(3);
     expect((await bob.message("sent")).stdout).not.toContain(alice.address);
   });
 
@@ -101,7 +103,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     await Promise.all(["one", "two", "three"].map((text) => alice.message("send", bob.address, text)));
     alice.files.length = 0;
     bob.files.length = 0;
-    expect(await bob.found("list")).toHaveLength(3);
+    expect(await bob.messageJson("list")).toHaveLength(3);
     expect(alice.files).toEqual(["/.well-known/msg/alice.json"]);
     expect(bob.files).toEqual([]);
   });
@@ -116,7 +118,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const settings = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));
     settings.authors[0].endpoint = "https://bob.example/inbox/bob";
     machine.write(".eleventy-twtxt/settings.json", JSON.stringify(settings));
-    expect(await bob.found("list", "--url", bob.url)).toMatchObject([{ text: "hello" }]);
+    expect(await bob.messageJson("list", "--url", bob.url)).toMatchObject([{ text: "hello" }]);
   });
 
   it("1: a key other than the published one sends no request to the inbox", async () => {
@@ -127,7 +129,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const outcome = await command(blog(null).folder, args, { environment });
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
     expect(outcome.stderr).toContain("has published a key that is not the one on this machine");
-    expect(alice.asked).toEqual([]);
+    expect(alice.requests).toEqual([]);
   });
 
   it("2: --as is required if two authors of the site have keys on this machine", async () => {
@@ -136,7 +138,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     settings.authors.push({ user: "bob", address: bob.address, key: bob.kex, endpoint: bob.endpoint });
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify(settings));
     await bob.message("send", alice.address, "to alice");
-    expect(await alice.found("list")).toMatchObject([{ text: "to alice" }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "to alice" }]);
 
     alice.keyFile("data/eleventy-twtxt/keys/bob@elsewhere.example.key", "bob@elsewhere.example", 2);
     const unclear = await alice.message("list");
@@ -145,7 +147,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
       stderr: expect.stringContaining(`${alice.address} or ${bob.address}`),
     });
     await alice.message("send", bob.address, "to bob", "--as", alice.address);
-    expect(await alice.found("list", "--as", bob.address)).toMatchObject([{ text: "to bob", trust: "verified" }]);
+    expect(await alice.messageJson("list", "--as", bob.address)).toMatchObject([{ text: "to bob", trust: "verified" }]);
   });
 
   it("2 and 1: --as is required if there are several keys and no site", async () => {
@@ -196,7 +198,7 @@ describe("wrong usage of eleventy-twtxt message", () => {
     [["retry", "4f0c"], 'message retry: expected no arguments, got "4f0c".'],
     [["discard"], "message discard: expected an id of at least 4 characters such as 4f0c1a2b"],
   ])("2: one line that says what to type: %j", async (args, line) => {
-    const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", "");
+    const terminal = testTerminal(folder, "2026-11-20T10:00:00Z", "");
     expect(await runCommandLine(["message", ...args], terminal)).toBe(2);
     const [said = "", ...others] = terminal.stderr;
     expect([terminal.stdout, others]).toEqual([[], []]);

@@ -1,12 +1,12 @@
 // test/cli/post-publish.test.ts: `eleventy-twtxt post --publish`.
 import { describe, expect, it } from "vitest";
 import { type GitSite, gitSite } from "../author/notes/git-site.js";
-import { command, standingTerminal } from "./helpers.js";
+import { command, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 /** Runs `post --publish` on a terminal where the author gives these answers. */
 async function post({ folder, machine }: GitSite, ...answers: (string | null)[]) {
-  const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z", null, true);
+  const terminal = testTerminal(folder, "2026-11-20T09:30:00Z", null, true);
   const questions: string[] = [];
   const exitCode = await runCommandLine(["post", "--publish", "Hello from *my* site."], {
     ...terminal,

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { twtHash } from "../../plugin/feed/hash.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { site } from "../helpers/site.js";
-import { blog, command, standingTerminal } from "./helpers.js";
+import { blog, command, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 const NOON = "2026-11-20T09:30:00.789Z";
@@ -104,7 +104,7 @@ describe("eleventy-twtxt post", () => {
 
   it("--dry-run prints the note and writes no file", async () => {
     const { folder, list } = blog({});
-    const terminal = standingTerminal(folder, NOON);
+    const terminal = testTerminal(folder, NOON);
     expect(await runCommandLine(["post", "--dry-run", "hello"], terminal)).toBe(0);
     expect(terminal.stdout).toEqual(["---\ndate: 2026-11-20T09:30:00Z\ntags:\n  - posts\n---\nhello"]);
     expect(terminal.stderr).toEqual(["notes/20261120-093000.md would be written. Nothing was written."]);
@@ -116,8 +116,8 @@ describe("eleventy-twtxt post", () => {
       {},
       { "notes/20261120-093000-article.njk": "", "notes/20261120-093001.md": "" },
     );
-    for (const text of ["one", "two"]) await runCommandLine(["post", text], standingTerminal(folder, NOON));
-    await runCommandLine(["post", "three"], standingTerminal(folder, "2026-11-21T00:00:00Z"));
+    for (const text of ["one", "two"]) await runCommandLine(["post", text], testTerminal(folder, NOON));
+    await runCommandLine(["post", "three"], testTerminal(folder, "2026-11-21T00:00:00Z"));
 
     expect(list("notes").slice(-3)).toEqual(["20261120-093002.md", "20261120-093003.md", "20261121-000001.md"]);
     expect(read("notes/20261120-093003.md")).toBe("---\ndate: 2026-11-20T09:30:03Z\ntags:\n  - posts\n---\ntwo\n");
@@ -126,7 +126,7 @@ describe("eleventy-twtxt post", () => {
   it("concurrent commands do not overwrite each other's notes", async () => {
     const { folder, list, read } = blog({});
     const texts = Array.from({ length: 20 }, (_, i) => `note ${i}`);
-    await Promise.all(texts.map((text) => runCommandLine(["post", text], standingTerminal(folder, NOON))));
+    await Promise.all(texts.map((text) => runCommandLine(["post", text], testTerminal(folder, NOON))));
     const bodies = list("notes").map((name) => matter(read(`notes/${name}`), {}).content.trim());
     expect(bodies.sort()).toEqual(texts.sort());
   });
@@ -296,9 +296,9 @@ describe("the folder of a note", () => {
   const CONFIG = 'return { dir: { input: "content", includes: "../_includes" } };';
 
   /** Runs `eleventy-twtxt post ARGS` on a terminal where the author gives these answers. */
-  async function postByHand(folder: string, args: string[], answers: (string | null)[] = []) {
+  async function postOnTerminal(folder: string, args: string[], answers: (string | null)[] = []) {
     const questions: string[] = [];
-    const terminal = standingTerminal(folder, NOON, null, true);
+    const terminal = testTerminal(folder, NOON, null, true);
     const ask = async (question: string) => {
       questions.push(question);
       return answers.shift() ?? null;
@@ -309,20 +309,20 @@ describe("the folder of a note", () => {
 
   it("is that of the articles in eleventy-base-blog, after one confirmation for all builds", async () => {
     const built = await site({ files: BASE_BLOG, config: CONFIG });
-    const first = await postByHand(built.folder, ["one"], [""]);
+    const first = await postOnTerminal(built.folder, ["one"], [""]);
     expect(first.questions).toEqual(["Type a number or another folder [content/blog]: "]);
     expect(first.stdout).toEqual(["content/blog/20261120-093000.md"]);
     expect(first.stderr).toContain("Your next notes go into content/blog too. To change that: --folder DIR");
 
     const again = await site({ files: {}, config: CONFIG, site: built });
     expect(again.texts().at(-1)).toBe("one");
-    const second = await postByHand(built.folder, ["two"]);
+    const second = await postOnTerminal(built.folder, ["two"]);
     expect(second).toMatchObject({ questions: [], stdout: ["content/blog/20261120-093001.md"] });
   });
 
   it("can be typed at the prompt, and the note still gets its tags and its layout", async () => {
     const built = await site({ files: BASE_BLOG, config: CONFIG });
-    const { stdout } = await postByHand(built.folder, ["one"], ["content/log"]);
+    const { stdout } = await postOnTerminal(built.folder, ["one"], ["content/log"]);
     expect(stdout).toEqual(["content/log/20261120-093000.md"]);
     const again = await site({ files: {}, config: CONFIG, site: built });
     expect(again.texts().at(-1)).toBe("one");
@@ -331,10 +331,10 @@ describe("the folder of a note", () => {
 
   it("is the one given with --folder, also for the next notes", async () => {
     const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "a/x.md": "x", "b/x.md": "x" });
-    expect(await postByHand(folder, ["one", "--folder", "b"])).toMatchObject({ stdout: ["b/20261120-093000.md"] });
-    expect(await postByHand(folder, ["two"])).toMatchObject({ questions: [], stdout: ["b/20261120-093001.md"] });
-    await postByHand(folder, ["three", "--folder", "a", "--dry-run"]);
-    expect(await postByHand(folder, ["four"])).toMatchObject({ questions: [], stdout: ["b/20261120-093002.md"] });
+    expect(await postOnTerminal(folder, ["one", "--folder", "b"])).toMatchObject({ stdout: ["b/20261120-093000.md"] });
+    expect(await postOnTerminal(folder, ["two"])).toMatchObject({ questions: [], stdout: ["b/20261120-093001.md"] });
+    await postOnTerminal(folder, ["three", "--folder", "a", "--dry-run"]);
+    expect(await postOnTerminal(folder, ["four"])).toMatchObject({ questions: [], stdout: ["b/20261120-093002.md"] });
   });
 
   it("2 bad-usage: two folders and no terminal", async () => {
@@ -360,7 +360,7 @@ describe("the folder of a note", () => {
 
   it("2 bad-usage: a folder that Eleventy does not read", async () => {
     const { folder, list } = blog({ input: "content" });
-    const { exitCode, stderr } = await postByHand(folder, ["one", "--folder", "notes"]);
+    const { exitCode, stderr } = await postOnTerminal(folder, ["one", "--folder", "notes"]);
     expect(exitCode).toBe(2);
     expect(stderr.join("\n")).toContain(
       'the folder "notes" is not below content, where Eleventy reads your site. Choose one there, such as content/notes.',
@@ -370,7 +370,7 @@ describe("the folder of a note", () => {
 
   it("1: the prompt is cancelled, and nothing is written", async () => {
     const { folder, list } = blog({ notes: { ...NOTES, folders: ["a", "b"] } });
-    const outcome = await postByHand(folder, ["one"], [null]);
+    const outcome = await postOnTerminal(folder, ["one"], [null]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: [] });
     expect(outcome.stderr.at(-1)).toBe("Nothing was written.");
     expect(list(".")).toEqual([".eleventy-twtxt"]);
@@ -378,9 +378,9 @@ describe("the folder of a note", () => {
 
   it("is asked for again if the remembered folder no longer exists", async () => {
     const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "b/x.md": "x" });
-    await postByHand(folder, ["one", "--folder", "gone"]);
+    await postOnTerminal(folder, ["one", "--folder", "gone"]);
     rmSync(`${folder}/gone`, { recursive: true });
-    expect((await postByHand(folder, ["two"], ["2"])).stdout).toEqual(["b/20261120-093000.md"]);
+    expect((await postOnTerminal(folder, ["two"], ["2"])).stdout).toEqual(["b/20261120-093000.md"]);
   });
 });
 
@@ -392,7 +392,7 @@ describe("a note in a real site", () => {
         "notes/first.md": "---\ndate: 2026-01-02T03:04:05Z\n---\nfirst\n",
       },
     });
-    const terminal = standingTerminal(built.folder, "2026-11-20T11:30:00Z");
+    const terminal = testTerminal(built.folder, "2026-11-20T11:30:00Z");
     expect(
       await runCommandLine(["post", "second", "--reply-to", "abcdefg bob https://bob.example/twtxt.txt"], terminal),
     ).toBe(0);

@@ -9,7 +9,7 @@ import type { LoopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { type Alice, alice, type Neighbour, neighbour } from "../mentions/send/outgoing.js";
-import { type Blog, blog, type Outcome, standingTerminal } from "./helpers.js";
+import { type Blog, blog, type Outcome, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 const running: ChildProcess[] = [];
@@ -22,13 +22,13 @@ afterEach(() => {
 
 /** Runs `eleventy-twtxt send ARGS` in this process, with a fixed clock. */
 async function send(folder: string, args: string[], now = NOW, isSeen = false): Promise<Outcome> {
-  const terminal = standingTerminal(folder, now, null, isSeen);
+  const terminal = testTerminal(folder, now, null, isSeen);
   const exitCode = await runCommandLine(["send", ...args], terminal);
   return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
 }
 
 /** Runs it in a separate process, which can connect only to this machine. */
-function sendElsewhere(folder: string, args: string[]): { child: ChildProcess; ended: Promise<Outcome> } {
+function sendProcess(folder: string, args: string[]): { child: ChildProcess; ended: Promise<Outcome> } {
   const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "send", ...args], { cwd: folder });
   running.push(child);
   const printed = { stdout: "", stderr: "" };
@@ -95,7 +95,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toBe("1 sent, 1 without an endpoint.");
     expect(bob.posts).toHaveLength(1);
 
-    const { folder, args } = await forty();
+    const { folder, args } = await fortyMentions();
     const many = await send(folder, args, new Date().toISOString(), true);
     expect(many.stdout.split("\n")).toHaveLength(40);
     expect(many.stderr.split("\n")).toEqual(["10 so far.", "20 so far.", "30 so far.", "40 so far.", "40 sent."]);
@@ -228,13 +228,13 @@ describe("eleventy-twtxt send", () => {
 
     const { exitCode, stdout, stderr } = await send(site.folder, ["--list"]);
     expect(exitCode).toBe(0);
-    const told = (nick: string) => stdout.split("\n").find((line) => line.includes(`@${nick}`));
-    expect(told("bob")).toMatch(new RegExp(`^${BOBS}  @bob    ${bob.feedUrl} +sent 2026-11-20T10:00Z to http`));
-    expect(told("carol")).toContain("  no endpoint in the feed");
-    expect(told("dora")).toMatch(
+    const lineOf = (nick: string) => stdout.split("\n").find((line) => line.includes(`@${nick}`));
+    expect(lineOf("bob")).toMatch(new RegExp(`^${BOBS}  @bob    ${bob.feedUrl} +sent 2026-11-20T10:00Z to http`));
+    expect(lineOf("carol")).toContain("  no endpoint in the feed");
+    expect(lineOf("dora")).toMatch(
       /waiting, 1 attempt at http\S+: it answers 503; next attempt after 2026-11-20T10:\d\dZ$/,
     );
-    expect(told("emil")).toMatch(/failed 2026-11-20T10:00Z at http\S+: it answers 400, "No such twt"$/);
+    expect(lineOf("emil")).toMatch(/failed 2026-11-20T10:00Z at http\S+: it answers 400, "No such twt"$/);
     expect(stderr).toBe(
       "1 sent, 1 waiting (to try at once: eleventy-twtxt send --now), 1 failed, 1 without an endpoint.",
     );
@@ -314,7 +314,7 @@ describe("eleventy-twtxt send", () => {
 });
 
 /** Forty mentions to five hosts. */
-async function forty() {
+async function fortyMentions() {
   const made = await alice();
   const bobs = await Promise.all(["a", "b", "c", "d", "e"].map((nick) => neighbour(nick)));
   const mentions = bobs.map(({ mention }) => mention).join(" ");
@@ -358,17 +358,17 @@ describe("a command that is killed while it sends forty mentions", () => {
   it.each([1, 2, 4, 7, 11, 16, 22, 29, 36, 40])(
     "at POST request %i leaves the remaining mentions to the next run, which repeats no confirmed one",
     async (at) => {
-      const { made, bobs, folder, args, arrived, expected } = await forty();
-      const { child, ended } = sendElsewhere(folder, args);
+      const { made, bobs, folder, args, arrived, expected } = await fortyMentions();
+      const { child, ended } = sendProcess(folder, args);
       killAt(at, at % 2 === 0, bobs, () => child.kill("SIGKILL"));
       expect((await ended).exitCode).toBeNull();
 
       const before = arrived();
-      const sure = await confirmed(folder, made);
+      const confirmedBefore = await confirmed(folder, made);
       expect(before.length).toBeGreaterThanOrEqual(at);
       expect(new Set(before).size).toBe(before.length);
-      expect(before).toEqual(expect.arrayContaining(sure));
-      expect(before.length - sure.length).toBeLessThanOrEqual(bobs.length);
+      expect(before).toEqual(expect.arrayContaining(confirmedBefore));
+      expect(before.length - confirmedBefore.length).toBeLessThanOrEqual(bobs.length);
 
       for (const bob of bobs) bob.answer = () => ({ status: 202 });
       const next = await send(folder, args, new Date(Date.now() + 60_000).toISOString());
@@ -378,8 +378,8 @@ describe("a command that is killed while it sends forty mentions", () => {
         .slice()
         .sort()
         .filter((one, index, list) => one === list[index - 1]);
-      expect(again.filter((one) => sure.includes(one))).toEqual([]);
-      expect(again).toHaveLength(before.length - sure.length);
+      expect(again.filter((one) => confirmedBefore.includes(one))).toEqual([]);
+      expect(again).toHaveLength(before.length - confirmedBefore.length);
       expect((await confirmed(folder, made)).sort()).toEqual(expected);
     },
   );
@@ -387,11 +387,11 @@ describe("a command that is killed while it sends forty mentions", () => {
 
 describe("two concurrent commands", () => {
   it("send each mention once: one waits until the other ends", async () => {
-    const { bobs, folder, args, arrived, expected } = await forty();
+    const { bobs, folder, args, arrived, expected } = await fortyMentions();
     const [bob] = bobs;
     const open: (() => void)[] = [];
     if (bob) bob.answer = () => new Promise((answer) => void open.push(() => answer({ status: 202 })));
-    const both = [sendElsewhere(folder, args), sendElsewhere(folder, args)];
+    const both = [sendProcess(folder, args), sendProcess(folder, args)];
     for (const { child } of both) {
       child.stderr?.on("data", (said) => {
         if (!String(said).includes("Waiting for another run to end")) return;

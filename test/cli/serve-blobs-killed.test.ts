@@ -6,9 +6,9 @@ import { StoredBlobs } from "../../plugin/blobs/serve/stored.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { ask, type BlobServer, blobSite, startBlobServer, unfinished } from "./blob-server.js";
+import { type BlobServer, blobSite, requestBlob, startBlobServer, temporaryFiles } from "./blob-server.js";
 import { put } from "./blob-state.js";
-import { type Random, seeded, type Writer, writer } from "./blob-writers.js";
+import { type Random, seededRandom, type Writer, writer } from "./blob-writers.js";
 import type { Blog } from "./helpers.js";
 import { ALICES_DATA } from "./helpers.js";
 
@@ -27,33 +27,35 @@ describe("the blobs of eleventy-twtxt serve", () => {
   it.concurrent.each(sites)(
     `are those of the acknowledged requests after the process was killed ${KILLS / SITES} times at random moments: site %i`,
     async (number) => {
-      const random = seeded(number);
+      const random = seededRandom(number);
       const site = blobSite();
-      const writers = Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seeded(number * CLIENTS + i)));
+      const writers = Array.from({ length: CLIENTS }, (_, i) =>
+        writer(`client-${i}`, seededRandom(number * CLIENTS + i)),
+      );
       for (let kills = 0; kills < KILLS / SITES; kills += 1) {
         const server = await startBlobServer(site);
-        await isRight(server, site, writers);
+        await expectIntact(server, site, writers);
         await writeUntilKilled(server, writers, random);
       }
       const server = await startBlobServer(site);
-      await isRight(server, site, writers);
+      await expectIntact(server, site, writers);
       await server.kill();
 
       const { all, named } = await sweptADayLater(new FileStore(join(site.folder, ALICES_DATA)));
       expect(all).toEqual(named);
-      expect(unfinished(site)).toEqual([]);
+      expect(temporaryFiles(site)).toEqual([]);
     },
     KILLS * 20_000,
   );
 });
 
 /** No blob is lost or mixed, and the first write deletes the temporary files of earlier processes. */
-async function isRight(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
-  const { status } = await ask(server, { key: "first", ...put(0, new Uint8Array()) });
+async function expectIntact(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
+  const { status } = await requestBlob(server, { key: "first", ...put(0, new Uint8Array()) });
   expect([200, 201]).toContain(status);
-  const pids = unfinished(site).map((name) => Number(name.split(".")[1]));
+  const pids = temporaryFiles(site).map((name) => Number(name.split(".")[1]));
   expect(pids.filter((pid) => pid !== server.pid)).toEqual([]);
-  expect((await Promise.all(writers.map((writer) => writer.faults(server)))).flat()).toEqual([]);
+  expect((await Promise.all(writers.map((writer) => writer.findFaults(server)))).flat()).toEqual([]);
 }
 
 /** Kills the server after a random number of steps and a random delay, so that it can be at any point of its work. */

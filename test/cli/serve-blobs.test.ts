@@ -7,14 +7,14 @@ import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { endpoint, hostAt } from "../helpers/endpoints.js";
 import {
-  type Answer,
-  ask,
+  type BlobResponse,
   type BlobServer,
   blobSite,
   LIMITS,
+  requestBlob,
   SETTINGS,
   startBlobServer,
-  unfinished,
+  temporaryFiles,
 } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
 import type { Blog } from "./helpers.js";
@@ -41,9 +41,9 @@ function contentsIn({ folder }: Blog): Promise<string[]> {
 }
 
 /** Resolves when the server has started to write the request's body. */
-async function isBeingWritten(site: Blog): Promise<void> {
+async function waitForWrite(site: Blog): Promise<void> {
   const sizes = () => {
-    const folders = unfinished(site).map((name) => join(site.folder, ALICES_DATA, ".tmp", name));
+    const folders = temporaryFiles(site).map((name) => join(site.folder, ALICES_DATA, ".tmp", name));
     return folders.flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size));
   };
   await expect.poll(() => Math.max(0, ...sizes())).toBeGreaterThan(0);
@@ -57,16 +57,21 @@ describe("20 clients that write one blob", () => {
     const server = await started(blobSite());
     const count = { method: "POST", headers: { "content-type": "application/json" } } as const;
     const counting = (value: number) => Buffer.from(JSON.stringify({ Properties: { count: String(value) } }));
-    await ask(server, { key: KEY, method: "PUT", body: Buffer.from("0") });
-    await ask(server, { key: KEY, ...count, body: counting(0) });
+    await requestBlob(server, { key: KEY, method: "PUT", body: Buffer.from("0") });
+    await requestBlob(server, { key: KEY, ...count, body: counting(0) });
 
     const change = async (client: number) => {
       for (;;) {
-        const seen = await ask(server, { key: KEY, method: "GET" });
+        const seen = await requestBlob(server, { key: KEY, method: "GET" });
         const condition = { "if-match": String(seen.headers.etag) };
         const answer = await (client % 2 === 0
-          ? ask(server, { key: KEY, method: "PUT", headers: condition, body: Buffer.from(`${Number(seen.body) + 1}`) })
-          : ask(server, {
+          ? requestBlob(server, {
+              key: KEY,
+              method: "PUT",
+              headers: condition,
+              body: Buffer.from(`${Number(seen.body) + 1}`),
+            })
+          : requestBlob(server, {
               key: KEY,
               ...count,
               headers: { ...count.headers, ...condition },
@@ -77,19 +82,22 @@ describe("20 clients that write one blob", () => {
     };
     expect(new Set(await Promise.all(clients(20).map(change)))).toEqual(new Set([200]));
 
-    const { body, headers } = await ask(server, { key: KEY, method: "GET" });
+    const { body, headers } = await requestBlob(server, { key: KEY, method: "GET" });
     expect([`${body}`, propertiesIn(headers["blob-properties"])]).toEqual(["10", { count: "10" }]);
   });
 
   it("leave at every moment the contents of one PUT and the metadata of one request, without If-Match", async () => {
     const site = blobSite();
     const server = await started(site);
-    const stateOf = (client: number, said = client) => ({ contents: contentsOf(client, client * 5000), said });
+    const stateOf = (client: number, metadataNumber = client) => ({
+      contents: contentsOf(client, client * 5000),
+      metadataNumber,
+    });
     const [putting, posting] = [clients(20), clients(20).map((client) => client + 20)];
     const possible = new Set(
       putting.flatMap((one) => [textOf(stateOf(one)), ...posting.map((other) => textOf(stateOf(one, other)))]),
     );
-    await ask(server, { key: KEY, ...put(1, stateOf(1).contents) });
+    await requestBlob(server, { key: KEY, ...put(1, stateOf(1).contents) });
 
     let isOver = false;
     const reading = clients(4).map(async () => {
@@ -98,8 +106,8 @@ describe("20 clients that write one blob", () => {
       return seen;
     });
     const answers = await Promise.all([
-      ...putting.map((client) => ask(server, { key: KEY, ...put(client, stateOf(client).contents) })),
-      ...posting.map((client) => ask(server, { key: KEY, ...post(client) })),
+      ...putting.map((client) => requestBlob(server, { key: KEY, ...put(client, stateOf(client).contents) })),
+      ...posting.map((client) => requestBlob(server, { key: KEY, ...post(client) })),
     ]);
     isOver = true;
     const seen = [...(await Promise.all(reading)).flat(), await readText(server, KEY)];
@@ -107,12 +115,12 @@ describe("20 clients that write one blob", () => {
     expect(seen.filter((text) => !possible.has(text))).toEqual([]);
     expect(seen.length).toBeGreaterThan(10);
     expect(await contentsIn(site)).toHaveLength(1);
-    expect(unfinished(site)).toEqual([]);
+    expect(temporaryFiles(site)).toEqual([]);
   });
 });
 
 describe("a PUT request", () => {
-  const state = { contents: contentsOf(1, MIB), said: 1 };
+  const state = { contents: contentsOf(1, MIB), metadataNumber: 1 };
 
   it.each([
     ["no blob", null],
@@ -121,17 +129,17 @@ describe("a PUT request", () => {
     const site = blobSite();
     const server = await started(site);
     // The first write creates the folder.
-    await ask(server, { key: "other", ...put(1, new Uint8Array()) });
-    if (before) await ask(server, { key: KEY, ...put(before.said, before.contents) });
+    await requestBlob(server, { key: "other", ...put(1, new Uint8Array()) });
+    if (before) await requestBlob(server, { key: KEY, ...put(before.metadataNumber, before.contents) });
     let pieces = 0;
     const onPiece = async () => {
       pieces += 1;
       if (pieces < 20) return;
-      await isBeingWritten(site);
+      await waitForWrite(site);
       throw new Error("aborted");
     };
-    await expect(ask(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
-    await expect.poll(() => unfinished(site)).toEqual([]);
+    await expect(requestBlob(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
+    await expect.poll(() => temporaryFiles(site)).toEqual([]);
     expect(await readText(server, KEY)).toBe(textOf(before));
     expect(await contentsIn(site)).toHaveLength(before ? 2 : 1);
   });
@@ -161,22 +169,22 @@ describe("a PUT request", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     onTestFinished(() => void vi.useRealTimers());
     const place = { url: `http://127.0.0.1:${server.port}` };
-    await ask(place, { key: KEY, ...put(1, state.contents) });
+    await requestBlob(place, { key: KEY, ...put(1, state.contents) });
     let pieces = 0;
     const onPiece = () => {
       pieces += 1;
       return pieces < 20 ? null : new Promise(() => {});
     };
-    const answers: Answer[] = [];
-    const asked = ask(place, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece });
-    asked.then((answer) => answers.push(answer));
-    await isBeingWritten(site);
+    const answers: BlobResponse[] = [];
+    const response = requestBlob(place, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece });
+    response.then((answer) => answers.push(answer));
+    await waitForWrite(site);
     while (answers.length === 0) {
       vi.advanceTimersByTime(PATIENCE_MS);
       await setImmediate();
     }
     expect(answers.map(({ status, body }) => [status, JSON.parse(`${body}`).code])).toEqual([[408, "too-slow"]]);
-    expect(unfinished(site)).toEqual([]);
+    expect(temporaryFiles(site)).toEqual([]);
     expect(await readText(place, KEY)).toBe(textOf(state));
     expect(await contentsIn(site)).toHaveLength(1);
   });
@@ -184,21 +192,21 @@ describe("a PUT request", () => {
   it("that a killed server was storing leaves temporary files, which the next server's first write deletes", async () => {
     const site = blobSite();
     const server = await started(site);
-    await ask(server, { key: KEY, ...put(1, state.contents) });
+    await requestBlob(server, { key: KEY, ...put(1, state.contents) });
     let pieces = 0;
     const onPiece = async () => {
       pieces += 1;
       if (pieces < 20) return;
-      await isBeingWritten(site);
+      await waitForWrite(site);
       await server.kill();
     };
-    await expect(ask(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
-    expect(unfinished(site)).toHaveLength(1);
+    await expect(requestBlob(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
+    expect(temporaryFiles(site)).toHaveLength(1);
 
     const again = await started(site);
     expect(await readText(again, KEY)).toBe(textOf(state));
-    await ask(again, { key: "other", ...put(1, new Uint8Array()) });
-    expect(unfinished(site)).toEqual([]);
+    await requestBlob(again, { key: "other", ...put(1, new Uint8Array()) });
+    expect(temporaryFiles(site)).toEqual([]);
     expect(await readText(again, KEY)).toBe(textOf(state));
   });
 });
@@ -211,17 +219,17 @@ describe.runIf(process.platform === "linux")("the memory of the server process",
     const small = contentsOf(1, MIB);
     for (let round = 0; round < 8; round += 1) {
       const keys = ["a", "b", "c", "d"].map((name) => `${name}${round}`);
-      await Promise.all(keys.map((key) => ask(server, { key, method: "PUT", body: small })));
-      await Promise.all(keys.map((key) => ask(server, { key, method: "GET" })));
+      await Promise.all(keys.map((key) => requestBlob(server, { key, method: "PUT", body: small })));
+      await Promise.all(keys.map((key) => requestBlob(server, { key, method: "GET" })));
     }
-    const before = server.mostMemory();
+    const before = server.peakMemory();
     const large = Buffer.alloc(64 * MIB, small);
-    expect((await ask(server, { key: KEY, method: "PUT", body: large })).status).toBe(201);
-    const afterPut = server.mostMemory();
-    const { body } = await ask(server, { key: KEY, method: "GET" });
+    expect((await requestBlob(server, { key: KEY, method: "PUT", body: large })).status).toBe(201);
+    const afterPut = server.peakMemory();
+    const { body } = await requestBlob(server, { key: KEY, method: "GET" });
     expect(body.equals(large)).toBe(true);
     expect(before).toBeGreaterThan(0);
     expect(afterPut - before).toBeLessThan(MOST);
-    expect(server.mostMemory() - before).toBeLessThan(MOST);
+    expect(server.peakMemory() - before).toBeLessThan(MOST);
   });
 });

@@ -27,7 +27,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
     const first = await serve(alice, [], environmentOf(url, bucket));
     expect((await ask(first, "PUT", Buffer.from("hello"))).status).toBe(201);
-    expect(first.said()).toContain(`stored in the bucket ${bucket}.`);
+    expect(first.output()).toContain(`stored in the bucket ${bucket}.`);
     expect(alice.list(".")).not.toContain("data");
     await first.end();
 

@@ -71,14 +71,14 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const ended = server.end();
     release();
     expect(await ended).toBe(0);
-    expect(server.said()).not.toContain("notified");
+    expect(server.output()).not.toContain("notified");
   });
 
   it("logs a line for each new message, without its content, and none for a duplicate", async () => {
     const server = await serve(alicesSite());
     for (const body of [sealed(1, 1234), sealed(1, 1234), sealed(2)]) await deliver(server, body);
-    await expect.poll(() => server.said()).toContain("A new message for alice, 0.3 kB.");
-    expect(server.said().match(/A new message .*/g)).toEqual([
+    await expect.poll(() => server.output()).toContain("A new message for alice, 0.3 kB.");
+    expect(server.output().match(/A new message .*/g)).toEqual([
       "A new message for alice, 1.2 kB.",
       "A new message for alice, 0.3 kB.",
     ]);
@@ -99,7 +99,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect((await fetch(server.url + path, { method: "POST", body, headers })).status).toBe(202);
     const signed = signRequest({ method: "GET", url }, dana, Date.now());
     expect(await (await fetch(server.url + path, { headers: signed })).json()).toHaveLength(1);
-    expect(server.said()).toMatch(/A new message for guest kex1\w{3}…\w\w, \d\.\d kB\./);
+    expect(server.output()).toMatch(/A new message for guest kex1\w{3}…\w\w, \d\.\d kB\./);
   });
 
   it("serves the documents of authors and guests at the root of the domain, also if the site has a path prefix", async () => {

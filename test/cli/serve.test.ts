@@ -58,7 +58,7 @@ describe("eleventy-twtxt serve", () => {
     const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
     const server = await serve(alice, ["--port", String(port)]);
     expect(await server.end()).toBe(0);
-    expect(server.said()).not.toContain("is not requested");
+    expect(server.output()).not.toContain("is not requested");
   });
 
   it("connects to no private network without --allow-private-host", async () => {
@@ -87,13 +87,13 @@ describe("eleventy-twtxt serve", () => {
     const host = alice.read(".eleventy-twtxt/host.json");
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
-      .poll(server.said)
+      .poll(server.output)
       .toMatch(
         /Still serving the previous build\. There is no \S+\.json\. Build the site first: npx @11ty\/eleventy\n/,
       );
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
-    await expect.poll(server.said).toContain("Serving the new build.\n");
+    await expect.poll(server.output).toContain("Serving the new build.\n");
   });
 
   it("has no endpoint if the options name another service or turn mentions off", async () => {
@@ -107,14 +107,14 @@ describe("eleventy-twtxt serve", () => {
     const server = await serve(site(), ["--rate-limit", "2"], { TWTXT_MENTIONS_TOKEN: token });
     expect((await fetch(`${server.url}/mentions.txt`)).status).toBe(401);
     await expect
-      .poll(server.said)
+      .poll(server.output)
       .toContain("Mail about mentions: off (set TWTXT_SMTP_URL and TWTXT_MAIL_TO to turn it on)\n");
     expect((await fetch(`${server.url}/mentions.txt?token=${token}`)).status).toBe(200);
     const statuses = [];
     for (let n = 0; n < 3; n += 1) statuses.push((await mention(server, "x")).status);
     expect(statuses).toEqual([400, 400, 429]);
     expect((await fetch(`${server.url}/api/v1/mentions/verify`, { method: "POST" })).status).toBe(401);
-    expect(server.said()).not.toContain(token);
+    expect(server.output()).not.toContain(token);
   });
 
   it("logs which features are off, and that the feed was built for another host", async () => {
@@ -133,14 +133,14 @@ describe("eleventy-twtxt serve", () => {
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
     expect(await lacking.end()).toBe(0);
-    for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
+    for (const line of lines) expect(lacking.output()).toContain(`${line}\n`);
 
     write({ host: "netlify", endpoint: "https://alice.example/webmention" });
     const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "NTFY_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end()).toBe(0);
-    expect(complete.said()).not.toMatch(/: off \(|was built for/);
+    expect(complete.output()).not.toMatch(/: off \(|was built for/);
   });
 
   it("exit 1: the folder has the pages of a preview, which may contain drafts", async () => {

@@ -6,7 +6,7 @@ import { hostFile } from "../helpers/built-site.js";
 import { afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
-import { type Blog, blog, longCommand, ownData, type RunningCommand } from "./helpers.js";
+import { type Blog, blog, dataEnvironment, longCommand, type RunningCommand } from "./helpers.js";
 
 export { freePort } from "../helpers/ports.js";
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 export interface Server {
   url: string;
   /** Its output so far. */
-  said(): string;
+  output(): string;
   /** Ends it as SIGTERM does. @returns its exit code */
   end(): Promise<number | null>;
 }
@@ -55,8 +55,8 @@ export async function serve(
 ): Promise<Server> {
   const command = longCommand(folder, ["serve", "--port", "0", ...args], { environment });
   running.push(command);
-  const said = () => command.printed.stdout + command.printed.stderr;
-  return { url: await urlIn(said), said, end: command.end };
+  const output = () => command.printed.stdout + command.printed.stderr;
+  return { url: await urlIn(output), output, end: command.end };
 }
 
 interface ProcessSetup {
@@ -77,7 +77,10 @@ export async function serveProcess(
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;
-  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder), ...environment } });
+  const child = spawn(program, rest, {
+    cwd: folder,
+    env: { ...process.env, ...dataEnvironment(folder), ...environment },
+  });
   children.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -85,11 +88,11 @@ export async function serveProcess(
       printed += data;
     });
   }
-  const said = () => printed;
+  const output = () => printed;
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
   return {
-    url: await urlIn(said),
-    said,
+    url: await urlIn(output),
+    output,
     end(signal = "SIGTERM") {
       child.kill(signal);
       return ended;
@@ -98,7 +101,7 @@ export async function serveProcess(
 }
 
 /** Waits until a server prints its URL. */
-async function urlIn(said: () => string): Promise<string> {
-  await expect.poll(said).toMatch(/http:\S+\/twtxt\.txt/);
-  return /http:\/\/[^/]+/.exec(said())?.[0] ?? "";
+async function urlIn(output: () => string): Promise<string> {
+  await expect.poll(output).toMatch(/http:\S+\/twtxt\.txt/);
+  return /http:\/\/[^/]+/.exec(output())?.[0] ?? "";
 }

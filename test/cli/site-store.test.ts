@@ -7,7 +7,7 @@ import { siteAt } from "../../plugin/author/site.js";
 import { folderName, storeFolder } from "../../plugin/author/site-store.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { ALICES_DATA, type Blog, command, commandProcess, standingTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, commandProcess, testTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -34,7 +34,7 @@ describe("the data of a site", () => {
     git(alice, "init", "-q");
     const args = ["--allow-private-host", bob.host];
     const server = await serve(alice, args);
-    await expect.poll(server.said).toContain(`Data is stored in ${join(alice.folder, ALICES_DATA)}.\n`);
+    await expect.poll(server.output).toContain(`Data is stored in ${join(alice.folder, ALICES_DATA)}.\n`);
     expect((await mention(server, bob.twt(AT))).status).toBe(200);
     expect(await server.end()).toBe(0);
     const left = [".eleventy-twtxt", "_site"].map((name) => [name, join(alice.folder, `${name}.built`)] as const);
@@ -53,7 +53,7 @@ describe("the data of a site", () => {
     for (const [path, content] of Object.entries(settingsFile({ ...preview, isDevelopment: true }))) {
       alice.write(path, content);
     }
-    const terminal = standingTerminal(alice.folder, "2026-11-20T09:00:00Z");
+    const terminal = testTerminal(alice.folder, "2026-11-20T09:00:00Z");
     const folder = await storeFolder(await siteAt(terminal), terminal);
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });

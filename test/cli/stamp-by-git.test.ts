@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { blog, command, standingTerminal, undatedBlog } from "./helpers.js";
+import { blog, command, testTerminal, undatedBlog } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 const AT = "2026-01-02T00:13:37Z";
@@ -100,7 +100,7 @@ describe("eleventy-twtxt stamp, for a post without any date", () => {
       { file: "a.md", timestamp: null },
       { file: "dated.md", timestamp: AT },
     ];
-    const terminal = standingTerminal(blog({ unstamped }, { "a.md": "a", "dated.md": DAY }).folder, AT);
+    const terminal = testTerminal(blog({ unstamped }, { "a.md": "a", "dated.md": DAY }).folder, AT);
     expect(await runCommandLine(["stamp", ...args], terminal)).toBe(2);
     expect(terminal.stderr.join()).toContain(message);
   });

@@ -10,10 +10,15 @@ const AT = "2026-11-19T18:40:0";
 const HELLO = `@<alice ${FEED}> hello`;
 
 /** A store that runs `act` once, just before the first read of a key with this prefix. */
-function interrupted(inner: StreamingStore, operation: "get" | "read", prefix: string, act: () => Promise<unknown>) {
+function withInterruption(
+  inner: StreamingStore,
+  operation: "get" | "read",
+  prefix: string,
+  act: () => Promise<unknown>,
+) {
   let isDone = false;
-  const before = async (asked: string, key: string) => {
-    if (isDone || asked !== operation || !key.startsWith(prefix)) return;
+  const before = async (called: string, key: string) => {
+    if (isDone || called !== operation || !key.startsWith(prefix)) return;
     isDone = true;
     await act();
   };
@@ -53,7 +58,7 @@ describe("a backup while blobs change", () => {
     const alice = alicesBlobs({ store: inner });
     for (const key of ["a", "b", "c"]) await alice.put(key, `old ${key}`);
     const prefix = operation === "get" ? "blobs/records/" : "blobs/contents/";
-    const { store, isDone } = interrupted(inner, operation, prefix, async () => {
+    const { store, isDone } = withInterruption(inner, operation, prefix, async () => {
       for (const key of ["a", "b"]) await alice.put(key, `new ${key}`);
       await alice.delete("c");
       await alice.put("d", "later");
@@ -99,7 +104,7 @@ describe("a backup while mentions are compacted", () => {
     await site.services.runScheduled();
     expect((await send(2)).status).toBe(200);
 
-    const { store, isDone } = interrupted(inner, operation, prefix, async () => {
+    const { store, isDone } = withInterruption(inner, operation, prefix, async () => {
       expect((await send(3)).status).toBe(200);
       await site.services.runScheduled();
       bob.twts = { [`${AT}2Z`]: HELLO, [`${AT}3Z`]: HELLO };
@@ -120,7 +125,7 @@ describe("a backup while mentions are compacted", () => {
     bob.status = 500;
     expect((await site.mentioned({ source: bob.twt(`${AT}1Z`), target: FEED })).status).toBe(202);
     bob.status = 200;
-    const { store, isDone } = interrupted(inner, "read", "mentions/pending/", async () => {
+    const { store, isDone } = withInterruption(inner, "read", "mentions/pending/", async () => {
       expect((await site.mentioned({ source: bob.twt(`${AT}1Z`), target: FEED })).status).toBe(200);
       site.clock.time += 2 * 3600_000;
       await site.services.runScheduled();

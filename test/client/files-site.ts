@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { blobSite } from "../cli/blob-server.js";
-import { type Blog, ownData } from "../cli/helpers.js";
+import { type Blog, dataEnvironment } from "../cli/helpers.js";
 import { freePort, serve } from "../cli/server.js";
 import { type HeldLine, heldLine } from "../helpers/held-line.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -26,10 +26,10 @@ export async function filesSite(): Promise<FilesSite> {
   const file = `data/eleventy-twtxt/keys/${address}.key`;
   blog.write(file, key);
   chmodSync(join(folder, file), 0o600);
-  const environment = { ...ownData(folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
+  const environment = { ...dataEnvironment(folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const server = await serve({ folder }, ["--url", url, "--rate-limit", "0"], ownData(folder));
+  const server = await serve({ folder }, ["--url", url, "--rate-limit", "0"], dataEnvironment(folder));
   const line = await heldLine(port, Number(new URL(server.url).port));
   return {
     blog,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { healthRoom } from "../../plugin/client/health/health-room.js";
 import { FileStore } from "../../plugin/store/file.js";
-import { checkedSite, sourcesOf } from "../cli/checked-site.js";
-import { ALICES_DATA, ownData } from "../cli/helpers.js";
+import { checkedSite, sourceFolder } from "../cli/checked-site.js";
+import { ALICES_DATA, dataEnvironment } from "../cli/helpers.js";
 import { site } from "../cli/server.js";
 import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
@@ -27,8 +27,8 @@ async function pageOfCheck(visitor: Visitor): Promise<string> {
 
 /** The client of a site that `doctor` can check. */
 function clientOf(site: Awaited<ReturnType<typeof checkedSite>>) {
-  const { folder } = sourcesOf(site);
-  return startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] });
+  const { folder } = sourceFolder(site);
+  return startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder), hosts: [site.host] });
 }
 
 describe("the room of health", () => {
@@ -36,9 +36,9 @@ describe("the room of health", () => {
     const site = await checkedSite({
       answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
-    const { folder } = sourcesOf(site);
+    const { folder } = sourceFolder(site);
     const visitor = await visitorOf(
-      await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] }),
+      await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder), hosts: [site.host] }),
       "/health",
     );
     const before = shownText((await visitor.get("/health")).text);
@@ -46,7 +46,7 @@ describe("the room of health", () => {
     expect(before).toMatch(
       /Last build on this machine .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./,
     );
-    expect(site.asked).toEqual([]);
+    expect(site.requests).toEqual([]);
 
     const page = await pageOfCheck(visitor);
     expect(page).toMatch(
@@ -61,9 +61,9 @@ describe("the room of health", () => {
     const site = await checkedSite({
       answers: () => ({ "/mentions.json": (_, response) => void isAnswered.then(() => response.writeHead(500).end()) }),
     });
-    const { folder } = sourcesOf(site);
+    const { folder } = sourceFolder(site);
     const visitor = await visitorOf(
-      await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] }),
+      await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder), hosts: [site.host] }),
       "/health",
     );
     expect((await visitor.post("/health")).headers.get("location")).toBe("/health");
@@ -99,7 +99,7 @@ describe("the room of health", () => {
       const client = await startedClient({
         rooms: [healthRoom],
         folder: blog.folder,
-        environment: ownData(blog.folder),
+        environment: dataEnvironment(blog.folder),
       });
       return shownText((await (await visitorOf(client, "/health")).get("/health")).text);
     };
@@ -113,7 +113,11 @@ describe("the room of health", () => {
 
   it("says where the facts of a site on Netlify are", async () => {
     const blog = site({ host: "netlify" });
-    const client = await startedClient({ rooms: [healthRoom], folder: blog.folder, environment: ownData(blog.folder) });
+    const client = await startedClient({
+      rooms: [healthRoom],
+      folder: blog.folder,
+      environment: dataEnvironment(blog.folder),
+    });
     const page = shownText((await (await visitorOf(client, "/health")).get("/health")).text);
     expect(page).toMatch(/the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent\./);
     expect(page).toMatch(/Data in Netlify Blobs, .* eleventy-plugin-twtxt \S+ Node\.js \S+ /);
@@ -121,7 +125,7 @@ describe("the room of health", () => {
 
   it("says that the network is down, and what to do", async () => {
     const { folder } = site({ feedUrl: "http://alice.invalid/twtxt.txt" });
-    const client = await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder) });
+    const client = await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder) });
     const page = await pageOfCheck(await visitorOf(client, "/health"));
     expect(page).toMatch(
       /There is no server for \S+ its name is unknown .*What to do: Check the network of this machine/,
@@ -150,7 +154,7 @@ describeInChromium("the room of health, in a browser", () => {
 
   it("says that the client was ended, and how to go on", async () => {
     const { folder } = site();
-    const client = await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder) });
+    const client = await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder) });
     const tab = await openTab();
     await tab.goto(client.link);
     await tab.waitForURL(`${client.origin}/health`);

@@ -65,7 +65,7 @@ describeWithoutKeychain("files of messages", () => {
     const files = [...textsIn(alice.machine.folder), ...textsIn(bob.machine.folder), ...stored];
     expect(files.filter((text) => text.includes("plaintext-of") || text.includes("letter [1]"))).toEqual([]);
 
-    const [message] = await bob.found("list");
+    const [message] = await bob.messageJson("list");
     const url = /\]\((\S+)\)$/.exec(String(message?.text))?.[1] ?? "";
     await bob.blob("get", url, "-o", "got.txt");
     expect(bob.bytes("got.txt")).toEqual(bytes);
@@ -116,7 +116,7 @@ describeWithoutKeychain("files of messages", () => {
     }
     const missing = await alice.message("send", bob.address, "The letter:", "--attach", "no.txt");
     expect(missing).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no.txt") });
-    expect(await bob.found("list")).toHaveLength(1);
+    expect(await bob.messageJson("list")).toHaveLength(1);
   });
 
   it("neither run nor break out of a header, whatever their name and type", async () => {
@@ -165,9 +165,9 @@ describeWithoutKeychain("files of messages", () => {
     };
     expect(await followed(reader, path)).toContain("its contents do not match its key");
     alice.operator = null;
-    alice.trouble = 503;
+    alice.failWithStatus = 503;
     expect(await followed(reader, path)).toMatch(/answers 503\. Try again later\./);
-    alice.trouble = null;
+    alice.failWithStatus = null;
     const [blob] = await alice.listed();
     await alice.blob("rm", String(blob?.key));
     expect(await followed(reader, path)).toContain("Ask the sender to send the file again.");
@@ -179,7 +179,7 @@ describeWithoutKeychain("files of messages", () => {
     const sealedToOthers = downloadsIn(await reader.get(conversation(alice))).at(-1) ?? "";
     expect(await followed(reader, sealedToOthers)).toContain("It is not sealed to a key of yours.");
     await bob.message("send", alice.address, forBob.trim());
-    const [byBob] = await alice.found("list");
+    const [byBob] = await alice.messageJson("list");
     const sealedByAnother = `/messages/file/${byBob?.id}/0`;
     await expect.poll(async () => downloadsIn(await visitor.get(conversation(bob)))).toContain(sealedByAnother);
     expect(await followed(visitor, sealedByAnother)).toContain("The file was sealed by another key");

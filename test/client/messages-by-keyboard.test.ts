@@ -21,7 +21,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await bob.message("send", alice.address, `Shall we meet at the quince tree on Saturday?\n${HOSTILE}`);
     await carol.message("send", alice.address, "The programme for the evening: https://carol.example/programme");
     const guest = alice.guest(7);
-    await alice.type(["message", "send", alice.address, "I like your page on frost.", ...guest.options]);
+    await alice.run(["message", "send", alice.address, "I like your page on frost.", ...guest.options]);
     const { machine, environment, allowing } = alice;
     const hosts = allowing.filter((word) => !word.startsWith("--"));
     const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
@@ -61,7 +61,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");
     await noticed(tab, `Delivered to ${bob.address}.`);
-    expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
     expect(await tab.getByLabel("Your message").inputValue()).toBe("");
 
     const { machine: bobs, environment: bobsEnvironment } = bob;

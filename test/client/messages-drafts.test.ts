@@ -63,7 +63,7 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
     const page = await other.send("other");
     expect(shownText(page)).toContain(`Not sent: ${WARNING}`);
     expect(page).toContain(">\none\n\nother</textarea>");
-    expect(await bob.found("list")).toEqual([]);
+    expect(await bob.messageJson("list")).toEqual([]);
   });
 
   it("is deleted when it is sent, and what another page saves later stays", async () => {
@@ -73,7 +73,7 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
     expect(await shown()).toContain(">\n</textarea>");
     expect(shownText(await other.save("later"))).toContain("Draft saved.");
     expect(await shown()).toContain(">\nlater</textarea>");
-    expect(await bob.found("list")).toMatchObject([{ text: "sent" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "sent" }]);
   });
 });
 

@@ -106,7 +106,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(sent.text)).toMatch(
       new RegExp(`Delivered to ${bob.address}\\..*You .*See you at nine\\? Or later\\.`),
     );
-    expect(await bob.found("list")).toMatchObject([{ text: "See you at nine?\nOr later.", trust: "verified" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "See you at nine?\nOr later.", trust: "verified" }]);
 
     await bob.message("send", alice.address, "Nine: https://bob.example/nine. OK?");
     await eventually(async () => expect((await visitor.get(conversation(bob))).text).toContain("Nine: "));
@@ -147,7 +147,7 @@ describeWithoutKeychain("the room of messages", () => {
   it("lists what was not delivered, with the reason, tries it again, and discards it", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
-    bob.trouble = 503;
+    bob.failWithStatus = 503;
     const sent = await visitor.submit(conversation(bob), { text: "Later then." });
     expect(shownText(sent.text)).toMatch(
       /Not delivered yet to .*503.* is retried .*Later then\. Not delivered yet: it answers 503; next attempt after/,
@@ -155,11 +155,11 @@ describeWithoutKeychain("the room of messages", () => {
     const waiting = await visitor.get("/messages/outbox");
     expect(shownText(waiting.text)).toMatch(/Later then\. .*503.*next attempt after/);
 
-    bob.trouble = null;
+    bob.failWithStatus = null;
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
-    expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "Later then." }]);
 
-    bob.trouble = 503;
+    bob.failWithStatus = 503;
     await visitor.submit(conversation(bob), { text: "Never mind." });
     const { text } = await visitor.get("/messages/outbox");
     const [, id = ""] = /name="id" value="([0-9a-f]{64})"/.exec(text) ?? [];
@@ -251,13 +251,13 @@ describeWithoutKeychain("the room of messages", () => {
     );
     const after = await visitor.submit("/messages/delete", { id, address: bob.address });
     expect(shownText(after.text)).toMatch(/The message was deleted.*two/);
-    expect((await alice.found("list")).map((one) => one.text)).toEqual(["two"]);
+    expect((await alice.messageJson("list")).map((one) => one.text)).toEqual(["two"]);
 
     const question = `/messages/block?address=${encodeURIComponent(bob.address)}`;
     expect(shownText((await visitor.get(question)).text)).toContain("This deletes 1 message from");
     const blocked = await visitor.submit("/messages/block", { address: bob.address });
     expect(shownText(blocked.text)).toContain(`${bob.address} is blocked.`);
-    expect(await alice.found("list")).toEqual([]);
+    expect(await alice.messageJson("list")).toEqual([]);
     expect((await alice.message("blocked")).stdout).toContain(bob.address);
     await visitor.submit("/messages/unblock", { address: bob.address });
     expect((await alice.message("blocked")).stdout).toBe("");
@@ -280,7 +280,7 @@ describeWithoutKeychain("the room of messages", () => {
     );
     expect(shown).not.toContain(guest.address);
     expect((await alice.message("list", "--threads")).stdout).toMatch(/^guest kex1\S+ "Dana":/);
-    expect(await alice.found("list", ...guest.options)).toMatchObject([{ text: "Welcome." }]);
+    expect(await alice.messageJson("list", ...guest.options)).toMatchObject([{ text: "Welcome." }]);
 
     const question = await visitor.get(`/messages/block?address=${encodeURIComponent(guest.address)}`);
     const blocked = await visitor.submit("/messages/block", { address: guest.address });
@@ -294,10 +294,10 @@ describeWithoutKeychain("the room of messages", () => {
     for (const text of ["one", "two"]) await bob.message("send", alice.address, text);
     await carol.message("send", alice.address, "three");
     const visitor = await visitorAt(alice);
-    const unread = async () => (await alice.found("list", "--unread")).map(({ text }) => text);
+    const unread = async () => (await alice.messageJson("list", "--unread")).map(({ text }) => text);
     expect(await unread()).toEqual(["one", "two", "three"]);
 
-    const [first] = await alice.found("list");
+    const [first] = await alice.messageJson("list");
     await alice.message("read", String(first?.id));
     expect(await unread()).toEqual(["two", "three"]);
     expect(shownText((await visitor.get("/messages")).text)).toMatch(new RegExp(`${bob.address} verified 1 unread`));
@@ -311,15 +311,15 @@ describeWithoutKeychain("the room of messages", () => {
 
   it("tries again after a restart what was not delivered", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
-    bob.trouble = 503;
+    bob.failWithStatus = 503;
     const before = await clientOf(alice);
     await (await visitorOf(before, "/messages")).submit(conversation(bob), { text: "Later then." });
     await before.close();
-    bob.trouble = null;
+    bob.failWithStatus = null;
     await makeDue(alice);
 
     const visitor = await visitorAt(alice);
-    await eventually(async () => expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]));
+    await eventually(async () => expect(await bob.messageJson("list")).toMatchObject([{ text: "Later then." }]));
     await eventually(async () =>
       expect((await visitor.get("/messages/outbox")).text).toContain("Everything was delivered."),
     );
@@ -328,12 +328,12 @@ describeWithoutKeychain("the room of messages", () => {
   it("says what to do about a message that is not delivered and not tried again", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
-    bob.trouble = 403;
+    bob.failWithStatus = 403;
     const sent = shownText((await visitor.submit(conversation(bob), { text: "Hello?" })).text);
     expect(sent).toMatch(
       /Not delivered to .*403.* open the outbox to retry .*Hello\? Not delivered: .*403; not retried automatically/,
     );
-    bob.trouble = null;
+    bob.failWithStatus = null;
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
   });
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { mentionsRoom } from "../../plugin/client/mentions/mentions-room.js";
 import { writeRoom } from "../../plugin/client/write/write-room.js";
-import { type Blog, command, ownData } from "../cli/helpers.js";
+import { type Blog, command, dataEnvironment } from "../cli/helpers.js";
 import { freePort, serve, site } from "../cli/server.js";
 import { FEED, type FeedServer, feedServer, settingsOf } from "../helpers/receiver.js";
 import { type ClientSetup, type ClientUnderTest, startedClient } from "./client.js";
@@ -30,7 +30,7 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     Object.fromEntries(Object.entries(twts).map(([at, text]) => [at, `@<alice ${FEED}> ${text}`])),
   );
   const blog = site();
-  const environment = { ...ownData(blog.folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
+  const environment = { ...dataEnvironment(blog.folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
   const file = join(blog.folder, "data/eleventy-twtxt/keys/alice@alice.example.key");
   const created = await command(blog.folder, ["keys", "create", "alice@alice.example", "--file", file], {
     environment,

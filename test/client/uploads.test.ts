@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { WorkFolder } from "../../plugin/author/work-folder.js";
 import { Uploads } from "../../plugin/client/files/uploads.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
-import { standingTerminal } from "../cli/helpers.js";
+import { testTerminal } from "../cli/helpers.js";
 
 /** Larger than what connections on this machine hold. */
 const BYTES = Buffer.alloc(8 * 2 ** 20);
@@ -12,7 +12,7 @@ async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Uploads {
-  const terminal = { ...standingTerminal(machine.folder, new Date().toISOString(), null, true), environment };
+  const terminal = { ...testTerminal(machine.folder, new Date().toISOString(), null, true), environment };
   const ending = new AbortController().signal;
   return new Uploads({
     machine: { ...terminal, ended: () => new Promise<void>(() => {}) },
@@ -108,7 +108,7 @@ describe("an upload", () => {
 
   it("leaves no file when it has failed and is no longer in the list", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    alice.trouble = 403;
+    alice.failWithStatus = 403;
     const uploads = uploadsOf(alice, 60_000);
     for (let count = 0; count < 55; count += 1) {
       const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
@@ -122,11 +122,11 @@ describe("an upload", () => {
 
   it("is sent again once, even if it is asked for twice at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    alice.trouble = 403;
+    alice.failWithStatus = 403;
     const uploads = uploadsOf(alice, 60_000);
     const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
     await expect.poll(() => upload.canRetry, { interval: 1 }).toBe(true);
-    alice.trouble = null;
+    alice.failWithStatus = null;
     alice.methods();
     await Promise.all([uploads.retry(upload), uploads.retry(upload)]);
     await expect.poll(() => upload.stage).toBe("done");

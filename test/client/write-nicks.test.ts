@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { authorAt } from "../../plugin/author/author.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
-import { standingTerminal } from "../cli/helpers.js";
+import { testTerminal } from "../cli/helpers.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -23,7 +23,7 @@ const FOLLOW = [
 
 /** Pins a contact of the author. */
 async function pinContact(address: string, { folder, environment = {} }: ModeratedSite["setup"]): Promise<void> {
-  const machine = { ...standingTerminal(folder, "2026-11-20T09:30:00Z"), environment };
+  const machine = { ...testTerminal(folder, "2026-11-20T09:30:00Z"), environment };
   const { store } = await authorAt({ as: undefined, identity: undefined, settings: undefined }, machine);
   const found = { address, key: "kex1x", endpoint: "https://x.example/", url: "https://x.example/", byDns: false };
   await new Contacts(store, machine.now).pin(found);

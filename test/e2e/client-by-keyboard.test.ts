@@ -145,10 +145,10 @@ const HEALTH: readonly Step[] = [
 function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent): Step[] {
   const list = { action: "opens the list", strokes: [{ to: "Messages" }, ENTER], shows: "New message to" };
   const undelivered = () => {
-    bob.trouble = 503;
+    bob.failWithStatus = 503;
   };
   const delivered = () => {
-    bob.trouble = null;
+    bob.failWithStatus = null;
   };
   const writesWithNewKey = async () => {
     delivered();

@@ -18,7 +18,7 @@ import { FileStore } from "../../plugin/store/file.js";
 import { uniqueName } from "../../plugin/store/processes.js";
 import type { Store } from "../../plugin/store/store.js";
 import { entriesIn, WriteLog } from "../../plugin/store/write-log.js";
-import { seeded } from "../cli/blob-writers.js";
+import { seededRandom } from "../cli/blob-writers.js";
 import {
   AFTER,
   BEFORE,
@@ -184,7 +184,7 @@ describe("after a power loss", () => {
 
   it("no acknowledged write of two writers is lost, whichever files were not written, in twelve power losses", async () => {
     const folder = newFolder();
-    const random = seeded(1);
+    const random = seededRandom(1);
     let boot = 0;
     const expected = new Map<string, string>();
     for (let losses = 0; losses < 12; losses += 1) {

@@ -8,7 +8,7 @@ import { knownNicks } from "../../../plugin/author/notes/mentionable-feeds.js";
 import { postDrafts, type SavedText } from "../../../plugin/author/notes/post-drafts.js";
 import { siteAt } from "../../../plugin/author/site.js";
 import { createGuard } from "../../../plugin/http/guard.js";
-import { blog, standingTerminal } from "../../cli/helpers.js";
+import { blog, testTerminal } from "../../cli/helpers.js";
 import { builtSite } from "../../helpers/built-site.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { site as build, post } from "../../helpers/site.js";
@@ -17,7 +17,7 @@ const NOW = "2026-11-20T09:30:00Z";
 const NOTE = "notes/20261120-093000.md";
 const FOLLOW = JSON.stringify([{ nick: "bob", url: "https://bob.example/twtxt.txt" }]);
 
-const machineIn = (folder: string) => standingTerminal(folder, NOW);
+const machineIn = (folder: string) => testTerminal(folder, NOW);
 
 const BODIES: readonly (readonly [string, string, string?])[] = [
   ["plain text", "Hello from my own site."],
@@ -57,7 +57,7 @@ describe("the preview of a note's twt", () => {
     expect(texts).toEqual(built.texts());
   });
 
-  it("has its size, its mentions, and the names that are not followed feeds", async () => {
+  it("has its size, its mentions, and the @names without a followed feed", async () => {
     const { folder } = blog({ followed: { file: "_data/follow.json", option: [] } }, { "_data/follow.json": FOLLOW });
     const site = await siteAt(machineIn(folder));
     const preview = await previewTwt(

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "../../../plugin/author/machine.js";
 import { type Site, siteAt } from "../../../plugin/author/site.js";
-import { type Blog, blog, standingTerminal } from "../../cli/helpers.js";
+import { type Blog, blog, testTerminal } from "../../cli/helpers.js";
 import { afterAll } from "../../helpers/hooks.js";
 
 /** A site in a git repository with one commit, which is pushed. */
@@ -41,7 +41,7 @@ export async function gitSite(): Promise<GitSite> {
   const { folder } = made;
   cpSync(template.folder, folder, { recursive: true });
   const environment = { ...GIT_ENVIRONMENT, HOME: folder, XDG_DATA_HOME: join(folder, "data") };
-  const machine = { ...standingTerminal(folder, "2026-11-20T09:30:00Z"), environment };
+  const machine = { ...testTerminal(folder, "2026-11-20T09:30:00Z"), environment };
   const git = (...args: string[]) => runGit(folder, args);
   return {
     ...made,

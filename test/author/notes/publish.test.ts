@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { afterPush, commitMessage, planPublication, publish } from "../../../plugin/author/notes/publish.js";
 import { siteAt } from "../../../plugin/author/site.js";
-import { blog, standingTerminal } from "../../cli/helpers.js";
+import { blog, testTerminal } from "../../cli/helpers.js";
 import { post, site } from "../../helpers/site.js";
 import { type GitSite, gitSite } from "./git-site.js";
 
@@ -294,7 +294,7 @@ describe("publishing that git refuses: an error message explains why", () => {
       /does not accept your login.*credential helper or ssh-agent/,
       ["first"],
     ],
-  ])("%s", async (_, change, sentence, there) => {
+  ])("%s: the commit is kept", async (_, change, sentence, there) => {
     const alice = await gitSite();
     alice.write(NOTE, "Hello\n");
     change(alice);
@@ -358,7 +358,7 @@ describe("the message after the push says how the post gets online", () => {
     ["static", /as soon as your host has built and deployed the site\. .*npx eleventy-twtxt send$/],
   ] as const)("%s", async (host, sentence) => {
     const { folder } = blog({ host });
-    expect(afterPush(await siteAt(standingTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);
+    expect(afterPush(await siteAt(testTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);
   });
 });
 
