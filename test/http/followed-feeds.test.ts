@@ -151,7 +151,7 @@ describe("a followed feed", () => {
     expect(await read()).toMatchObject({ reason: null, kept: { etag: null } });
   });
 
-  it("has texts of at most 1,000 characters without control characters, however long its lines are", async () => {
+  it("has texts of at most 1,000 characters without control characters, for lines of any length", async () => {
     const long = `2026-01-02T03:04:05Z\ta\u2028b\u0007\u202e ${"x".repeat(400_000)}\n`;
     const { read } = await followed((_, response) => response.end(long));
     const [text = ""] = textsOf(await read());

@@ -39,7 +39,7 @@ describe("the next attempt", () => {
     ["8 attempts", { attempts: 8, first: NOW }, null, NOW],
     ["3 days", { attempts: 2, first: NOW }, null, NOW + 3 * DAY],
     ["a Retry-After beyond 3 days", { attempts: 1, first: NOW }, NOW + 3 * DAY + 1, NOW],
-  ])("is none after %s", (_, tried, notBefore, now) => {
+  ])("does not exist after %s", (_, tried, notBefore, now) => {
     expect(nextAttempt(tried, notBefore, now, () => 0.5)).toBeNull();
   });
 });

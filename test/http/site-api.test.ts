@@ -138,7 +138,7 @@ describe("a request to the author's site", () => {
     await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ message: "Canceled." });
   });
 
-  it("says why the site cannot be reached", async () => {
+  it("rejects with the reason why the site cannot be reached", async () => {
     const ask = siteApi({
       root: await deadUrl(),
       signer: ALICE,

@@ -12,14 +12,14 @@ const CAROL = "192.0.2.7";
 function siteAllowance({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
-  const may = new Allowance({
+  const allowance = new Allowance({
     store,
     now: () => clock.time,
     limits: { slowHostPause, verificationSeconds: 1000 },
     isMetered,
     log: (line) => void log.push(line),
   });
-  return { clock, store, may, log };
+  return { clock, store, allowance, log };
 }
 
 /** A verification of ten seconds with a response. */
@@ -28,130 +28,132 @@ const TIMEOUT = { milliseconds: 10_000, isTimeout: true };
 
 describe("a slow source host", () => {
   it("is not requested for an hour after a timeout; other hosts are", async () => {
-    const { may, clock } = siteAllowance();
-    await may.record("https://slow.example/a", EVE, TIMEOUT);
-    expect(await may.permits("http://slow.example:8080/b", CAROL)).toBe(false);
-    expect(await may.permits("https://quick.example/", CAROL)).toBe(true);
+    const { allowance, clock } = siteAllowance();
+    await allowance.record("https://slow.example/a", EVE, TIMEOUT);
+    expect(await allowance.permits("http://slow.example:8080/b", CAROL)).toBe(false);
+    expect(await allowance.permits("https://quick.example/", CAROL)).toBe(true);
     clock.time += HOUR;
-    expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
+    expect(await allowance.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
   it("is requested again after the clock was set back", async () => {
-    const { may, clock } = siteAllowance();
-    await may.record("https://slow.example/a", EVE, TIMEOUT);
+    const { allowance, clock } = siteAllowance();
+    await allowance.record("https://slow.example/a", EVE, TIMEOUT);
     clock.time -= 24 * HOUR;
-    expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
+    expect(await allowance.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
   it("is requested again if it responded, and always with a pause of 0", async () => {
     const one = siteAllowance();
-    await one.may.record("https://slow.example/a", EVE, TEN_SECONDS);
-    expect(await one.may.permits("https://slow.example/a", EVE)).toBe(true);
+    await one.allowance.record("https://slow.example/a", EVE, TEN_SECONDS);
+    expect(await one.allowance.permits("https://slow.example/a", EVE)).toBe(true);
     const none = siteAllowance({ slowHostPause: 0 });
-    await none.may.record("https://slow.example/a", EVE, TIMEOUT);
-    expect(await none.may.permits("https://slow.example/a", EVE)).toBe(true);
+    await none.allowance.record("https://slow.example/a", EVE, TIMEOUT);
+    expect(await none.allowance.permits("https://slow.example/a", EVE)).toBe(true);
   });
 });
 
 describe("the verification time of a day", () => {
   it("is available to one sender's address up to a tenth; others keep their share", async () => {
-    const { may } = siteAllowance();
+    const { allowance } = siteAllowance();
     for (let n = 0; n < 177; n += 1) {
-      if (await may.permits(`https://host${n}.example/`, EVE))
-        await may.record(`https://host${n}.example/`, EVE, TEN_SECONDS);
+      if (await allowance.permits(`https://host${n}.example/`, EVE))
+        await allowance.record(`https://host${n}.example/`, EVE, TEN_SECONDS);
     }
-    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
-    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
-    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(true);
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
+    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(true);
   });
 
   it("is available to one source host up to a tenth, for all senders together", async () => {
-    const { may } = siteAllowance();
-    for (let n = 0; n < 10; n += 1) await may.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
-    expect(await may.permits("https://slow.example/", CAROL)).toBe(false);
-    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    const { allowance } = siteAllowance();
+    for (let n = 0; n < 10; n += 1) await allowance.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
+    expect(await allowance.permits("https://slow.example/", CAROL)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
   it("is available to pending mentions up to a tenth; new mentions are still verified", async () => {
-    const { may } = siteAllowance();
-    for (let n = 0; n < 10; n += 1) await may.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
-    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
-    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    const { allowance } = siteAllowance();
+    for (let n = 0; n < 10; n += 1) await allowance.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
   it("is used up for everyone except the author after 1,000 seconds, and resets the next day", async () => {
-    const { may, clock } = siteAllowance();
-    for (let n = 0; n < 100; n += 1) await may.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
-    expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(false);
-    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
-    expect(await may.permits("https://bob.example/", AUTHOR)).toBe(true);
+    const { allowance, clock } = siteAllowance();
+    for (let n = 0; n < 100; n += 1) await allowance.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", "198.51.100.1")).toBe(false);
+    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", AUTHOR)).toBe(true);
     clock.time += 15 * HOUR;
-    expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(true);
+    expect(await allowance.permits("https://bob.example/", "198.51.100.1")).toBe(true);
   });
 
   it("excludes the author's requests", async () => {
-    const { may, store } = siteAllowance();
-    for (let n = 0; n < 100; n += 1) await may.record("https://bob.example/", AUTHOR, TEN_SECONDS);
-    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    const { allowance, store } = siteAllowance();
+    for (let n = 0; n < 100; n += 1) await allowance.record("https://bob.example/", AUTHOR, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
   it("is unlimited and not recorded on an unmetered host", async () => {
-    const { may, store } = siteAllowance({ isMetered: false });
-    for (let n = 0; n < 200; n += 1) await may.record("https://bob.example/", EVE, TEN_SECONDS);
-    expect(await may.permits("https://bob.example/", EVE)).toBe(true);
+    const { allowance, store } = siteAllowance({ isMetered: false });
+    for (let n = 0; n < 200; n += 1) await allowance.record("https://bob.example/", EVE, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
   it("includes every second of sixty concurrent processes, and of many verifications in one", async () => {
     const store = memoryStore();
     const processes = Array.from({ length: 60 }, () => siteAllowance({ store }));
-    await Promise.all(processes.map(({ may }, n) => may.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)));
-    const { may, log } = siteAllowance({ store });
     await Promise.all(
-      Array.from({ length: 39 }, (_, n) => may.record(`https://b${n}.example/`, `198.51.100.${n}`, TEN_SECONDS)),
+      processes.map(({ allowance }, n) => allowance.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)),
     );
-    expect(await siteAllowance({ store }).may.permits("https://bob.example/", CAROL)).toBe(true);
-    await may.record("https://c.example/", "203.0.113.1", TEN_SECONDS);
-    expect(await siteAllowance({ store }).may.permits("https://bob.example/", CAROL)).toBe(false);
+    const { allowance, log } = siteAllowance({ store });
+    await Promise.all(
+      Array.from({ length: 39 }, (_, n) => allowance.record(`https://b${n}.example/`, `198.51.100.${n}`, TEN_SECONDS)),
+    );
+    expect(await siteAllowance({ store }).allowance.permits("https://bob.example/", CAROL)).toBe(true);
+    await allowance.record("https://c.example/", "203.0.113.1", TEN_SECONDS);
+    expect(await siteAllowance({ store }).allowance.permits("https://bob.example/", CAROL)).toBe(false);
     expect([...processes.flatMap((one) => one.log), ...log]).toEqual([]);
   });
 
   it("includes the time of other processes within ten seconds", async () => {
-    const { may, store, clock } = siteAllowance();
-    expect(await may.permits("https://bob.example/", EVE)).toBe(true);
+    const { allowance, store, clock } = siteAllowance();
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(true);
     for (let n = 0; n < 10; n += 1)
-      await siteAllowance({ store }).may.record("https://slow.example/", EVE, TEN_SECONDS);
+      await siteAllowance({ store }).allowance.record("https://slow.example/", EVE, TEN_SECONDS);
     clock.time += 10_000;
-    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(false);
   });
 
   it("is counted in memory if it cannot be stored, without failing a mention, and stored with the next one", async () => {
     const store = faultyStore(memoryStore());
-    const { may, log } = siteAllowance({ store });
+    const { allowance, log } = siteAllowance({ store });
     store.fail({ when: "before", key: "mentions/" });
-    for (let n = 0; n < 10; n += 1) await may.record("https://slow.example/", EVE, TIMEOUT);
+    for (let n = 0; n < 10; n += 1) await allowance.record("https://slow.example/", EVE, TIMEOUT);
     store.repair();
     expect(log).toContainEqual(expect.stringContaining("could not be stored"));
     expect(log).toContainEqual(expect.stringContaining("A slow host could not be recorded"));
-    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
-    await may.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
-    expect(await siteAllowance({ store }).may.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(false);
+    await allowance.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
+    expect(await siteAllowance({ store }).allowance.permits("https://bob.example/", EVE)).toBe(false);
   });
 
   it("continues after a damaged record, which is logged", async () => {
-    const { may, store, log } = siteAllowance();
+    const { allowance, store, log } = siteAllowance();
     for (let n = 0; n < 8; n += 1) await store.put(`mentions/spending/2026-11-20/${n}`, Buffer.from("{"));
-    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
-    await may.record("https://bob.example/", CAROL, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
+    await allowance.record("https://bob.example/", CAROL, TEN_SECONDS);
     expect(log).toHaveLength(2);
   });
 
   it("is stored without the addresses of senders, in small records", async () => {
-    const { may, store } = siteAllowance();
+    const { allowance, store } = siteAllowance();
     const senders = Array.from({ length: 5000 }, (_, n) => `2001:db8:${n}:0`);
     const brief = { milliseconds: 1, isTimeout: false };
-    await Promise.all(senders.map((sender) => may.record("https://bob.example/", sender, brief)));
+    await Promise.all(senders.map((sender) => allowance.record("https://bob.example/", sender, brief)));
     const [key = ""] = await store.keys("");
     const bytes = Buffer.from((await store.get(key))?.bytes ?? []);
     expect(bytes.toString()).toMatch(/^\{"total":5000,"parties":\{("[0-9a-f]{3}":\d+,?)+\}\}$/);
@@ -159,12 +161,12 @@ describe("the verification time of a day", () => {
   });
 
   it("is deleted when the day is over", async () => {
-    const { may, clock, store } = siteAllowance();
-    await may.record("https://slow.example/", EVE, TIMEOUT);
-    await may.sweep();
+    const { allowance, clock, store } = siteAllowance();
+    await allowance.record("https://slow.example/", EVE, TIMEOUT);
+    await allowance.sweep();
     expect(await store.keys("")).toHaveLength(2);
     clock.time += 24 * HOUR;
-    await may.sweep();
+    await allowance.sweep();
     expect(await store.keys("")).toEqual([]);
   });
 });

@@ -319,7 +319,7 @@ describe("a damaged snapshot", () => {
     "a missing part": (store, part) => store.delete(part),
   };
 
-  it.each(Object.entries(damages))("503, and a log line says what to do: %s", async (_name, damage) => {
+  it.each(Object.entries(damages))("503, and a log line with instructions: %s", async (_name, damage) => {
     const { store, writer } = await withEvents(3);
     await writer.compact();
     const [part = ""] = await store.keys("mentions/parts/");

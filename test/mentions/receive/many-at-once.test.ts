@@ -125,7 +125,7 @@ describe("many mentions from another process", () => {
 describe("slow sources of one sender", () => {
   const times = timesOf(20);
 
-  /** Alice's site, and a server with two names that takes ten seconds of her clock per answer. */
+  /** Alice's site, and a server with two names that takes ten seconds of her clock per response. */
   async function slowSources(options: { isMetered: boolean }) {
     const lines = times.map((time) => `${time}\t${HELLO}\n`).join("");
     const server = await loopbackServer((_, response) => {

@@ -163,7 +163,7 @@ describe("a browser that posts the form", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("gets a page that says that the source did not respond", async () => {
+  it("gets a page that reports that the source did not respond", async () => {
     const down = await loopbackServer((_, response) => response.writeHead(503).end());
     const alice = receiver({ neighbours: [down] });
     const { status, page } = await post(alice, { source: `${down.url}/page`, target: PAGE });
@@ -262,8 +262,8 @@ describe("a mention that is sent again", () => {
   it.each([
     ["the twt mentions another feed", (bob: { twts: unknown }) => void Object.assign(bob, { twts: { [AT]: "hello" } })],
     ["the twt is gone", (bob: { twts: unknown }) => void Object.assign(bob, { twts: { "2026-01-01T00:00:00Z": "x" } })],
-    ["the feed answers 404", (bob: { status: number }) => void Object.assign(bob, { status: 404 })],
-    ["the feed answers 410", (bob: { status: number }) => void Object.assign(bob, { status: 410 })],
+    ["the feed responds with 404", (bob: { status: number }) => void Object.assign(bob, { status: 404 })],
+    ["the feed responds with 410", (bob: { status: number }) => void Object.assign(bob, { status: 410 })],
   ])("200: is removed if %s", async (_, change) => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
@@ -278,7 +278,7 @@ describe("a mention that is sent again", () => {
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });
 
-  it("400 source-refused: stays if the feed answers 403", async () => {
+  it("400 source-refused: stays if the feed responds with 403", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });

@@ -311,7 +311,7 @@ describe("a received mention", () => {
     expect(await shown()).toEqual(["nick2: hello 2", "nick1: hello 1"]);
   });
 
-  it("is one mention if a page answers over http and https", async () => {
+  it("is one mention if its page is served over http and https", async () => {
     const { received } = blog();
     for (const identity of ["https://host1.example/p", "http://host1.example/p"]) {
       await received.keep(mention(1, { identity, instant: null, timestamp: null, published: null }));

@@ -261,7 +261,7 @@ describe("the first run", () => {
     const older = "2023-01-01T00:00:00Z";
     home.alice.twts = { "2025-03-01T00:00:00Z": "no mention", [DAYS_8]: `old ${bob.mention}` };
     home.alice.archives = { "a.txt": { [older]: bob.mention, [old]: bob.mention } };
-    const told = () =>
+    const takeSources = () =>
       bob.posts
         .splice(0)
         .map(({ source }) => source)
@@ -269,15 +269,15 @@ describe("the first run", () => {
 
     expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 1 });
     expect((await home.send({ backfill: 2, isDryRun: true })).mentions).toHaveLength(2);
-    expect(told()).toEqual([]);
+    expect(takeSources()).toEqual([]);
     await home.send({ backfill: 2 });
-    expect(told()).toEqual([home.alice.twt(old), home.alice.twt(DAYS_8)]);
+    expect(takeSources()).toEqual([home.alice.twt(old), home.alice.twt(DAYS_8)]);
     await home.send();
-    expect(told()).toEqual([]);
+    expect(takeSources()).toEqual([]);
 
     await home.send({ backfill: 5, isOver: () => true });
-    expect(told()).toEqual([]);
+    expect(takeSources()).toEqual([]);
     await home.send();
-    expect(told()).toEqual([home.alice.twt(older)]);
+    expect(takeSources()).toEqual([home.alice.twt(older)]);
   });
 });

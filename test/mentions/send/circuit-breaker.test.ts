@@ -41,7 +41,7 @@ describe("a host that requests a pause", () => {
     expect(lookUps(bob)).toBe(1);
   });
 
-  it("and accepts one mention in each run loses none of the others", async () => {
+  it("and accepts one mention in each run loses no mentions", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const times = Array.from({ length: 20 }, (_, at) => `2026-11-20T08:00:${String(at).padStart(2, "0")}Z`);
@@ -71,18 +71,18 @@ describe("a host that does not respond", () => {
     expect(outcomes(report)).toEqual(Array(4).fill("new retry"));
     expect(bob.posts).toHaveLength(1);
 
-    const asked = () => new Set(bob.posts.map(({ source }) => source)).size;
+    const countSources = () => new Set(bob.posts.map(({ source }) => source)).size;
     for (let run = 0; run < 60; run += 1) {
       home.clock.time += 60 * MINUTE;
       await home.send();
     }
-    expect(asked()).toBe(4);
+    expect(countSources()).toBe(4);
     expect(bob.posts.length).toBeLessThanOrEqual(4 * 8);
     bob.answer = () => ({ status: 202 });
     home.clock.time = NOW + 3 * DAY;
-    const told = outcomes(await home.send());
-    expect(told.length).toBeGreaterThan(0);
-    expect(new Set(told)).toEqual(new Set(["new sent 202"]));
+    const results = outcomes(await home.send());
+    expect(results.length).toBeGreaterThan(0);
+    expect(new Set(results)).toEqual(new Set(["new sent 202"]));
   });
 
   it("is abandoned after 3 days", async () => {

@@ -338,7 +338,7 @@ describe("a target that cannot be requested", () => {
     await expect(discovererOf([bob])(bob.url)).rejects.toThrow(failsWith("unreachable"));
   });
 
-  it("address-refused: on this machine, at once and after a redirect", async () => {
+  it("address-refused: on this machine, directly and after a redirect", async () => {
     const secret = await siteWith(() => ({ "/": feed(`# webmention = ${WM}\n`) }));
     const bob = await siteWith(() => ({ "/": { status: 302, headers: { location: secret.url } } }));
     await expect(bob.discover(secret.url)).rejects.toThrow(failsWith("address-refused"));

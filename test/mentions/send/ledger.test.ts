@@ -78,7 +78,7 @@ describe("the records", () => {
   });
 });
 
-describe("two runs at once", () => {
+describe("two concurrent runs", () => {
   it("send each mention once if the second one waits", async () => {
     const { bob, home } = await tenTwts();
     const waits: string[] = [];

@@ -263,7 +263,7 @@ describe("a site with `links: false`", () => {
     expect(bob.asked).toHaveLength(requests);
   });
 
-  it("that turns links on again sends none of posts from the time without them", async () => {
+  it("sends no links of posts from that time after links are turned on again", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_6]: [`${bob.url}/posts/1/`] });

@@ -110,9 +110,9 @@ describe("a new twt", () => {
     expect((await home.send()).mentions).toMatchObject([
       { outcome: "no-endpoint", endpoint: null, why: "no endpoint in the feed, its headers or its site" },
     ]);
-    const asked = bob.asked.length;
+    const requests = bob.asked.length;
     expect((await home.send()).mentions).toEqual([]);
-    expect(bob.asked).toHaveLength(asked);
+    expect(bob.asked).toHaveLength(requests);
     expect(bob.posts).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe("the plugin's own endpoint", () => {
 
 describe("a feed that is not live", () => {
   it.each(["404", "500", "a page", "an empty body", "a redirect loop", "a broken connection"])(
-    "with %s sends nothing, records nothing and says what to do",
+    "with %s sends nothing, records nothing and reports what to do",
     async (kind) => {
       const bob = await neighbour();
       const home = await world([bob]);

@@ -139,10 +139,10 @@ describe("a twt", () => {
   });
 
   it("is stored as lines of at most 500 characters, without control characters", async () => {
-    const said = (text: string) => proofBy(`@<alice ${FEED}> ${text}`);
+    const proofWith = (text: string) => proofBy(`@<alice ${FEED}> ${text}`);
     const start = `@<alice ${FEED}> `;
-    expect(await said("one\u2028two\u0007\u009b\ttabs")).toMatchObject(proven({ text: `${start}one\ntwo tabs` }));
-    expect(await said("\u{1f34f}".repeat(500))).toMatchObject(
+    expect(await proofWith("one\u2028two\u0007\u009b\ttabs")).toMatchObject(proven({ text: `${start}one\ntwo tabs` }));
+    expect(await proofWith("\u{1f34f}".repeat(500))).toMatchObject(
       proven({ text: `${start}${"\u{1f34f}".repeat(499 - start.length)}…` }),
     );
   });
