@@ -27,7 +27,7 @@ export interface RequestChanges {
   length?: string | null | undefined;
   /** Sent instead of `body`, which is still signed. */
   stream?: ReadableStream<Uint8Array>;
-  /** The signed request where it differs from the sent one. */
+  /** Fields of the signed request that differ from the sent one. */
   signed?: Partial<UnsignedRequest>;
   /** The time of the signature, in milliseconds since 1970. */
   signedAt?: number;

@@ -45,7 +45,7 @@ export function storeContract(
       ["every possible byte", Uint8Array.from({ length: 256 }, (_, i) => i)],
       ["a megabyte", Uint8Array.from({ length: 1 << 20 }, (_, i) => (i * 7919) >> 5)],
       ["a view of a larger buffer", Uint8Array.from([9, 1, 2, 3, 9]).subarray(1, 4)],
-    ])("comes back as it was: %s", async (_name, value) => {
+    ])("is read as it was written: %s", async (_name, value) => {
       const store = await open("values");
       const etag = await store.put("a/b", value);
       const stored = await store.get("a/b");
@@ -78,7 +78,7 @@ export function storeContract(
       expect((await store.get("a"))?.etag).toBe(second);
     });
 
-    it("is read whole while it is replaced", async () => {
+    it("is never read in part while it is replaced", async () => {
       const store = await open("values");
       const texts = Array.from({ length: 20 }, (_, i) => String(i).repeat(20_000));
       await written(store, "a", texts[0] ?? "");
@@ -170,7 +170,7 @@ export function storeContract(
   });
 
   describe(`${title}: a deletion`, () => {
-    it("removes the key and leaves its neighbours", async () => {
+    it("removes only its key", async () => {
       const store = await open("deletions");
       await written(store, "a/b", "one");
       await written(store, "a/bc", "two");
@@ -180,7 +180,7 @@ export function storeContract(
       expect(await textIn(store, "a/bc")).toBe("two");
     });
 
-    it("of a missing key is no error and changes nothing", async () => {
+    it("of a missing key succeeds and changes nothing", async () => {
       const store = await open("deletions");
       await store.delete("a/b");
       await written(store, "a/b", "one");
@@ -202,7 +202,7 @@ export function storeContract(
   });
 
   describe(`${title}: the keys`, () => {
-    it("are those with the prefix", async () => {
+    it("are listed by prefix", async () => {
       const store = await open("keys");
       const keys = ["a/b/c", "a/b/d.e", "a/bc", "a/c", "ab/c", "b"];
       for (const key of keys) await written(store, key, key);

@@ -96,8 +96,8 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       ["after the last byte", [MIB, large.length]],
     ])("is not stored if its chunks fail %s; the error is thrown, and the key can be written", async (_name, ends) => {
       const store = await open("streams");
-      const why = new TwtxtError("body-too-large", "The client sent too much.");
-      await expect(store.write("a/b", failingAfter(cut(large, ...ends), why), large.length)).rejects.toBe(why);
+      const error = new TwtxtError("body-too-large", "The client sent too much.");
+      await expect(store.write("a/b", failingAfter(cut(large, ...ends), error), large.length)).rejects.toBe(error);
       expect(await store.get("a/b")).toBeNull();
       expect(await store.read("a/b")).toBeNull();
       expect(await store.keys("")).toEqual([]);

@@ -121,7 +121,7 @@ describe("an identity file", () => {
     ["white space around the key", TEXT.replace(PAIR, ` ${PAIR}`), "the key is not 64 bytes of base64"],
     ["base64url", (vectors[3]?.file ?? "").replace("+", "-"), "the key is not 64 bytes of base64"],
     ["no padding", TEXT.replace(PAIR, PAIR.replace("==", "")), "the key is not 64 bytes of base64"],
-    ["the seed alone", TEXT.replace(PAIR, Buffer.from(seed).toString("base64")), "the key is not 64 bytes of base64"],
+    ["only the seed", TEXT.replace(PAIR, Buffer.from(seed).toString("base64")), "the key is not 64 bytes of base64"],
     ["a truncated key", TEXT.replace(PAIR, PAIR.slice(0, 80)), "the key is not 64 bytes of base64"],
     [
       "another public half",
@@ -394,9 +394,9 @@ describe("the words of a key", () => {
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const before = new Map(places.keychain.entries);
     const words = wordsOfSeed(seed);
-    for (const said of [words, words.toReversed(), words.slice(1)]) {
+    for (const entered of [words, words.toReversed(), words.slice(1)]) {
       await expect(
-        restoreIdentity({ words: said.join(" "), address: "alice@alice.example" }, places),
+        restoreIdentity({ words: entered.join(" "), address: "alice@alice.example" }, places),
       ).rejects.toMatchObject({ code: "bad-identity" });
     }
     expect(places.keychain.entries).toEqual(before);

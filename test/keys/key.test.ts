@@ -41,7 +41,7 @@ describe("a public key as text", () => {
       bech32.encodeFromBytes("kex", hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")),
     ],
     [
-      "a coordinate beyond the field",
+      "a coordinate outside the field",
       bech32.encodeFromBytes("kex", hex("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f")),
     ],
     ["not a point of the curve", bech32.encodeFromBytes("kex", hex("02".padEnd(64, "0")))],
@@ -61,9 +61,9 @@ describe("a public key as bytes", () => {
     ["too short", new Uint8Array(31).fill(1)],
     ["too long", new Uint8Array(33).fill(1)],
     ["of small order", hex("01".padEnd(64, "0"))],
-    ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
+    ["outside the field", hex(`f0${"ff".repeat(30)}7f`)],
     ["not a point of the curve", hex("02".padEnd(64, "0"))],
-    ["zero with a sign", hex("01".padEnd(62, "0").concat("80"))],
+    ["zero with the sign bit set", hex("01".padEnd(62, "0").concat("80"))],
   ])("is invalid: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
     expect(exchangeKeyOf(bytes)).toBeNull();
@@ -71,7 +71,7 @@ describe("a public key as bytes", () => {
 });
 
 describe("random bytes", () => {
-  it("are a key if they are a point of the curve, and have the exchange key of another implementation", () => {
+  it("are a key if they are a point of the curve, with the same exchange key as in another implementation", () => {
     for (let number = 0; number < 200; number += 1) {
       const bytes = new Uint8Array(createHash("sha256").update(`point ${number}`).digest());
       const isPoint = ed25519.utils.isValidPublicKey(bytes, false);
@@ -85,7 +85,7 @@ describe("a weak key", () => {
   const { Point } = ed25519;
   const torsion = Point.fromBytes(hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"));
 
-  it("is any of the eight points of small order, with either sign, or a y beyond the field", () => {
+  it("is one of the eight points of small order, with either sign, or has a y outside the field", () => {
     const points = Array.from({ length: 8 }, (_, index) => torsion.multiplyUnsafe(BigInt(index + 1)).toBytes());
     const beyond = Array.from({ length: 19 }, (_, index) => hex(`${(0xed + index).toString(16)}${"ff".repeat(30)}7f`));
     for (const bytes of [...points, ...beyond]) {
@@ -94,7 +94,7 @@ describe("a weak key", () => {
     }
   });
 
-  it("is none of the keys of the vectors, nor the second-largest y of the field", () => {
+  it("is not a key of the vectors or the second-largest y of the field", () => {
     const others = [...vectors.map(({ ed25519_public }) => hex(ed25519_public)), hex(`eb${"ff".repeat(30)}7f`)];
     expect(others.filter(isWeakKey)).toEqual([]);
   });

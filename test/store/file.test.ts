@@ -53,7 +53,7 @@ function newFolder(): string {
   return mkdtempSync(join(work, "store-"));
 }
 
-/** The key's head, and all names in its folder. */
+/** The version of a key's head, and the names of all files in its folder. */
 function inside(folder: string, key: string): { version: string; names: string[] } {
   const names = readdirSync(join(folder, `${key}@`)).sort();
   const head = names.find((name) => name.startsWith("head."));
@@ -132,7 +132,7 @@ describe("a folder", () => {
     expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
   });
 
-  it("keeps files of other programs, which are not keys", async () => {
+  it("can contain files of other programs, which are not keys and stay", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a/b", text("one"));
@@ -346,7 +346,7 @@ describe("store-failed", () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("there", text("one"));
-    // A limit on the size of a file stops a write in its middle, as a full disk does.
+    // A limit on the file size stops a write in the middle, as a full disk does.
     const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, child, "fill", folder, key];
     expect(await run("/bin/sh", limited)).toBe("store-failed EFBIG");
     expect(await store.keys("")).toEqual(["there"]);

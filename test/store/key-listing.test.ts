@@ -117,7 +117,7 @@ describe("a key listing", () => {
 describe("a reservation", () => {
   const LIMITS = { count: 2, bytes: 10 };
 
-  it("counts until it ends, as its group's largest key or with the others of the group, whichever is more", async () => {
+  it("counts until it ends: a group counts its largest key or the sum of its reservations, whichever is larger", async () => {
     const { listing, recent } = await listingOf("a/1-x-6");
     await recent();
     const end = await listing.reserve({ group: "x", size: 6 }, LIMITS);

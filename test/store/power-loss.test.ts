@@ -42,7 +42,7 @@ describe("after a power loss", () => {
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a"]);
   });
 
-  it.each(["emptied", "cut off"])("a value whose file is %s is whole", async (how) => {
+  it.each(["emptied", "truncated"])("a value whose file is %s is complete", async (how) => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("new", text("the first value"));
@@ -102,7 +102,7 @@ describe("after a power loss", () => {
     expect(existsSync(join(folder, "empty@"))).toBe(false);
   });
 
-  it("a key that was deleted twice stays deleted, though the process of the first deletion was killed before it wrote its entry", async () => {
+  it("a key that was deleted twice stays deleted, even if the process of the first deletion was killed before it wrote its entry", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -150,7 +150,7 @@ describe("after a power loss", () => {
   });
 
   it.each(["one", "two"])(
-    "the value %s that becomes current again never leaves the folder of its key",
+    "the value %s, which becomes current again, stays in the folder of its key",
     async (value) => {
       const folder = newFolder();
       const store = new FileStore(folder, BEFORE);
@@ -171,7 +171,7 @@ describe("after a power loss", () => {
     },
   );
 
-  it("an entry that is cut off ends its log, and all entries before it are applied", async () => {
+  it("a truncated entry ends its log, and all entries before it are applied", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -254,17 +254,17 @@ describe("a repair by a killed process", () => {
     const claimant = uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
     renameSync(join(folder, ".log"), join(folder, `.log.${AFTER}.${claimant}`));
     expect(await valuesIn(new FileStore(folder, bootName(3)))).toEqual({ a: "one" });
-    // Recovery waits longer than this for a process that it knows nothing about.
+    // Recovery waits longer than this timeout for an unknown process.
   }, 30_000);
 });
 
-/** Undoes at random what was not synced: the files and folders of the keys in the logs. */
+/** Randomly removes or truncates files that were not synced: those of the keys in the logs. */
 function loseUnsynced(folder: string, random: (below: number) => number): void {
   const logs = readdirSync(join(folder, ".log")).flatMap((name) => logsIn(folder, name));
   const logged = logs.map((log) => readFileSync(log, "latin1")).join("");
   for (const { path, files } of keyFolders(folder)) {
     const key = path.slice(folder.length + 1, -1);
-    // Large values are synced by themselves.
+    // Large values are synced without the log.
     const isLarge = files.some((file) => statSync(join(path, file)).size > 16 * 1024 + 100);
     if (isLarge || !logged.includes(`"key":"${key}"`)) continue;
     if (random(3) === 0) rmSync(path, { recursive: true });

@@ -25,7 +25,7 @@ export function newFolder(): string {
   return join(folder, "store");
 }
 
-/** The methods that all open files share, for spies. */
+/** The prototype of open files, for spies on its methods. */
 export async function fileMethods(): Promise<FileHandle> {
   const handle = await open(tmpdir());
   await handle.close();

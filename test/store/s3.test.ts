@@ -244,10 +244,10 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       ["an unknown access key", { accessKeyId: "nobody" }, "404 (XAdminUserNotFound"],
       ["another region", { region: "us-west-2" }, 'the region "us-west-2" is wrong'],
       ["a missing bucket, which is not an empty one", { bucket: "nowhere" }, "404 (NoSuchBucket"],
-    ])("store-failed: every call with %s", async (_name, options, why) => {
+    ])("store-failed: every call with %s", async (_name, options, message) => {
       const service = await serviceWithA();
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(service.store(options))));
-      expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: failsWith(why) })));
+      expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: failsWith(message) })));
     });
 
     it.each<[string, Fault]>([

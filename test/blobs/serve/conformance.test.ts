@@ -440,7 +440,7 @@ describe("a read by the owner", () => {
   });
 });
 
-describe("any method", () => {
+describe("a method", () => {
   it("204: OPTIONS lists the methods, unsigned and in every state", async () => {
     for (const state of STATES) {
       const alice = await world(state);

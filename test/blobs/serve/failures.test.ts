@@ -28,7 +28,7 @@ async function failing() {
 
 type World = Awaited<ReturnType<typeof failing>>["alice"];
 
-/** What a reader of the list and the blob sees. */
+/** The list and the contents, which must be consistent. */
 async function seen(alice: World) {
   const { blobs } = await jsonOf(await alice.list());
   const response = await alice.get("a");
@@ -97,7 +97,7 @@ describe("a failed request", () => {
     expect(alice.log[0]).toMatch(/^A request failed: The store was down before get of blobs\/records\//);
   });
 
-  it("is refused before its contents are written if its condition or the quota does not hold", async () => {
+  it("is refused before its contents are written if its condition fails or the quota is exceeded", async () => {
     const { store } = await failing();
     const alice = alicesBlobs({ store, limits: { count: 1, bytes: 10, maxBytes: 10 } });
     store.fail({ when: "before", operation: "write" });
@@ -135,7 +135,7 @@ describe("a failed request", () => {
     expect(Object.entries(await dump(alice.store))).toEqual(expect.arrayContaining(before));
   });
 
-  it("does not hide other blobs if a record is damaged: the list omits it, the log names it, and its contents stay", async () => {
+  it("caused by a damaged record affects no other blob: the list omits it, the log names it, and its contents stay", async () => {
     const { alice } = await failing();
     await alice.put("b", "two");
     const damaged = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
@@ -192,14 +192,14 @@ describe("sweeping", () => {
     store.fail({ when: "before", operation: "delete", key: "blobs/contents/" });
     expect((await alice.delete("a")).status).toBe(503);
     store.repair();
-    const strange = `blobs/contents/${ALICE.publicKey}/notes.txt`;
-    await store.put(strange, Buffer.from("mine"));
+    const unknown = `blobs/contents/${ALICE.publicKey}/notes.txt`;
+    await store.put(unknown, Buffer.from("mine"));
     alice.clock.time += DAY - HOUR;
     await alice.sweep(never);
     expect(await store.keys("blobs/contents/")).toHaveLength(2);
     alice.clock.time += HOUR;
     await alice.sweep(never);
-    expect(await store.keys("blobs/contents/")).toEqual([strange]);
+    expect(await store.keys("blobs/contents/")).toEqual([unknown]);
     expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
   });
 
@@ -227,7 +227,7 @@ describe("sweeping", () => {
     expect(await alice.store.keys("blobs/contents/")).toHaveLength(1);
   });
 
-  it("fails if the store does, and deletes nothing that it could not check", async () => {
+  it("fails if the store fails, and deletes nothing that it could not check", async () => {
     const { store, alice } = await failing();
     alice.clock.time += DAY;
     store.fail({ when: "before", operation: "get" });

@@ -279,7 +279,7 @@ describe("metadata just within the limits", () => {
   });
 });
 
-/** Texts of which some are valid metadata and some almost are. */
+/** Texts, some of them valid as metadata and some almost valid. */
 const texts = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 12 }),
   fc.string({ unit: "grapheme", maxLength: 12 }),

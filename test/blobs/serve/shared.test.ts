@@ -169,7 +169,7 @@ describe("404 not-found at a shared URL", () => {
   });
 
   it.each(["x/../../xshared/KEY/a", "../sharedxKEY/a", "../SHARED/KEY/a"])(
-    "comes from the site's files next to it: %s",
+    "comes from the files of the site for a path outside: %s",
     async (path) => {
       const alice = await withPublic();
       for (const method of ["GET", "HEAD"]) {
