@@ -181,13 +181,13 @@ describeWithoutKeychain("the command as a process", () => {
       alice.machine.write("files/a.bin", large);
       await alice.blob("put", "files");
       const full = openSync("/dev/full", "w");
-      const said = /^(1 blob, 1\.0 MiB\.\n)?eleventy-twtxt: Standard output cannot be written: ENOSPC.*\n$/;
+      const expected = /^(1 blob, 1\.0 MiB\.\n)?eleventy-twtxt: Standard output cannot be written: ENOSPC.*\n$/;
       for (const args of [
         ["get", sha256(large), "-o", "-"],
         ["list", "--json"],
       ]) {
         const typed = await typedTo(full, alice, ["blob", ...args]);
-        expect([args, typed]).toEqual([args, { exitCode: 1, stderr: expect.stringMatching(said) }]);
+        expect([args, typed]).toEqual([args, { exitCode: 1, stderr: expect.stringMatching(expected) }]);
       }
       closeSync(full);
       expect(alice.machine.list(".").filter((name) => name.startsWith("eleventy-twtxt-"))).toEqual([]);

@@ -58,14 +58,14 @@ function withHeaders(alice: BlobAuthor, headers: Record<string, string | null>) 
 
 /** Runs all commands that read a blob. Each fails and writes nothing. @returns their messages */
 async function refusals(alice: BlobAuthor): Promise<string[]> {
-  const said: string[] = [];
+  const messages: string[] = [];
   for (const args of [["get", "a", "-o", "got"], ["info", "a"], ["set", "a", "--public"], ["verify"]]) {
     const { exitCode, stdout, stderr } = await alice.blob(...args);
     expect([args, exitCode]).toEqual([args, 1]);
-    said.push(stdout + stderr);
+    messages.push(stdout + stderr);
   }
   expect(alice.machine.list(".").filter((name) => /^got|\.tmp$/.test(name))).toEqual([]);
-  return said;
+  return messages;
 }
 
 const LISTED = {
@@ -193,8 +193,8 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
   ])("is detected if it changes %s", async (_, headers) => {
     const alice = await aliceWith("hello");
     withHeaders(alice, headers);
-    for (const said of await refusals(alice)) {
-      expect(said).toMatch(/a: it is not as its owner|a: it had a proof of|is not a blob/);
+    for (const message of await refusals(alice)) {
+      expect(message).toMatch(/a: it is not as its owner|a: it had a proof of|is not a blob/);
     }
   });
 
@@ -203,8 +203,8 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const replay = await replayed(alice);
     await put(alice, "two");
     replay();
-    for (const said of await refusals(alice)) {
-      expect(said).toMatch(/a: the site shows an old version, of \S+Z; the newest one is of \S+Z/);
+    for (const message of await refusals(alice)) {
+      expect(message).toMatch(/a: the site shows an old version, of \S+Z; the newest one is of \S+Z/);
     }
     const listed = await alice.blob("list");
     expect([listed.exitCode, listed.stderr]).toEqual([1, "1 blob, 3 bytes, 1 wrong."]);
@@ -214,7 +214,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     expect(JSON.parse(refused.stdout)).toEqual({ error: expect.stringContaining("an old version") });
     const third = await put(alice, "three");
     expect(third.stderr).toContain("a.txt: a: the site shows an old version");
-    for (const said of [refused.stderr, third.stderr]) expect(said).toContain(ADVICE);
+    for (const message of [refused.stderr, third.stderr]) expect(message).toContain(ADVICE);
 
     alice.operator = null;
     const data = join(alice.machine.folder, "data2");
@@ -235,7 +235,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const replay = await replayed(alice);
     await alice.blob("set", "a", "--private");
     replay();
-    for (const said of await refusals(alice)) expect(said).toContain("the site shows an old version");
+    for (const message of await refusals(alice)) expect(message).toContain("the site shows an old version");
   });
 
   it("is detected if it serves a deleted blob again", async () => {
@@ -243,7 +243,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const replay = await replayed(alice);
     await alice.blob("rm", "a");
     replay();
-    for (const said of await refusals(alice)) expect(said).toContain("and the site shows it again, as of ");
+    for (const message of await refusals(alice)) expect(message).toContain("and the site shows it again, as of ");
   });
 
   it("is detected if it hides a blob", async () => {
@@ -256,7 +256,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     alice.operator = hiding;
     const lost =
       /a: it was stored on \S+Z, and the site no longer has it: the site or another machine of yours deleted it/;
-    for (const said of await refusals(alice)) expect(said).toMatch(lost);
+    for (const message of await refusals(alice)) expect(message).toMatch(lost);
     expect(await alice.blob("list")).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(lost) });
     expect(await alice.listed()).toEqual([
       { key: "a", proof: { state: "wrong", created: null, why: expect.anything() } },

@@ -399,12 +399,12 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
       "expected a key, or a URL such as https://bob.example/shared/kex1.../KEY",
     ],
     [["list", "a"], 'blob list: expected no arguments, got "a".'],
-  ])("2: %j", async (args, said) => {
+  ])("2: %j", async (args, message) => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a.txt", "b.txt"]) alice.machine.write(name, name);
     const { exitCode, stderr, stdout } = await alice.blob(...args);
     expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
     expect(alice.requests).toEqual([]);
   });
 

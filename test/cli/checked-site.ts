@@ -51,7 +51,7 @@ export interface SiteOptions {
   /** Changes the feed of the build. */
   feed?: (text: string, url: string) => string | Buffer;
   /** Handlers that answer instead of the site, by path. */
-  answers?: (url: string) => Record<string, Answer>;
+  handlers?: (url: string) => Record<string, Answer>;
   perMinute?: number;
   environment?: Record<string, string>;
 }
@@ -69,16 +69,16 @@ export interface CheckedSite {
 export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSite> {
   const requests: string[] = [];
   let site: { endpointAt: Parameters<typeof nodeServer>[0]["endpointAt"]; serveFile: Answer } | undefined;
-  let answers: Record<string, Answer> = {};
+  let handlers: Record<string, Answer> = {};
   const server = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: "http://127.0.0.1",
-    endpointAt: (path) => (answers[path] ? null : (site?.endpointAt(path) ?? null)),
+    endpointAt: (path) => (handlers[path] ? null : (site?.endpointAt(path) ?? null)),
     serveFile: (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
       requests.push(`${request.method} ${request.url}`);
-      (answers[path] ?? site?.serveFile)?.(request, response);
+      (handlers[path] ?? site?.serveFile)?.(request, response);
     },
     rateLimit: rateLimit({ perMinute: options.perMinute ?? 60, now: () => NOW }),
     trustedProxies: 0,
@@ -88,7 +88,7 @@ export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSit
 
   const host = `127.0.0.1:${server.port}`;
   const url = `http://${host}`;
-  answers = options.answers?.(url) ?? {};
+  handlers = options.handlers?.(url) ?? {};
   const built = await build(url, options);
   site = { endpointAt: endpointsOf(built, options, requests), serveFile: siteFiles(built.files) };
   return { url, host, feedUrl: built.settings.feedUrl, requests, ...built };

@@ -15,7 +15,7 @@ import {
 describe("the endpoint that the feed names", () => {
   const field = (line: string): SiteOptions => ({ feed: (text) => text.replace(/# webmention = .*\n/, line) });
   const link = (value: string, line = "# webmention = URL/webmention\n"): SiteOptions => ({
-    answers: (url) => ({
+    handlers: (url) => ({
       "/twtxt.txt": answer(
         200,
         { ...PLAIN, link: value },
@@ -59,7 +59,7 @@ describe("the endpoint that the feed names", () => {
     const { exitCode, notes } = await checkFeed({ ...link("<x>; rel=next", "") });
     expect([exitCode, notes]).toEqual([0, expect.arrayContaining(containing("names no endpoint for mentions"))]);
     const later = await checkFeed({
-      answers: (url) => ({
+      handlers: (url) => ({
         "/twtxt.txt": answer(
           200,
           PLAIN,
@@ -82,7 +82,7 @@ describe("the endpoint that the feed names", () => {
 
 describe("the responses of the endpoint", () => {
   const posted = (status: number, headers: Record<string, string> = {}, body = "", get = answer(200)): SiteOptions => ({
-    answers: () => ({
+    handlers: () => ({
       "/webmention": (request, response) =>
         (request.method === "POST" ? answer(status, headers, body) : get)(request, response),
     }),
@@ -90,7 +90,7 @@ describe("the responses of the endpoint", () => {
   it.each<[string, SiteOptions, string[]]>([
     [
       "it does not exist",
-      { answers: () => ({ "/webmention": answer(404) }) },
+      { handlers: () => ({ "/webmention": answer(404) }) },
       [
         'URL/webmention answers 404. Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static"',
         "answers POST with 404",
@@ -98,7 +98,7 @@ describe("the responses of the endpoint", () => {
     ],
     [
       "it fails",
-      { answers: () => ({ "/webmention": answer(500) }) },
+      { handlers: () => ({ "/webmention": answer(500) }) },
       ["URL/webmention answers 500.", "fails on an invalid mention (500)"],
     ],
     ["it accepts everything", posted(202), ["accepts an invalid mention (202)"]],
@@ -106,7 +106,7 @@ describe("the responses of the endpoint", () => {
     ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects POST requests (302)"]],
     [
       "it redirects",
-      { answers: () => ({ "/webmention": answer(307, { location: "/wm" }), "/wm": answer(400) }) },
+      { handlers: () => ({ "/webmention": answer(307, { location: "/wm" }), "/wm": answer(400) }) },
       ["/webmention redirects to URL/wm"],
     ],
     [
@@ -140,27 +140,27 @@ describe("the lists of mentions", () => {
   it.each<[string, SiteOptions, string]>([
     [
       "the public list does not exist",
-      { answers: () => ({ "/mentions.json": answer(404) }) },
+      { handlers: () => ({ "/mentions.json": answer(404) }) },
       'URL/mentions.json is not a list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
     ],
     [
       "the public list is another document",
-      { answers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
+      { handlers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
       "URL/mentions.json is not a list of mentions: it answers 200.",
     ],
     [
       "pages of other sites cannot read the public list",
-      { answers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
+      { handlers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
       "Pages of other sites cannot read URL/mentions.json",
     ],
     [
       "the private feed is public",
-      { files: { "/mentions.txt": "x" }, answers: () => ({ "/mentions.txt": answer(200) }) },
+      { files: { "/mentions.txt": "x" }, handlers: () => ({ "/mentions.txt": answer(200) }) },
       "URL/mentions.txt is public.",
     ],
     [
       "the private feed fails",
-      { answers: () => ({ "/mentions.txt": answer(500) }) },
+      { handlers: () => ({ "/mentions.txt": answer(500) }) },
       "URL/mentions.txt answers 500 without a token, not 401.",
     ],
   ])("fix: %s", async (_, made, fix) => {
@@ -170,7 +170,7 @@ describe("the lists of mentions", () => {
 
   it("note: a proxy changes the Cache-Control", async () => {
     const { exitCode, notes } = await checkFeed({
-      answers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
+      handlers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
     });
     expect([exitCode, notes.slice(0, 3)]).toEqual([
       0,
@@ -181,7 +181,7 @@ describe("the lists of mentions", () => {
   it("are requested at the paths of the site", async () => {
     const site = await checkedSite({
       options: (url) => ({ webmention: `${url}/in/here`, mentions: { path: "/in/here" } }),
-      answers: () => ({}),
+      handlers: () => ({}),
     });
     const outside = await report([site.feedUrl], { hosts: [site] });
     expect(outside.exitCode).toBe(1);
@@ -199,7 +199,7 @@ describe("the documents of an address", () => {
   const NOBODY = `/.well-known/msg/${"nobody".repeat(11)}.json`;
   const all = (url: string) => discoveryPaths(`alice@${new URL(url).host}`);
   const each = (headers: Record<string, string>, content: (url: string) => object): SiteOptions => ({
-    answers: (url) =>
+    handlers: (url) =>
       Object.fromEntries(
         all(url).map((path) => [path, answer(200, { ...JSON_HEADERS, ...headers }, JSON.stringify(content(url)))]),
       ),
@@ -209,14 +209,14 @@ describe("the documents of an address", () => {
   it.each<[string, SiteOptions, number, string]>([
     [
       "one does not exist",
-      { answers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
+      { handlers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
       1,
       ".json has no such document (404). Some clients only look there.",
     ],
     [
       "one differs",
       {
-        answers: (url) => ({
+        handlers: (url) => ({
           [all(url)[0] ?? ""]: answer(200, JSON_HEADERS, JSON.stringify({ ...good(url), endpoint: `${url}/old` })),
         }),
       },
@@ -261,13 +261,13 @@ describe("the documents of an address", () => {
     ],
     [
       "an unknown user gets a page",
-      { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) },
+      { handlers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) },
       1,
       "For an unknown user, URL",
     ],
     [
       "an unknown user gets JSON",
-      { answers: () => ({ [NOBODY]: answer(404, { "content-type": "application/json" }, "{}") }) },
+      { handlers: () => ({ [NOBODY]: answer(404, { "content-type": "application/json" }, "{}") }) },
       1,
       "nobody.json answers 404 and JSON. Some clients",
     ],
@@ -282,7 +282,7 @@ describe("the documents of an address", () => {
   it("note: one redirects", async () => {
     const moved = (url: string) => `${url}${all(url)[1]}`;
     const { exitCode, notes, site } = await checkFeed({
-      answers: (url) => ({
+      handlers: (url) => ({
         [all(url)[1] ?? ""]: answer(302, { location: "/alice.json" }),
         "/alice.json": answer(200, JSON_HEADERS, `${JSON.stringify(good(url))}\n`),
       }),
@@ -297,7 +297,7 @@ describe("the documents of an address", () => {
 
   it("there are none: a note for others, a fix for the author", async () => {
     const site = await checkedSite({
-      answers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])),
+      handlers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])),
     });
     const stranger = await report([site.feedUrl], { hosts: [site] });
     expect([stranger.exitCode, stranger.notes]).toEqual([

@@ -47,13 +47,13 @@ describe("finding the feed", () => {
     [
       "the host refuses programs",
       "/twtxt.txt",
-      { answers: () => ({ "/twtxt.txt": answer(403) }) },
+      { handlers: () => ({ "/twtxt.txt": answer(403) }) },
       "URL/twtxt.txt is refused (403). Turn off the protection",
     ],
     [
       "the host responds with an error",
       "/twtxt.txt",
-      { answers: () => ({ "/twtxt.txt": answer(502) }) },
+      { handlers: () => ({ "/twtxt.txt": answer(502) }) },
       "URL/twtxt.txt answers 502.",
     ],
     [
@@ -69,7 +69,7 @@ describe("finding the feed", () => {
   });
 
   it("note: the given URL redirects", async () => {
-    const { url, host } = await checkedSite({ answers: () => ({ "/old": answer(301, { location: "/twtxt.txt" }) }) });
+    const { url, host } = await checkedSite({ handlers: () => ({ "/old": answer(301, { location: "/twtxt.txt" }) }) });
     const { exitCode, notes } = await report([`${url}/old`], { hosts: [{ host }] });
     expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining(`${url}/old redirects to ${url}/twtxt.txt`)]);
   });
@@ -77,7 +77,7 @@ describe("finding the feed", () => {
 
 /** Serves the feed with these headers for every method. */
 const servedWith = (headers: Record<string, string>, status = 200): SiteOptions => ({
-  answers: (url) => ({
+  handlers: (url) => ({
     "/twtxt.txt": answer(
       status,
       { ...PLAIN, ...headers },
@@ -139,7 +139,7 @@ describe("how the feed is served", () => {
     ],
   ])("fix: %s", async (_, fault, fixes) => {
     const made: SiteOptions = {
-      answers: (url) => ({
+      handlers: (url) => ({
         "/twtxt.txt": (request, response) => {
           const [status, headers] = fault(request.method ?? "", request.headers) ?? [200, {}];
           answer(
@@ -155,7 +155,7 @@ describe("how the feed is served", () => {
 
   it("ok: a 304 by ETag, and no answer has a Last-Modified", async () => {
     const { exitCode, oks } = await checkFeed({
-      answers: (url) => ({
+      handlers: (url) => ({
         "/twtxt.txt": (request, response) =>
           answer(
             request.headers["if-none-match"] ? 304 : 200,
@@ -172,7 +172,7 @@ describe("how the feed is served", () => {
 
   it("ok: a compressed feed, with Content-Encoding on empty answers too", async () => {
     const { exitCode, notes } = await checkFeed({
-      answers: (url) => ({
+      handlers: (url) => ({
         "/twtxt.txt": (request, response) => {
           const matchesEtag = "if-none-match" in request.headers;
           const isEmpty = matchesEtag || request.method === "HEAD";
@@ -238,7 +238,7 @@ describe("the feed's url field", () => {
       "a URL that redirects",
       {
         feed: (text) => text.replace("twtxt.txt", "old.txt"),
-        answers: () => ({ "/old.txt": answer(302, { location: "/twtxt.txt" }) }),
+        handlers: () => ({ "/old.txt": answer(302, { location: "/twtxt.txt" }) }),
       },
       "which redirects to URL/twtxt.txt",
     ],
@@ -250,7 +250,7 @@ describe("the feed's url field", () => {
   it("note: another URL with a feed, or several URLs", async () => {
     const made: SiteOptions = {
       feed: (text, url) => text.replace(/# url = .*\n/, `# url = ${url}/tw.txt\n# url = ${url}/twtxt.txt\n`),
-      answers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
+      handlers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
     };
     const { notes } = await checkFeed(made);
     expect(notes).toEqual(expect.arrayContaining(containing("where another feed is served", '2 lines "# url = ..."')));
@@ -351,7 +351,7 @@ describe("the archives", () => {
       "one names another URL",
       {
         feed: (text) => text,
-        answers: (url) => ({
+        handlers: (url) => ({
           [ARCHIVE]: answer(
             200,
             PLAIN,
@@ -364,7 +364,7 @@ describe("the archives", () => {
     [
       "one is served as a page",
       {
-        answers: () => ({
+        handlers: () => ({
           [ARCHIVE]: answer(
             200,
             { "content-type": "text/html" },

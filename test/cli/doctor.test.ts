@@ -121,7 +121,7 @@ describe("the rate limit", () => {
   it("is not tested at the target of a redirect", async () => {
     const service = await loopbackServer(answer(400));
     const site = await checkedSite({
-      answers: () => ({
+      handlers: () => ({
         "/webmention": (request, response) =>
           answer(request.method === "POST" ? 307 : 200, { location: service.url })(request, response),
       }),
@@ -136,7 +136,7 @@ describe("the rate limit", () => {
   it("fix: the endpoint fails", async () => {
     let count = 0;
     const site = await checkedSite({
-      answers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
+      handlers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
     });
     const { fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
     expect(fixes).toEqual(containing("After 8 invalid mentions the endpoint answers 500."));
@@ -205,7 +205,7 @@ describe("a malicious server", () => {
   it("cannot control the terminal, or add lines to the output", async () => {
     const site = await checkedSite({
       feed: (text) => text.replace("= alice", "= al\u001b[2Jice\u009b\u202e\u2028ok    x"),
-      answers: (url) => ({
+      handlers: (url) => ({
         [discoveryPaths(`eve@${new URL(url).host}`)[0] ?? ""]: answer(
           200,
           { "content-type": "a/\u009bb" },
@@ -224,7 +224,7 @@ describe("a malicious server", () => {
   it("has endless archives: the first 500 are checked", async () => {
     const site = await checkedSite({
       feed: (text) => text.replace("twtxt-2023.txt", "a0.txt"),
-      answers: () =>
+      handlers: () =>
         new Proxy(
           {},
           {
@@ -257,9 +257,9 @@ describe("the arguments", () => {
     [["https://a.example", "--allow-private-host", "here"], "--allow-private-host: expected a host and a port"],
     [["https://a.example", "--allow-private-host", "here:0"], "--allow-private-host: expected a host and a port"],
     [["https://a.example", "--allow-private-host", "here:65536"], "--allow-private-host: expected a host and a port"],
-  ])("exit 2: %j", async (args, said) => {
+  ])("exit 2: %j", async (args, message) => {
     const { exitCode, stdout, stderr } = await doctor(args, { folder: blog(null, { "package.json": "{}" }).folder });
-    expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
+    expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(message)]);
   });
 
   it("exit 1: the named settings do not exist", async () => {

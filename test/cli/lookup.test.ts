@@ -74,7 +74,7 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
       [...hosts.map(({ host }) => host), `127.0.0.1:${await freePort()}`].map((host) => lookup(host)),
     );
     expect(outcomes.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(outcomes.map(() => [1, ""]));
-    const said = [
+    const expected = [
       "each of the 4 places on 127.0.0.1",
       "msg/bob.json is not JSON",
       "msg/bob.json has a malformed key",
@@ -82,7 +82,7 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
       'msg/bob.json lacks an "endpoint" or a "key"',
       "did not answer (the connection failed: ECONNREFUSED)",
     ];
-    expect(outcomes.map(({ stderr }) => stderr)).toEqual(said.map((part) => expect.stringContaining(part)));
+    expect(outcomes.map(({ stderr }) => stderr)).toEqual(expected.map((part) => expect.stringContaining(part)));
     expect(outcomes[0]?.stderr).toContain("answers 404");
   });
 });

@@ -88,12 +88,12 @@ describe("eleventy-twtxt mentions", () => {
       stderr: `eleventy-twtxt: mentions: this deletes all mentions from ${hostname} for good. To confirm, type: eleventy-twtxt mentions forget ${hostname} --yes\n`,
     });
 
-    const asked: string[] = [];
+    const questions: string[] = [];
     const answeringTerminal = (answer: string | null) => ({
       ...testTerminal(settings.folder, new Date().toISOString(), null, true),
       environment,
       ask: async (question: string) => {
-        asked.push(question);
+        questions.push(question);
         return answer;
       },
     });
@@ -103,7 +103,7 @@ describe("eleventy-twtxt mentions", () => {
       expect(terminal.stderr).toEqual(["Nothing was deleted."]);
     }
     expect(await shown()).toHaveLength(1);
-    expect(new Set(asked)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
+    expect(new Set(questions)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
     const terminal = answeringTerminal("y");
     expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
     expect(terminal.stderr).toEqual(["1 deleted."]);
@@ -243,10 +243,10 @@ describe("eleventy-twtxt mentions", () => {
       'expected an id of at least 4 characters such as 3f2a91bc.07d4e5f6, as mentions lists it, got "3f2".',
     ],
     [["import", "missing.json"], "There is no file /"],
-  ])("exit 1 or 2: %j", async (args, said) => {
+  ])("exit 1 or 2: %j", async (args, message) => {
     const { folder } = site(settingsOf({ key: await keyOfAlice() }));
     const { exitCode, stderr, stdout } = await command(folder, ["mentions", ...args], { environment });
     expect([exitCode, stdout]).toEqual([expect.toBeOneOf([1, 2]), ""]);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
   });
 });

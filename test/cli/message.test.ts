@@ -200,10 +200,10 @@ describe("wrong usage of eleventy-twtxt message", () => {
   ])("2: one line that says what to type: %j", async (args, line) => {
     const terminal = testTerminal(folder, "2026-11-20T10:00:00Z", "");
     expect(await runCommandLine(["message", ...args], terminal)).toBe(2);
-    const [said = "", ...others] = terminal.stderr;
+    const [error = "", ...others] = terminal.stderr;
     expect([terminal.stdout, others]).toEqual([[], []]);
-    expect(said).toContain(line);
-    expect(said).toMatch(/^eleventy-twtxt: [^\n]* Type: eleventy-twtxt message --help$/);
+    expect(error).toContain(line);
+    expect(error).toMatch(/^eleventy-twtxt: [^\n]* Type: eleventy-twtxt message --help$/);
   });
 
   it("--help has an example", async () => {

@@ -17,7 +17,7 @@ async function post({ folder, machine }: GitSite, ...answers: (string | null)[])
       return answers[questions.length - 1] ?? null;
     },
   });
-  return { exitCode, questions, said: terminal.stderr.join("\n"), printed: terminal.stdout };
+  return { exitCode, questions, stderr: terminal.stderr.join("\n"), printed: terminal.stdout };
 }
 
 const COMMANDS = `To publish:
@@ -28,10 +28,10 @@ const COMMANDS = `To publish:
 describe("eleventy-twtxt post --publish", () => {
   it("shows the commands, runs them after a confirmation, and shows their output", async () => {
     const alice = await gitSite();
-    const { exitCode, questions, said, printed } = await post(alice, "y");
+    const { exitCode, questions, stderr, printed } = await post(alice, "y");
     expect([exitCode, printed, questions]).toEqual([0, ["notes/20261120-093000.md"], ["Run these commands? [y/N] "]]);
-    expect(said.startsWith(COMMANDS)).toBe(true);
-    expect(said).toMatch(
+    expect(stderr.startsWith(COMMANDS)).toBe(true);
+    expect(stderr).toMatch(
       /\n\$ git push\n[\s\S]*main -> main\nPublished to origin\/main\. It is online as soon as your host has built .*$/,
     );
     expect(alice.published()).toEqual(["Hello from *my* site.", "first"]);
@@ -44,9 +44,9 @@ describe("eleventy-twtxt post --publish", () => {
   ])("publishes nothing after %s, and lists what it would have published", async (_, answer) => {
     const alice = await gitSite();
     alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
-    const { exitCode, said } = await post(alice, answer);
+    const { exitCode, stderr } = await post(alice, answer);
     expect(exitCode).toBe(1);
-    expect(said).toBe(
+    expect(stderr).toBe(
       `${COMMANDS}\nThe push also publishes earlier commits that origin/main does not have:\n  a secret draft\nNothing was published. The note is saved.`,
     );
     expect(alice.published()).toEqual(["first"]);
@@ -59,10 +59,10 @@ describe("eleventy-twtxt post --publish", () => {
   ])("asks whether to publish a changed list of followed feeds too: %s", async (_, answer, files) => {
     const alice = await gitSite();
     alice.write("_data/follow.json", "[]");
-    const { questions, said } = await post(alice, answer, "y");
+    const { questions, stderr } = await post(alice, answer, "y");
     expect(questions).toEqual(["Publish _data/follow.json, too? [Y/n] ", "Run these commands? [y/N] "]);
-    expect(said).toContain("_data/follow.json has changes that are not committed. Without them, a build elsewhere");
-    expect(said).toContain(`\n$ git add -- ${files}\n`);
+    expect(stderr).toContain("_data/follow.json has changes that are not committed. Without them, a build elsewhere");
+    expect(stderr).toContain(`\n$ git add -- ${files}\n`);
     expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe(
       answer === "n" ? "?? _data/follow.json" : "",
     );
@@ -71,9 +71,9 @@ describe("eleventy-twtxt post --publish", () => {
   it("publishes nothing after Ctrl-C at this question", async () => {
     const alice = await gitSite();
     alice.write("_data/follow.json", "[]");
-    const { exitCode, said } = await post(alice, null);
+    const { exitCode, stderr } = await post(alice, null);
     expect(exitCode).toBe(1);
-    expect(said).toMatch(/\nNothing was published\. The note is saved\.$/);
+    expect(stderr).toMatch(/\nNothing was published\. The note is saved\.$/);
     expect(alice.published()).toEqual(["first"]);
   });
 

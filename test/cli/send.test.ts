@@ -75,12 +75,12 @@ describe("eleventy-twtxt send", () => {
       `${BOBS}  @bob    ${bob.feedUrl.padEnd(carol.feedUrl.length)}  ${sent}`,
       `${BOBS}  @carol  ${carol.feedUrl.padEnd(bob.feedUrl.length)}  ${unsent}`,
     ]);
-    const said = first.stderr.split("\n");
-    expect(said.slice(0, 2).sort()).toEqual([
+    const lines = first.stderr.split("\n");
+    expect(lines.slice(0, 2).sort()).toEqual([
       `${BOBS}  @bob  ${bob.feedUrl}  ${sent}`,
       `${BOBS}  @carol  ${carol.feedUrl}  ${unsent}`,
     ]);
-    expect(said.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
+    expect(lines.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
     expect(bob.posts).toMatchObject([{ source: made.twt(BOBS), target: bob.feedUrl }]);
     expect(site.list(".local/share/eleventy-twtxt/sites/alice.example/store")).toContain("sent");
 
@@ -223,8 +223,8 @@ describe("eleventy-twtxt send", () => {
     dora.answer = () => ({ status: 503 });
     emil.answer = () => ({ status: 400, headers: { "content-type": "text/plain" }, body: "No such twt" });
     await send(site.folder, [...allowed, ...allowing([dora, emil])]);
-    const asked = () => [made, bob, carol, dora, emil].map((server) => server.asked.length);
-    const before = asked();
+    const requestCounts = () => [made, bob, carol, dora, emil].map((server) => server.asked.length);
+    const before = requestCounts();
 
     const { exitCode, stdout, stderr } = await send(site.folder, ["--list"]);
     expect(exitCode).toBe(0);
@@ -238,7 +238,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toBe(
       "1 sent, 1 waiting (to try at once: eleventy-twtxt send --now), 1 failed, 1 without an endpoint.",
     );
-    expect(asked()).toEqual(before);
+    expect(requestCounts()).toEqual(before);
   });
 
   it("marks links as such: with --dry-run, when they are sent, and with --list", async () => {
@@ -393,17 +393,17 @@ describe("two concurrent commands", () => {
     if (bob) bob.answer = () => new Promise((answer) => void open.push(() => answer({ status: 202 })));
     const both = [sendProcess(folder, args), sendProcess(folder, args)];
     for (const { child } of both) {
-      child.stderr?.on("data", (said) => {
-        if (!String(said).includes("Waiting for another run to end")) return;
+      child.stderr?.on("data", (chunk) => {
+        if (!String(chunk).includes("Waiting for another run to end")) return;
         if (bob) bob.answer = () => ({ status: 202 });
         for (const answer of open) answer();
       });
     }
     const outcomes = await Promise.all(both.map(({ ended }) => ended));
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    const said = outcomes.map(({ stderr }) => stderr.trim().split("\n")).sort((a, b) => a.length - b.length);
-    expect(said[0]).toEqual(["Waiting for another run to end. It is sending, or was killed.", "Nothing to send."]);
-    expect(said[1]?.at(-1)).toBe("40 sent.");
+    const lines = outcomes.map(({ stderr }) => stderr.trim().split("\n")).sort((a, b) => a.length - b.length);
+    expect(lines[0]).toEqual(["Waiting for another run to end. It is sending, or was killed.", "Nothing to send."]);
+    expect(lines[1]?.at(-1)).toBe("40 sent.");
     expect(arrived().sort()).toEqual(expected);
   });
 });

@@ -197,9 +197,9 @@ describe("eleventy-twtxt serve", () => {
     [["--allow-private-host", "127.0.0.1"], "--allow-private-host"],
     [["--rate-limit", "many"], "--rate-limit: expected a number"],
     [["here"], "expected no arguments"],
-  ])("exit 2: %j", async (args, said) => {
+  ])("exit 2: %j", async (args, message) => {
     const { exitCode, stderr } = await command(site().folder, ["serve", ...args]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
   it("exit 2: the port is taken", async () => {

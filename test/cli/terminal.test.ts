@@ -24,17 +24,17 @@ describe("text for a terminal", () => {
   });
 
   it("is equivalent JSON if it is JSON", () => {
-    const said = { text: `\u202eevil\u2069 \\\u200f"\u2028\u009b\u001b]0;x\u0007` };
-    const line = shownSafely(JSON.stringify(said));
+    const message = { text: `\u202eevil\u2069 \\\u200f"\u2028\u009b\u001b]0;x\u0007` };
+    const line = shownSafely(JSON.stringify(message));
     expect(line).not.toMatch(/[^\x20-\x7e]/);
-    expect(JSON.parse(line)).toEqual(said);
+    expect(JSON.parse(line)).toEqual(message);
   });
 
   it("is escaped on standard output and standard error", async () => {
     const { folder } = blog({});
     const printed = await command(folder, ["post", "--dry-run", "a\u202eb\u001b[2J"]);
     expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("\na\\u202eb\\u001b[2J\n") });
-    const said = await command(folder, ["post", "--\u2066x"]);
-    expect(said.stderr).toContain("--\\u2066x");
+    const refused = await command(folder, ["post", "--\u2066x"]);
+    expect(refused.stderr).toContain("--\\u2066x");
   });
 });

@@ -34,7 +34,7 @@ function clientOf(site: Awaited<ReturnType<typeof checkedSite>>) {
 describe("the room of health", () => {
   it("checks the site as doctor does, only when it is asked to, and says what to do", async () => {
     const site = await checkedSite({
-      answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
+      handlers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
     const { folder } = sourceFolder(site);
     const visitor = await visitorOf(
@@ -59,7 +59,9 @@ describe("the room of health", () => {
     let answered = () => {};
     const isAnswered = new Promise<void>((resolve) => (answered = resolve));
     const site = await checkedSite({
-      answers: () => ({ "/mentions.json": (_, response) => void isAnswered.then(() => response.writeHead(500).end()) }),
+      handlers: () => ({
+        "/mentions.json": (_, response) => void isAnswered.then(() => response.writeHead(500).end()),
+      }),
     });
     const { folder } = sourceFolder(site);
     const visitor = await visitorOf(
@@ -136,7 +138,7 @@ describe("the room of health", () => {
 describeInChromium("the room of health, in a browser", () => {
   it("is checked by key, fits all widths, and axe finds nothing", async () => {
     const site = await checkedSite({
-      answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
+      handlers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
     const client = await clientOf(site);
     const tab = await openTab();

@@ -148,20 +148,20 @@ describe("a handler on a Node.js server", () => {
   });
 
   it("500 internal: only the log has the error", async () => {
-    const said: string[] = [];
+    const logged: string[] = [];
     const server = await started({
       route: () =>
         withProblemResponses(
           async () => {
             throw new Error("the secret path /home/alice");
           },
-          (text) => void said.push(text),
+          (text) => void logged.push(text),
         ),
     });
     const answer = await ask(server, "/");
     expect(answer).toMatchObject({ status: 500, headers: { "content-type": "application/problem+json" } });
     expect(answer.body).not.toContain("secret");
-    expect(said.join()).toContain("the secret path");
+    expect(logged.join()).toContain("the secret path");
   });
 
   it("is rate-limited only on paths with a rate limit", async () => {
@@ -178,14 +178,14 @@ describe("a handler on a Node.js server", () => {
   });
 
   it("gets TRACE requests, which Fetch's Request does not support", async () => {
-    const said: string[] = [];
+    const logged: string[] = [];
     const route =
       () =>
       async ({ method }: HttpRequest) =>
         method === "GET" ? line("done") : methodNotAllowed(["GET"]);
-    const server = await started({ route, log: (text) => void said.push(text) });
+    const server = await started({ route, log: (text) => void logged.push(text) });
     const { status, headers } = await ask(server, "/", { method: "TRACE" });
-    expect([status, headers.allow, said]).toEqual([405, "GET", []]);
+    expect([status, headers.allow, logged]).toEqual([405, "GET", []]);
   });
 
   it.each(["destroy", "resetAndDestroy"] as const)(
@@ -213,14 +213,14 @@ describe("a handler on a Node.js server", () => {
   );
 
   it("logs once that requests come through a proxy that is not configured", async () => {
-    const said: string[] = [];
-    const options = { route: () => async () => line("done"), log: (text: string) => void said.push(text) };
-    const told = await started({ ...options, trustedProxies: 1 });
-    const untold = await started(options);
-    await ask(untold, "/");
-    for (const server of [told, untold, untold])
+    const logged: string[] = [];
+    const options = { route: () => async () => line("done"), log: (text: string) => void logged.push(text) };
+    const configured = await started({ ...options, trustedProxies: 1 });
+    const unconfigured = await started(options);
+    await ask(unconfigured, "/");
+    for (const server of [configured, unconfigured, unconfigured])
       await ask(server, "/", { headers: { "x-forwarded-for": "192.0.2.1" } });
-    expect(said).toEqual([expect.stringContaining("--trust-proxy 1")]);
+    expect(logged).toEqual([expect.stringContaining("--trust-proxy 1")]);
   });
 
   it("closes the connection if a body comes in single bytes, and reads a short body or larger chunks", async () => {
@@ -260,14 +260,14 @@ describe("a handler on a Node.js server", () => {
   ])("%s: an invalid request gets a problem document, also after other requests: %.30j", async (answer, text) => {
     const server = await started({ route: () => async () => line("done") });
     const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
-    let said = "";
+    let received = "";
     socket.on("data", (data) => {
-      if (said === "") socket.write(text);
-      said += data;
+      if (received === "") socket.write(text);
+      received += data;
     });
     await once(socket, "close");
     const [status, code] = answer.split(" ");
-    const [head = "", body = ""] = said.slice(said.lastIndexOf("HTTP/1.1")).split("\r\n\r\n");
+    const [head = "", body = ""] = received.slice(received.lastIndexOf("HTTP/1.1")).split("\r\n\r\n");
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*application/problem\\+json.*connection: close`, "s"));
     expect(JSON.parse(body)).toMatchObject({ status: Number(status), code });
   });
@@ -279,13 +279,13 @@ describe("a handler on a Node.js server", () => {
     });
     const head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
     const socket = connect(server.port, "127.0.0.1", () => socket.write(head));
-    let said = "";
+    let received = "";
     socket.on("data", (data) => {
-      said += data;
-      if (said.includes("begun")) socket.write("no chunk\r\n");
+      received += data;
+      if (received.includes("begun")) socket.write("no chunk\r\n");
     });
     await once(socket, "close");
-    expect(said).toMatch(/begun\r\n$/);
+    expect(received).toMatch(/begun\r\n$/);
   });
 
   it("logs nothing and cancels the body if the client disconnects during a response with Content-Length", async () => {
