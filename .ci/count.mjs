@@ -1,4 +1,4 @@
-// Sums up what the runs of the tests have written to .cache/, in one line.
+// Prints the totals of the test reports in .cache/ in one line.
 import { existsSync, readFileSync } from "node:fs";
 
 const names = ["tests", "package", "newest-lts", "newest-lts-package"];

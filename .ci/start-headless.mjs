@@ -1,8 +1,8 @@
-// Runs `npm start`, waits until it is up, looks at what it serves, and ends it in order.
+// Runs `npm start`, waits until it is ready, checks its pages, and stops it with a signal.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const begun = Date.now();
 const child = spawn("npm", ["start"], { detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -18,7 +18,7 @@ for (const stream of [child.stdout, child.stderr]) {
 const faults = [];
 try {
   await isUp();
-  console.log(`\nUp after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+  console.log(`\nReady after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
   await look();
 } catch (error) {
   faults.push(error.message);
@@ -26,16 +26,16 @@ try {
 if (child.exitCode === null) process.kill(-child.pid, "SIGTERM");
 await ended;
 const [url] = printed.match(/http:\/\/localhost:\d+/) ?? [];
-check((await statusOf(`${url}/`)) === null, "nothing is served any more");
-check(!existsSync(".cache/start"), "nothing is left in .cache/start");
-for (const fault of faults) console.error(`Not so: ${fault}`);
+check((await statusOf(`${url}/`)) === null, "no page is served after the end");
+check(!existsSync(".cache/start"), ".cache/start is removed");
+for (const fault of faults) console.error(`Check failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 async function isUp() {
-  const end = Date.now() + PATIENCE_MS;
+  const end = Date.now() + TIMEOUT_MS;
   while (!/^Both are in .*Ctrl-C/m.test(printed)) {
-    if (child.exitCode !== null) throw new Error("npm start goes on running");
-    if (Date.now() > end) throw new Error("npm start is up within two minutes");
+    if (child.exitCode !== null) throw new Error("npm start keeps running");
+    if (Date.now() > end) throw new Error("npm start is ready within two minutes");
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -48,13 +48,16 @@ async function look() {
     "the feed has twts",
   );
   const mentions = await textOf(urlOf("mentions"));
-  check(mentions.match(/<li class="h-cite/g)?.length === 3, "three mentions are on their page, without JavaScript");
+  check(
+    mentions.match(/<li class="h-cite/g)?.length === 3,
+    "the page of mentions shows three of them without JavaScript",
+  );
   const conversation = await textOf(urlOf("conversation"));
-  check(/u-in-reply-to[\s\S]*class="p-content"/.test(conversation), "the note is a reply, and has one");
+  check(/u-in-reply-to[\s\S]*class="p-content"/.test(conversation), "the note is a reply, and has a reply");
   const [, picture] = /<img src="(http[^"]+\/shared\/[^"]+)"/.exec(conversation) ?? [];
-  check((await statusOf(picture)) === 200, "the note shows a picture from a blob");
+  check((await statusOf(picture)) === 200, "the picture of the note is served as a blob");
   check((await textOf(urlOf("contact"))).includes("alice@localhost:"), "the contact page has the address");
-  check(!printed.includes("ECONNREFUSED"), "no step warns that nothing answers");
+  check(!printed.includes("ECONNREFUSED"), "no step fails to connect to a server");
 }
 
 function check(isSo, what) {

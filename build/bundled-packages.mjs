@@ -25,7 +25,7 @@ const options = {
   logLevel: "warning",
 };
 
-/** The files that users import or run, and the one that `plugin.ts` loads with `require`. */
+/** The files that users import or run, and the file that `plugin.ts` loads with `require`. */
 const ENTRIES = ["index.js", "messages/index.js", "messages/browser.js", "cli/main.js", "text/text-from-html.js"];
 
 const compiled = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
@@ -48,7 +48,7 @@ await bundleEntry("index.js");
 await bundleEntry("http/read-timeline.js");
 await removeUnused();
 
-/** The files that import a package that is not installed with this one. */
+/** The files that import a package that is not a dependency of this one. */
 async function importersOfBundled(entryPoints) {
   const plugins = [{ name: "keep-own-files", setup: keepOwnFiles }];
   const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false, plugins });
@@ -57,14 +57,14 @@ async function importersOfBundled(entryPoints) {
   return Object.keys(metafile.inputs).filter((file) => metafile.inputs[file].imports.some(isBundled));
 }
 
-/** Keeps the imports between the files of dist/. */
+/** Leaves the imports between files of dist/ unchanged. */
 function keepOwnFiles({ onResolve }) {
   onResolve({ filter: /^\./ }, ({ path, importer }) =>
     importer.startsWith(dist) ? { path, external: true } : undefined,
   );
 }
 
-/** Loads the modules of Node.js that CommonJS packages require: ES modules have no `require`. */
+/** Defines `require` for CommonJS packages that load modules of Node.js, because ES modules have none. */
 function loadNodeModules({ onResolve, onLoad }) {
   const namespace = "node-module";
   onResolve({ filter: /^node:/ }, ({ kind, path }) => (kind === "require-call" ? { path, namespace } : undefined));
@@ -74,9 +74,9 @@ function loadNodeModules({ onResolve, onLoad }) {
 }
 
 /**
- * Bundles a file that builds load with all modules that it imports statically: each module costs a build up to 2 ms of CPU, because
- * Eleventy's module hooks run in another thread in Node.js before 22.15. The error class stays a module of its own, which
- * the other entries share.
+ * Bundles a file that builds load with its static imports, because each module costs a build up to 2 ms of CPU: before Node.js
+ * 22.15, Eleventy's module hooks run in another thread. The error class stays a separate module, which the other entries
+ * share.
  */
 async function bundleEntry(entry) {
   await build({
@@ -87,7 +87,7 @@ async function bundleEntry(entry) {
   });
 }
 
-/** @param folder - of the bundle */
+/** @param folder - the folder of the bundle */
 function keepLaterImports({ onResolve }, folder) {
   onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
     const file = join(resolveDir, path);

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /**
  * Writes the name, version and licence of every package in a bundle.
  *
- * @param metafile - from esbuild
+ * @param metafile - the metafile of esbuild
  */
 export async function writeLicenses(file, metafile) {
   const packages = Object.keys(metafile.inputs).map(packageFolder);

@@ -8,10 +8,10 @@ import { writeLicenses } from "./licenses.mjs";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = process.argv[2] ?? join(root, "dist/netlify");
 
-/** Unused modules of undici: HTTP/2, bodies of its own `fetch`, and a parser for processors without SIMD. */
+/** Unused modules of undici: HTTP/2, the bodies of its `fetch`, and a parser for processors without SIMD. */
 const UNUSED = /\/(dispatcher\/client-h2|web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
 
-/** Bundles only a part of undici, because loading all of it takes longer than loading everything else. */
+/** Bundles only the used part of undici, because loading the whole would take longer than loading everything else. */
 const smallUndici = {
   name: "small-undici",
   setup({ onResolve, onLoad }) {

@@ -5,7 +5,7 @@ import Agent from "undici/lib/dispatcher/agent.js";
 
 export { Agent, buildConnector };
 
-/** The same as undici's `request`, with a required URL and dispatcher. */
+/** Like undici's `request`, but with a required URL and dispatcher. */
 export function request(url, { dispatcher, ...options }) {
   return requestBy.call(dispatcher, { ...options, origin: url.origin, path: url.pathname + url.search });
 }

@@ -45,7 +45,7 @@ export class Blog {
     this.feedUrl = `${this.url}/twtxt.txt`;
     this.#port = port;
     this.#neighbour = `localhost:${neighbourPort}`;
-    // The author's data must stay in this folder on every platform.
+    // Keeps the author's data in this folder on every platform.
     this.#environment = {
       ...{ SITE_URL: this.url, NEIGHBOUR_URL: `http://${this.#neighbour}` },
       ...{ HOME: folder, XDG_DATA_HOME: join(folder, "data"), APPDATA: join(folder, "data") },
@@ -67,9 +67,9 @@ export class Blog {
   }
 
   /**
-   * Runs a command of the plugin, and shows it as if typed.
+   * Runs a command of the plugin, and prints it as if typed.
    *
-   * @returns the printed data, without the line end
+   * @returns the printed data, without the last line end
    */
   async run(...args: string[]): Promise<string> {
     console.log(`\n${this.nick}$ eleventy-twtxt ${args.map(quoted).join(" ")}`);
@@ -88,7 +88,7 @@ export class Blog {
     return ["--allow-private-host", this.#neighbour];
   }
 
-  /** Creates the author's key. The next build gives the blog an address for it. */
+  /** Creates the author's key. The next build publishes an address with it. */
   async createKey(): Promise<void> {
     this.#environment.SITE_KEY = await this.run("keys", "create", this.address, "--file", "author.key");
   }
@@ -107,7 +107,7 @@ export class Blog {
       hasEnded = true;
     });
     await until(`${this.nick}'s server listens`, async () => {
-      if (hasEnded) throw new Error(`The server of ${this.nick}'s blog ended.\n${output.text}`);
+      if (hasEnded) throw new Error(`The server of ${this.nick}'s blog ended unexpectedly.\n${output.text}`);
       return output.text.includes("/twtxt.txt");
     });
   }
@@ -119,7 +119,7 @@ export class Blog {
     await Promise.all(this.#children.values());
   }
 
-  /** Starts a process in its own group, so that Ctrl-C reaches it only through {@link stop}. */
+  /** Starts a process in its own process group, so that Ctrl-C stops it only through {@link stop}. */
   #start(args: string[]): { output: { text: string }; ended: Promise<number | null> } {
     if (this.#isStopping) throw new Error("Stopping.");
     const child = spawn(process.execPath, [...TSX, ...args], {

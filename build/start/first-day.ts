@@ -58,7 +58,7 @@ function nameOf(note: string): string {
   return /(\d{8}-\d{6})\.md$/.exec(note)?.[1] ?? "";
 }
 
-/** The second of a note, from the name of its file. */
+/** The timestamp of a note, from the name of its file. */
 function timeOf(note: string): string {
   return nameOf(note).replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z");
 }

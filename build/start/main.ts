@@ -7,9 +7,9 @@ import { firstDay } from "./first-day.js";
 
 const FIRST_PORT = 8080;
 const LAST_PORT = 8099;
-/** Ignored by git, and created again by each start. */
+/** The folder of the blogs: ignored by git, and recreated by each start. */
 const FOLDER = join(ROOT, ".cache/start");
-/** Bob's address in the sources of the example. */
+/** Bob's URL in the sources of the example. */
 const BOB_IN_EXAMPLE = "https://bob.example";
 
 const [alicePort, bobPort] = await freePorts();
@@ -57,7 +57,7 @@ function blogAt(nick: string, port: number, neighbourPort: number, config: strin
   return new Blog({ nick, port, folder, neighbourPort, config: join(ROOT, config) });
 }
 
-/** Replaces Bob's address in Alice's posts, because his blog is on this machine. */
+/** Replaces Bob's URL in Alice's posts with that of his blog on this machine. */
 function replaceBobsUrl(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => name.endsWith(".md"))) {
     const file = join(folder, name);

@@ -19,13 +19,13 @@ export class Author {
     this.tab = tab;
   }
 
-  /** Starts the blog and the client. @param openClient - default the client in this process */
+  /** Starts the blog and the client. @param openClient - by default, starts the client in this process */
   static async start(setup: PublishedBlogSetup, openClient = (blog: PublishedBlog) => blog.client()): Promise<Author> {
     const blog = await PublishedBlog.start(setup);
     return new Author(blog, await newTab(await openClient(blog)));
   }
 
-  /** Changes the key of the blog, and opens a client with it. */
+  /** Changes the key of the blog, and opens a client with the new key. */
   async changeKey(): Promise<void> {
     await this.blog.changeKey();
     await this.tab.goto(await this.blog.client());
@@ -34,7 +34,7 @@ export class Author {
   async goTo(room: string): Promise<void> {
     await this.tab.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: room }).click();
     await this.tab.getByRole("heading", { level: 1, name: room }).waitFor();
-    // Before, the script of the page may not listen to keys and fields yet.
+    // Until then, the page's script may not yet handle keys and fields.
     await this.tab.waitForLoadState("load");
   }
 
@@ -83,7 +83,7 @@ export class Author {
   async seesLater(selector: string, text: string): Promise<void> {
     const found = this.tab.locator(selector, { hasText: text });
     await eventually(async () => {
-      // What the page does by itself every minute.
+      // The page does this by itself every minute.
       await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
       await found.waitFor({ timeout: 500 });
     });

@@ -1,4 +1,4 @@
-// test/e2e/client-by-keyboard.test.ts: each action of the web client's rooms, done with the keyboard alone.
+// test/e2e/client-by-keyboard.test.ts: each action of the web client's rooms, with only the keyboard.
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -15,21 +15,21 @@ import { Author, LAYOUT, newTab } from "./author.js";
 import { PublishedBlog } from "./published-blog.js";
 
 /**
- * A key, the way with Tab to an element with this name, a text to type, Enter and a file for the dialog that it opens, or
- * a key that downloads.
+ * A key to press, an element to reach with Tab, a text to type, a file for the dialog that Enter opens, or a key that
+ * starts a download.
  */
 type Stroke = string | { to: string } | { type: string } | { choose: string } | { download: string };
 
 interface Step {
   action: string;
-  /** What happens elsewhere before. */
+  /** An event elsewhere before the step. */
   given?: () => unknown;
   strokes: readonly Stroke[];
-  /** A text that the page has then. */
+  /** A text that the page shows after the step. */
   shows: string;
-  /** A text that the page no longer has then. */
+  /** A text that the page no longer shows after the step. */
   hides?: string;
-  /** Whether no other page is loaded. */
+  /** Whether the step stays on the same page. */
   stays?: boolean;
 }
 
@@ -41,7 +41,7 @@ function timeline(feed: string): Step[] {
   return [
     { action: "opens the room", strokes: [{ to: "Timeline" }, ENTER], shows: "Read again" },
     { action: "reads the feeds", strokes: [{ to: "Read again" }, ENTER], shows: "The feeds were read again." },
-    { action: "lists what is followed", strokes: [{ to: "Following" }, ENTER], shows: "You follow no feeds yet." },
+    { action: "lists followed feeds", strokes: [{ to: "Following" }, ENTER], shows: "You follow no feeds yet." },
     { action: "follows", strokes: [{ to: "Follow a feed" }, { type: feed }, ENTER], shows: "Following @bob," },
     { action: "undoes it", strokes: ["u"], shows: "No longer following @bob." },
     { action: "undoes that", strokes: ["u"], shows: "Following @bob," },
@@ -88,7 +88,7 @@ const WRITE: readonly Step[] = [
     shows: "These commands publish the post",
   },
   {
-    action: "leaves the list of feeds out",
+    action: "excludes the list of feeds",
     strokes: [{ to: "Do not include it" }, ENTER],
     shows: "will not be published",
   },
@@ -117,7 +117,7 @@ const FILES: readonly Step[] = [
   { action: "uploads it", strokes: [{ to: "Upload" }, ENTER], shows: "Private: only you can read it", stays: true },
   { action: "opens the room again", strokes: [{ to: "Files" }, ENTER], shows: "quinces.png", hides: "Stored: new" },
   { action: "asks before it is public", strokes: ["j", "p"], shows: "Make this file public?" },
-  { action: "leaves the question", strokes: ["q"], shows: "Private: only you can read it" },
+  { action: "cancels the question", strokes: ["q"], shows: "Private: only you can read it" },
   { action: "asks again", strokes: ["j", "p"], shows: "Make this file public?" },
   { action: "makes it public", strokes: ["y"], shows: "quinces.png is public." },
   { action: "undoes it", strokes: ["u"], shows: "quinces.png is private." },
@@ -174,7 +174,7 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
     },
     { action: "shows the picture", strokes: [{ to: "Show picture" }, ENTER], shows: "quinces.png", stays: true },
     {
-      action: "sends to a host in trouble",
+      action: "sends to a failing host",
       given: undelivered,
       strokes: ["r", { type: "Later." }, { to: "Send" }, ENTER],
       shows: "Not delivered yet to",
@@ -225,7 +225,7 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
   ];
 }
 
-/** Types what a step says, and waits for what it shows. */
+/** Types the strokes of a step, and waits for its result. */
 async function done(tab: Page, { action, given, strokes, shows, hides, stays = false }: Step): Promise<void> {
   try {
     await given?.();
@@ -247,7 +247,7 @@ async function make(stroke: Stroke, tab: Page): Promise<void> {
   else await tabTo(tab, stroke.to);
 }
 
-/** Notifies Alice of one of Bob's twts. */
+/** Sends Alice a mention from one of Bob's twts. */
 async function sendMention(bob: string, at: number, alice: string): Promise<void> {
   const { twts } = parseFeed(await (await fetch(`${bob}/twtxt.txt`)).text());
   const source = `${bob}/twtxt.txt#:~:text=${twts.at(-at)?.timestamp}`;
@@ -263,11 +263,11 @@ async function tabTo(tab: Page, name: string): Promise<void> {
       (document.activeElement)`)) as string;
     if (focused.trim().startsWith(name)) return;
   }
-  throw new Error(`Tab does not reach "${name}".`);
+  throw new Error(`Tab did not reach "${name}".`);
 }
 
-describeInChromium("the client by keyboard alone", () => {
-  it("does each action of the timeline, of writing, of mentions, of files and of the health of a site", async () => {
+describeInChromium("the client with only the keyboard", () => {
+  it("performs each action of the rooms for the timeline, writing, mentions, files and health", async () => {
     const [first, second] = [await freePort(), await freePort()];
     const date = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const mention = `@<alice http://127.0.0.1:${first}/twtxt.txt>`;
@@ -291,7 +291,7 @@ describeInChromium("the client by keyboard alone", () => {
       await done(alice.tab, step);
   });
 
-  it("does each action of the messages", async () => {
+  it("performs each action of the room of messages", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"], { blobs: true });
     await bob.message("send", alice.address, "Quinces?");
     await carol.message("send", alice.address, "Buy my boots.");
@@ -300,7 +300,7 @@ describeInChromium("the client by keyboard alone", () => {
     const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
     const tab = await newTab(client.link);
     await tab.locator("[data-item]").nth(1).waitFor();
-    // Before, the script of the page may not listen to keys yet.
+    // Until then, the page's script may not yet handle keys.
     await tab.waitForLoadState("load");
     for (const step of messages(bob, carol, alice)) await done(tab, step);
   });

@@ -44,7 +44,7 @@ async function mentionEachOther(alice: Author, bob: Author): Promise<void> {
   const [, picture = ""] = /!\[A basket\]\((\S+)\)/.exec((await bob.mentions()).join()) ?? [];
   const published = await fetch(picture);
   expect(published.headers.get("content-type")).toBe("image/jpeg");
-  // The photo has its location and this word beside the picture.
+  // The photo's metadata contains its location and this word.
   expect(Buffer.from(await published.arrayBuffer()).includes("SECRET")).toBe(false);
 
   await bob.goTo("Mentions");
@@ -174,7 +174,7 @@ async function checkHealth(alice: Author): Promise<void> {
 }
 
 describeInChromium("two authors with the client, end to end", () => {
-  it("follow, write with a picture, publish, mention, approve and answer; exchange messages, accept a changed key, upload, verify and check a site", async () => {
+  it("follow, publish a note with a picture, mention, approve and reply; exchange messages, accept a changed key, upload and verify files, and check a site", async () => {
     const [alice, bob] = await twoAuthors();
     await mentionEachOther(alice, bob);
     await exchangeMessages(alice, bob);

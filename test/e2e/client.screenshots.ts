@@ -30,16 +30,16 @@ const FILES: readonly [string, string | readonly [string], ...string[]][] = [
 
 const loadedOf = (all: unknown[]) => all.filter((one) => Number(Object(one).naturalWidth) > 0).length;
 
-/** The people of the pictures. */
+/** The people in the screenshots. */
 interface Cast {
   alice: Author;
   bob: PublishedBlog;
   carol: PublishedBlog;
-  /** Addresses of this machine, and the names that the pictures show instead. */
+  /** The addresses on this machine, and the domains that the screenshots show instead. */
   names: ReadonlyMap<string, string>;
 }
 
-it("writes pictures of each room", async () => {
+it("writes screenshots of each room", async () => {
   mkdirSync(FOLDER, { recursive: true });
   const cast = await started();
   const { alice } = cast;
@@ -81,7 +81,7 @@ it("writes pictures of each room", async () => {
 
   await storeFiles(alice.blog);
   await alice.goTo("Files");
-  // Pictures below the screen are not loaded.
+  // Images below the viewport are not loaded yet.
   await alice.tab.setViewportSize({ width: 1280, height: 2000 });
   await expect.poll(() => alice.tab.locator(".preview img").evaluateAll(loadedOf)).toBe(2);
   await take("files");
@@ -118,7 +118,7 @@ async function started(): Promise<Cast> {
   return { alice, bob, carol, names: new Map(named) };
 }
 
-/** Sends the mention of Erin's feed, and imports those of a year. */
+/** Sends the mention in Erin's feed, and imports the mentions of a year. */
 async function mentionAlice(alice: PublishedBlog, erin: string): Promise<void> {
   const { twts } = parseFeed(await (await fetch(`${erin}/twtxt.txt`)).text());
   const source = `${erin}/twtxt.txt#:~:text=${twts[0]?.timestamp}`;
@@ -136,7 +136,7 @@ async function converse({ alice: { blog: alice }, bob, carol }: Cast): Promise<v
   await reply(carol, alice, "And I bring the *accordion*. It needs an audience more than a repair.", 2);
 }
 
-/** Replies to the newest twt of another blog, and publishes. */
+/** Publishes a reply to the newest twt of another blog. */
 async function reply(from: PublishedBlog, to: PublishedBlog, text: string, hours: number): Promise<void> {
   const { twts } = parseFeed(await (await fetch(`${to.url}/twtxt.txt`)).text());
   const twt = `${to.url}/twtxt.txt#:~:text=${twts.at(-1)?.timestamp}`;
@@ -148,7 +148,7 @@ async function reply(from: PublishedBlog, to: PublishedBlog, text: string, hours
 async function exchangeMessages({ alice: { blog: alice }, bob, carol }: Cast): Promise<void> {
   const send = async (from: PublishedBlog, to: PublishedBlog, text: string) => {
     await from.type("message", "send", to.address, text, ...from.allowing);
-    // The time of a message has no fractions of a second.
+    // Times of messages have no fractions of a second, so these messages need different seconds.
     await setTimeout(1000);
   };
   await send(carol, alice, "The accordion is fine. It was only offended.");
@@ -190,9 +190,9 @@ async function takePictures(tab: Page, name: string, names: Cast["names"]): Prom
   await chromium.detach();
 }
 
-/** Replaces addresses of this machine in a page, and its font, which is not that of most readers. */
+/** Replaces this machine's addresses in a page, and its font, which most readers do not have. */
 const RENAME = `(names) => {
-  // An update would bring the addresses back.
+  // An update of the page would restore the addresses.
   for (const part of document.querySelectorAll("[data-live]")) part.removeAttribute("data-live");
   document.body.style.fontFamily = "Liberation Sans";
   const renamed = (text) => names.reduce((one, [host, name]) =>

@@ -34,7 +34,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     const settings = readFileSync(settingsFile, "utf8");
     const running = await watchSite(built, ["--watch", "--quiet"]);
     expect(built.read("twtxt.txt")).toContain("a draft for");
-    // A real build in another terminal writes this.
+    // A production build in another terminal writes this file.
     writeFileSync(settingsFile, settings);
     const server = await serveProcess({ folder: built.folder }, [
       ...["--port", String(port)],
@@ -47,8 +47,8 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
 
     const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
     await running.change(edited, () => expect(running.log()).toContain("visitors would see the drafts"));
-    const said = await running.stop();
-    expect(said).toMatch(/"eleventy-twtxt serve" \(process \d+\) serves \.\/_site\/, so visitors/);
+    const log = await running.stop();
+    expect(log).toMatch(/"eleventy-twtxt serve" \(process \d+\) serves \.\/_site\/, so visitors/);
     expect(built.read("twtxt.txt")).not.toContain("an edited draft");
     expect(await live()).toBe(before);
     expect(await live()).not.toContain("draft");
@@ -64,7 +64,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     expect(await live()).toContain("second for");
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);
-    expect(said.match(/This is a development build: it sends nothing\..*/g)).toEqual([
+    expect(log.match(/This is a development build: it sends nothing\..*/g)).toEqual([
       "This is a development build: it sends nothing. ./_site/ may now contain drafts. Before you publish it, build the site: npx @11ty/eleventy",
     ]);
 

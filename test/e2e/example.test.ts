@@ -23,7 +23,7 @@ const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const POST = "/2026/quinces/";
 const TYPES: Record<string, string> = { ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
 
-/** The example as its host serves it: with mentions, and the pages of the endpoint. */
+/** Serves the example as its host does: with mentions, and with the endpoint's pages. */
 const server = createServer(async ({ url: path = "/" }, response) => {
   const { pathname, search } = new URL(path, url);
   if (pathname === "/mentions.json")
@@ -59,7 +59,7 @@ afterAll(() => {
 });
 
 describe("the example", () => {
-  it("has each post in the feed or an archive, and no line that our parser skips", () => {
+  it("has each post in the feed or in an archive, and no line that the parser skips", () => {
     const folder = join(repo, "site-example/posts");
     const posts = readdirSync(folder)
       .filter((name) => name.endsWith(".md"))
@@ -73,7 +73,7 @@ describe("the example", () => {
     for (const { title } of posts) if (title) expect(twts.some(({ text }) => text.startsWith(title))).toBe(true);
   });
 
-  it("has a reply, mentions, several lines and an image", () => {
+  it("has twts with a reply, mentions, several lines and an image", () => {
     const twts = feeds.flatMap((feed) => feed.twts);
     expect(twts.filter(({ subject }) => subject !== null).length).toBe(1);
     expect(twts.filter(({ mentions }) => mentions.length > 0).length).toBeGreaterThan(2);
@@ -83,7 +83,7 @@ describe("the example", () => {
 });
 
 describeInChromium("the pages of the example and of its endpoint", () => {
-  it("have nothing that axe finds wrong, in light and dark", async () => {
+  it("have no violations that axe finds, in light and dark mode", async () => {
     const page = await openTab();
     const found: Record<string, string[]> = {};
     for (const path of [

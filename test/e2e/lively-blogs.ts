@@ -1,4 +1,4 @@
-// test/e2e/lively-blogs.ts: what three people write to each other, for the pictures of the web client.
+// test/e2e/lively-blogs.ts: the posts of three people, for the screenshots of the web client.
 import { post } from "../helpers/site.js";
 
 const HOUR_MS = 3_600_000;
@@ -8,7 +8,7 @@ export function hoursAgo(hours: number): string {
   return new Date(Date.now() - hours * HOUR_MS).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** The files of posts, by the hours since they were written. */
+/** The files of posts, from the posts by their age in hours. */
 function posts(texts: Record<number, string | { title: string; summary: string }>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(texts).map(([hours, content]) => {
@@ -44,7 +44,7 @@ export const CAROLS_POSTS = posts({
   20: "Sharpened every knife in the house. Now we cook with great respect.",
 });
 
-/** A feed without a blog, of a person who answers. @param alice - the URL of Alice's feed */
+/** The feed of Erin, who has no blog and replies to Alice. @param alice - the URL of Alice's feed */
 export function erinsFeed(alice: string): string {
   const mention = `@<alice ${alice}>`;
   return [
@@ -59,14 +59,14 @@ const WRITERS = ["bob", "carol", "erin", "greta", "linnea", "mo", "yusuf", "toma
 const KINDS = ["mention", "reply", "reply", "like", "mention", "reply", "bookmark", "repost"];
 
 /**
- * The mentions of a year, as `eleventy-twtxt mentions import` reads them.
+ * The mentions of a year, in the format of `eleventy-twtxt mentions import`.
  *
- * @param page - a page of the blog that they are about
+ * @param page - the mentioned page of the blog
  */
 export function yearOfMentions(page: string): object[] {
   const mentions = [];
   for (let week = 0; week < 52; week += 1) {
-    // A slow growth with two busy weeks, the same in each run.
+    // The numbers grow slowly, with two busy weeks, and are the same in each run.
     const count = Math.round(1.5 + week / 18 + 1.8 * Math.sin(week * 1.7) + (week === 31 || week === 47 ? 6 : 0));
     for (let at = 0; at < count; at += 1) {
       const number = week * 7 + at * 3;

@@ -23,7 +23,7 @@ const isNewNode = Number(process.versions.node.split(".")[0]) > 22;
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "twtxt-package-"));
 
-// Users have only the tarball, so a file that is missing there fails here.
+// Users have only the tarball, so these tests fail if it lacks a file.
 beforeAll(async () => {
   await run("npm", ["pack", "--pack-destination", work], { cwd: copyOfSources() });
   const tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
@@ -33,11 +33,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** What the package is built from, and the files that it contains as they are. */
+/** The sources of the package, and the files that it contains unchanged. */
 const SOURCES = ["plugin", "netlify", "build", "tsconfig.json", "tsconfig.build.json", "package.json"];
 const CONTENTS = ["docs", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 
-/** Packing builds `dist` anew. In a copy, since other programs may be using `dist`. */
+/** Packs a copy of the repository, because packing rebuilds `dist`, which other programs may be using. */
 function copyOfSources(): string {
   const copy = mkdtempSync(join(work, "sources-"));
   for (const name of [...SOURCES, ...CONTENTS]) {
@@ -70,7 +70,7 @@ const ARCHIVE = `# nick = alice
 2023-05-06T07:08:09Z\tHello: A first post https://alice.example/posts/hello/ @<bob https://bob.example/twtxt.txt>
 `;
 
-/** The size of a disk block; a file uses whole blocks. */
+/** The size of a disk block: a file uses whole blocks. */
 const BLOCK = 4096;
 const MIB = 1024 * 1024;
 /** The entries of `exports` that have types. */
@@ -90,14 +90,14 @@ module.exports = function (eleventyConfig) { eleventyConfig.addPlugin(twtxt, { u
   },
 };
 
-/** Nothing listens here, so builds read no mentions. */
+/** No server listens here, so builds read no mentions. */
 const NOWHERE = "http://127.0.0.1:1";
 const WITH_KEY = {
   url: NOWHERE,
   key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077",
 };
 const OWN_FILES = ["contact/index.html", "mentions/index.html", "mentions/twtxt-mentions.js"];
-/** For each host, options that add pages to the site, and the files of these pages. */
+/** Options for each host that add pages to the site, with the files of these pages. */
 const HOSTS = [
   [{ ...WITH_KEY, host: "netlify" }, OWN_FILES],
   [{ ...WITH_KEY, host: "node" }, OWN_FILES],
@@ -106,12 +106,12 @@ const HOSTS = [
 
 const INSTALLED_ELEVENTY = JSON.parse(read("package.json")).devDependencies["@11ty/eleventy"];
 
-/** A project with nothing but the packed package. */
+/** A project that contains only the packed package. */
 let project = "";
 const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
 const eleventies = new Map([[INSTALLED_ELEVENTY, Promise.resolve(join(repo, "node_modules/@11ty"))]]);
 
-/** The folder `@11ty` of a version of Eleventy, next to which the package is not installed: it gets none of its packages. */
+/** The folder `@11ty` of a version of Eleventy that is installed separately, so that the package cannot use Eleventy's dependencies. */
 function eleventyFolder(version: string): Promise<string> {
   const known = eleventies.get(version) ?? installEleventy(version);
   eleventies.set(version, known);
@@ -140,10 +140,10 @@ describe("the packed package in a fresh site", () => {
     [".eleventy.js in CommonJS", INSTALLED_ELEVENTY],
     ["eleventy.config.js as an ES module", "3.0.0"],
     [".eleventy.js in CommonJS", "3.0.0"],
-    // Needs Node 22.15.
+    // This version needs Node 22.15.
     ...(isNewNode ? ([["eleventy.config.js as an ES module", "4.0.0-alpha.10"]] as const) : []),
   ] as const)(
-    "writes the same feed, byte for byte, and its own pages on every host: %s, Eleventy %s",
+    "writes the same feed, byte for byte, and the pages of each host: %s, Eleventy %s",
     async (config, eleventy) => {
       const site = mkdtempSync(join(work, "site-"));
       for (const [path, content] of Object.entries({ ...CONFIGS[config], ...POSTS })) {
@@ -157,7 +157,7 @@ describe("the packed package in a fresh site", () => {
       expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
       expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
 
-      // The rest depends on Eleventy's version, not on the form of its configuration.
+      // The rest depends on Eleventy's version, not on the format of its configuration.
       for (const [options, files] of config === ".eleventy.js in CommonJS" ? [] : HOSTS) {
         rmSync(join(site, "_site"), { recursive: true });
         await build(site, options);
@@ -185,13 +185,13 @@ describe("the packed package in an empty project", () => {
     expect(entries.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
   });
 
-  it("has types that need nothing but its dependencies", () => {
+  it("has types that import only its dependencies", () => {
     const { dependencies } = JSON.parse(readFileSync(packed("package.json"), "utf8"));
     const packages = packagesOfTypes(DECLARATIONS.map(packed));
     expect([...packages].filter((name) => !name.startsWith("node:") && !(name in dependencies))).toEqual([]);
   });
 
-  it("loads one file, and the error class that the other entries share, for a build", () => {
+  it("loads one file for a build, besides the error class that other entries share", () => {
     const imports = [...readFileSync(packed("dist/index.js"), "utf8").matchAll(/^import .* from "(\.[^"]*)";$/gm)];
     expect(new Set(imports.map(([, file]) => file))).toEqual(new Set(["./errors.js"]));
     expect(existsSync(packed("dist/eleventy/site-build.js"))).toBe(false);
@@ -201,7 +201,7 @@ describe("the packed package in an empty project", () => {
     expect(new Set([...timeline].map(([, file]) => file))).toEqual(new Set(["../errors.js"]));
   });
 
-  it("reads a page and its microformats by the parsers in its bundles", async () => {
+  it("reads a page and its microformats with the parsers in its bundles", async () => {
     const { parseHtml, elementsOf } = await import(packed("dist/http/parse-html.js"));
     const { readCard } = await import(packed("dist/mentions/verify/microformats.js"));
     const { tree } = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
@@ -256,7 +256,7 @@ function bytesBelow(folder: string): number {
   return sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0);
 }
 
-/** The packages that declarations import, directly or through each other. */
+/** The packages that declarations import, directly or through other declarations. */
 function packagesOfTypes(open: string[], seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   for (let file = open.pop(); file; file = open.pop()) {

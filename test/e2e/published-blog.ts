@@ -1,5 +1,5 @@
-// test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository has the site built,
-// `serve` serves it, and the author has the local web client. Builds and servers run in this process.
+// test/e2e/published-blog.ts: a blog whose author publishes with `git push`: a hook of the bare repository triggers a build,
+// `serve` serves the site, and the author has the local web client. Builds and servers run in this process.
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import {
   mkdirSync,
@@ -37,21 +37,21 @@ afterEach(() => {
 });
 
 afterAll(() => {
-  // A client that was killed may still write a file.
+  // A killed client may write a file until it has ended.
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** Asks a URL, and fails unless the answer is 200. */
-const ASK = `${process.execPath} -e 'require("http").get(process.argv[1], (r) => process.exit(r.statusCode === 200 ? 0 : 1))'`;
+/** A command that requests a URL, and fails unless the status is 200. */
+const REQUEST = `${process.execPath} -e 'require("http").get(process.argv[1], (r) => process.exit(r.statusCode === 200 ? 0 : 1))'`;
 
 export interface PublishedBlogSetup {
   nick: string;
   port: number;
   /** `host:port`s that its server and its author may contact. */
   hosts: readonly string[];
-  /** Options of the plugin besides the URL, the nick and the key. */
+  /** Options of the plugin in addition to the URL, nick and key. */
   options?: Record<string, unknown>;
-  /** The files of the site by path, besides its configuration. */
+  /** The files of the site by path, in addition to its configuration. */
   files: Record<string, string | Uint8Array>;
 }
 
@@ -60,7 +60,7 @@ export class PublishedBlog {
   readonly host: string;
   /** `alice@127.0.0.1:8080`. */
   readonly address: string;
-  /** The folder that the author works in. */
+  /** The author's working folder. */
   readonly folder: string;
   readonly #setup: PublishedBlogSetup;
   readonly #home: string;
@@ -76,7 +76,7 @@ export class PublishedBlog {
     this.folder = join(this.#home, "site");
   }
 
-  /** Creates the key, writes the site, pushes it and serves what the hook builds. */
+  /** Creates the key, writes the site, pushes it, and serves the build of the hook. */
   static async start(setup: PublishedBlogSetup): Promise<PublishedBlog> {
     const blog = new PublishedBlog(setup);
     await blog.#createRepository();
@@ -107,7 +107,7 @@ export class PublishedBlog {
     writeFileSync(largest, bytes);
   }
 
-  /** Creates a key in place of the one before, writes it into the configuration and publishes that. */
+  /** Replaces the key with a new one, and publishes the changed configuration. */
   async changeKey(): Promise<void> {
     const file = join(this.#home, `data/eleventy-twtxt/keys/${this.address.replaceAll(":", "+")}.key`);
     rmSync(file, { force: true });
@@ -118,7 +118,7 @@ export class PublishedBlog {
     await this.publish("New key");
   }
 
-  /** Commits everything, pushes it, and builds here as the author does. */
+  /** Commits all changes, pushes them, and builds the site in the author's folder. */
   async publish(message: string): Promise<void> {
     await this.#git("add .");
     await this.#git("commit --quiet -m", message);
@@ -127,7 +127,7 @@ export class PublishedBlog {
     expect(exitCode, log).toBe(0);
   }
 
-  /** The line to its server. */
+  /** The proxy in front of its server. */
   get line(): HeldLine {
     if (this.#line === null) throw new Error("Start the blog first.");
     return this.#line;
@@ -140,7 +140,7 @@ export class PublishedBlog {
     return (await startedClient({ folder, environment: this.#environment, hosts })).link;
   }
 
-  /** The same in a process of its own, as the package has it. */
+  /** Starts the compiled client in its own process. @returns its link */
   async clientProcess(): Promise<string> {
     const words = ["--import", LOOPBACK_ONLY, COMMAND, "client", "--no-open", ...this.allowing];
     const child = spawn(process.execPath, words, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
@@ -155,12 +155,12 @@ export class PublishedBlog {
     return join(this.#home, "deployed");
   }
 
-  /** The author's machine is the host, too, so both have the same data folder. */
+  /** The environment of the author and the host: they share a machine, and so a data folder. */
   get #environment(): Record<string, string> {
     return { ...GIT_ENVIRONMENT, ...environmentOf(this.#home) };
   }
 
-  /** The options of commands that reach its server and the other hosts. */
+  /** The options that let commands connect to its server and the other hosts. */
   get allowing(): string[] {
     return [this.host, ...this.#setup.hosts].flatMap((host) => ["--allow-private-host", host]);
   }
@@ -176,7 +176,7 @@ export class PublishedBlog {
       const { exitCode, log } = await this.#build(this.#deployed);
       response.writeHead(exitCode === 0 ? 200 : 500).end(log);
     });
-    writeDeployHook(remote, this.#deployed, `${ASK} ${builder.url}`);
+    writeDeployHook(remote, this.#deployed, `${REQUEST} ${builder.url}`);
     const { nick } = this.#setup;
     for (const args of [
       "init --quiet --initial-branch=main",
@@ -200,7 +200,7 @@ export class PublishedBlog {
     await promisify(execFile)("git", [...args.split(" "), ...further], { cwd: this.folder, env });
   }
 
-  /** Types a command of the plugin. @returns its output */
+  /** Runs a command of the plugin. @returns its output */
   async type(...args: string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await command(this.folder, args, { environment: this.#environment });
     expect(exitCode, stderr).toBe(0);

@@ -1,4 +1,4 @@
-// test/e2e/two-blogs.test.ts: two real blogs behind `eleventy-twtxt serve` that answer each other.
+// test/e2e/two-blogs.test.ts: two real blogs, served by `eleventy-twtxt serve`, that reply to each other.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -53,14 +53,14 @@ class Blog {
     return `/${stdout.trim().replace(/\.md$/, "/")}`;
   }
 
-  /** Marks the note of a page as deleted, and builds. */
+  /** Marks the note of a page as deleted, and builds the site. */
   async delete(page: string): Promise<void> {
     const file = join(this.built.folder, page.replace(/\/$/, ".md"));
     writeFileSync(file, readFileSync(file, "utf8").replace("---\n", "---\ntwt: deleted\n"));
     await this.build();
   }
 
-  /** The texts of the mentions that it shows, oldest first. */
+  /** The texts of the mentions that the blog shows, oldest first. */
   async mentions(): Promise<string[]> {
     const { mentions } = (await (await fetch(`${this.url}/mentions.json`)).json()) as { mentions: { text: string }[] };
     return mentions.map(({ text }) => text.replace(/^.* /, "")).reverse();
@@ -75,7 +75,7 @@ class Blog {
   }
 }
 
-it("two blogs show the whole conversation, nested alike, and count a like; a deleted answer leaves both", async () => {
+it("two blogs show the same nested conversation, and count a like; a deleted reply disappears from both", async () => {
   const fan = await loopbackServer((_, response) => {
     response.setHeader("content-type", "text/html");
     response.end(`<p class="h-entry"><a class="p-author h-card" href="/">Carol</a> likes
@@ -111,7 +111,7 @@ it("two blogs show the whole conversation, nested alike, and count a like; a del
     const response = await fetch(alice.url + answer);
     return [response.status, await response.text()];
   };
-  // Bob may learn it from the feed before Alice's server has read what the build left.
+  // Bob's site may read the change in the feed before Alice's server has read the new build.
   await expect.poll(gone).toEqual([410, expect.stringContaining("This post was deleted")]);
   expect(repliesIn(await alice.page("/posts/hello/"))).toEqual([
     { name: "bob", text: "@alice Congratulations!", replies: [] },
