@@ -15,12 +15,12 @@ import { openTab } from "../helpers/tabs.js";
 
 const POST = "https://alice.example/posts/x/";
 const WIDTHS = [320, 360, 1280];
-/** A narrow and a wide screen: a picture of the long page costs much processor time. */
+/** A narrow and a wide screen. There are only two, because a screenshot of the long page costs much processor time. */
 const PICTURED_WIDTHS = [320, 1280];
 const SCHEMES = ["light", "dark"] as const;
 
 const MENTIONS = longConversation(POST);
-/** The list of an earlier build: with a reply that was removed since, and another one before it was edited. */
+/** The list of an earlier build: with a reply that is now removed, and the old text of an edited reply. */
 const EARLIER = [
   longMention(POST, 30, { text: "This is removed." }),
   ...MENTIONS.map((mention) =>
@@ -28,7 +28,7 @@ const EARLIER = [
   ),
 ];
 
-/** Rules of some starters. */
+/** CSS rules of some starters. */
 const THEME = `
 code { background: #bfbfbe; color: #0074d9 }
 strong { font-weight: inherit }
@@ -63,7 +63,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
 <main><h1>Quinces</h1>${html}</main>`;
 }
 
-/** Opens a page of a site whose list is that of today. */
+/** Opens a page of a site whose list is newer than its build. */
 async function open(built: readonly PublicMention[], page: Page): Promise<void> {
   const { url } = await loopbackServer(async ({ url = "" }, response) => {
     const { pathname } = new URL(url, POST);
@@ -80,7 +80,7 @@ async function open(built: readonly PublicMention[], page: Page): Promise<void> 
   await page.goto(url);
 }
 
-/** The page after its script has updated the list. */
+/** Opens the page, and waits until its script has updated the list. */
 async function openLive(built: readonly PublicMention[]): Promise<Page> {
   const page = await openTab();
   await open(built, page);
@@ -88,7 +88,7 @@ async function openLive(built: readonly PublicMention[]): Promise<Page> {
   return page;
 }
 
-/** The pixels at a narrow and a wide width, in light and dark. */
+/** Screenshots at a narrow and a wide width, in light and dark mode. */
 async function picturesOf(page: Page): Promise<Record<string, string>> {
   const pictures: Record<string, string> = {};
   const chromium = await page.context().newCDPSession(page);
@@ -109,7 +109,7 @@ async function picturesOf(page: Page): Promise<Record<string, string>> {
 }
 
 describeInChromium("a long conversation under a post", () => {
-  it("looks the same with and without JavaScript, after a reply was edited and another one removed", async () => {
+  it("looks the same with JavaScript as after a new build, when a reply was edited and another one removed", async () => {
     const plain = await (await sharedChromium()).newPage({ javaScriptEnabled: false });
     await open(MENTIONS, plain);
     const updated = await openLive(EARLIER);
@@ -120,7 +120,7 @@ describeInChromium("a long conversation under a post", () => {
     await plain.close();
   });
 
-  it("fits each width, and axe finds nothing wrong in it", async () => {
+  it("fits each width, and axe finds no violations", async () => {
     const page = await openLive(MENTIONS);
 
     const count = (selector: string) => page.locator(selector).count();

@@ -45,7 +45,7 @@ const UNREAD = [
   { nick: "frank", url: "gemini://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
 ] as const;
 
-/** Links of a starter that differ from text in color alone. */
+/** CSS of a starter whose links differ from text only in color. */
 const THEME = "@media (prefers-color-scheme: light) { a { color: #00f; text-decoration: none } }";
 
 function page(): string {
@@ -80,7 +80,7 @@ function page(): string {
 }
 
 describeInChromium("the timeline", () => {
-  it("fits each width, and axe finds nothing wrong in it, in light and dark", async () => {
+  it("fits each width, and axe finds no violations in light and dark mode", async () => {
     const { url } = await loopbackServer(async (request, response) => {
       const isStyle = request.url === "/twtxt.css";
       response.setHeader("content-type", isStyle ? "text/css" : "text/html");

@@ -25,12 +25,12 @@ const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 
 const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
 
-/** The policy that the documents recommend. */
+/** The Content-Security-Policy that the documentation recommends. */
 const [, POLICY = ""] =
   /^Content-Security-Policy: (.*)$/m.exec(readFileSync(new URL("../../docs/messages.md", import.meta.url), "utf8")) ??
   [];
 
-/** Rules of some starters: links that are just dark enough on white, pale code, and forms as a grid. */
+/** CSS rules of some starters: links that are just dark enough on white, pale code, and forms in a grid. */
 const THEME = `
 @media (prefers-color-scheme: light) { a { color: #767676 } }
 :not(pre) > code { background: #bfbfbe; color: #0074d9 }
@@ -38,7 +38,7 @@ form { display: grid; padding: 2rem }
 main { max-width: 40rem; margin: auto }
 `;
 
-/** Publishes the contact page of a site on loopback, as a build writes it. */
+/** Serves a contact page, as a build writes it, on a loopback site. */
 async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions> = {}): Promise<void> {
   const { options, urls } = builtSite(alice.url, { key: alice.kex, mentions: false, ...given });
   const assets = new PageAssets(options, urls, readAsset);
@@ -50,14 +50,14 @@ async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions>
   for (const { path, content } of await assets.files()) alice.publishFile(path, content);
 }
 
-/** A reader who looks at Alice's contact page, in a tab or a browser of their own. */
+/** Opens Alice's contact page as a reader, in a tab or in another browser. */
 async function readerOf({ url }: Correspondent, where: Promise<Page> = openTab()): Promise<Page> {
   const page = await where;
   await page.goto(`${url}/contact/`);
   return page;
 }
 
-/** A page in a context of its own, which the test closes. */
+/** A page in a separate context, which is closed after the test. */
 async function otherBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await sharedChromium()).newPage(options);
   onTestFinished(() => page.close());
@@ -77,7 +77,7 @@ async function expectSent(page: Page, text: string): Promise<void> {
   await expect.poll(() => message.locator(".twtxt-note").count()).toBe(0);
 }
 
-/** Alice answers the reader of a page, who waits for it. */
+/** Sends a reply from Alice, and waits until the reader's page shows it. */
 async function answer(alice: Correspondent, page: Page, text: string): Promise<void> {
   const [message] = await alice.messageJson("list");
   const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), text]);
@@ -85,7 +85,7 @@ async function answer(alice: Correspondent, page: Page, text: string): Promise<v
   await expect.poll(() => received(page).count()).toBe(1);
 }
 
-/** Delivers a sealed message, signed by Alice's key as the site demands. */
+/** Delivers a sealed message with a request signed by Alice's key, which the site requires. */
 async function deliverAs(alice: Correspondent, url: string, body: Uint8Array): Promise<void> {
   const { sign } = secretKeyOf(new Uint8Array(32).fill(1));
   const request = { method: "POST", url, body, headers: { "content-type": "text/plain" } };
@@ -118,7 +118,7 @@ describe("the scripts of <twtxt-contact>", () => {
 });
 
 describeInChromium("a reader at the contact page", () => {
-  it("writes, reads the answer live and after a reload, and forgets everything", async () => {
+  it("writes, reads the reply live and after a reload, and forgets everything", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -148,12 +148,12 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.evaluate("indexedDB.databases()")).toEqual([]);
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
     expect(await page.locator(".twtxt-conversation > li").count()).toBe(0);
-    // A marker of the deleted message stays, so that no copy of it is stored again.
+    // A marker of the deleted message remains, so that a copy of it is not stored again.
     const kept = [...(await alice.stored()).keys()].filter((key) => key.includes(guestOf(message)));
     expect(kept).toEqual([expect.stringContaining("/deleted/")]);
   });
 
-  it("keeps a message that was not sent, says why, and sends it once with Try again", async () => {
+  it("keeps an unsent message, shows the reason, and sends it once with Try again", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -177,7 +177,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await alice.messageJson("list")).toMatchObject([{ text: "hello" }]);
   });
 
-  it("keeps a draft over a reload, and is told before sealing how much a text is too long", async () => {
+  it("keeps a draft across a reload, and shows before sealing by how much a text is too long", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -192,7 +192,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
-  it("sends nothing if the site names another key than the page", async () => {
+  it("sends no message if the site's key differs from the page's", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -204,7 +204,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
-  it("sends nothing if the site names another key, also if a service worker answers from a cache", async () => {
+  it("sends no message if the site's key differs, even if a service worker serves a cached document", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const path = "/.well-known/msg/alice.json";
@@ -230,7 +230,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.requests.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
-  it("says that the inbox is full, and keeps the message", async () => {
+  it("shows that the inbox is full, and keeps the message", async () => {
     const { alice } = await correspondents(["alice"], { inbox: { messages: 1 } });
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -245,7 +245,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await alice.messageJson("list")).toMatchObject([{ text: "the last that fits" }]);
   });
 
-  it("sends a message again whose answer was lost: it is stored once", async () => {
+  it("retries a message after a lost response: it is stored once", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -275,7 +275,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await alice.messageJson("list")).toHaveLength(1);
   });
 
-  it("is sent no answer if the site names another guest's key, and sees what another guest signed as unverified", async () => {
+  it("gets no reply if the site names another guest's key, and sees a message signed by another guest as unverified", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -285,7 +285,7 @@ describeInChromium("a reader at the contact page", () => {
     const guest = guestOf(message);
     const endpoint = `${alice.url}/inbox/${guest}`;
 
-    // A static file comes before the document that follows from the key.
+    // A static file takes precedence over the document that the site derives from the key.
     alice.publishFile(`.well-known/msg/${guest}.json`, JSON.stringify({ endpoint, key: OTHER }));
     const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), "Hello, reader."]);
     expect(exitCode).toBe(1);
@@ -302,7 +302,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await received(page).locator(".twtxt-text").textContent()).toBe("I am Alice.");
   });
 
-  it("says that the device's clock is wrong if the site refuses to give the answers", async () => {
+  it("shows that the device's clock is wrong if the site rejects the request for replies", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     alice.clockLagMs = 3_600_000;
@@ -312,7 +312,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByRole("status").textContent()).toContain("The clock of this device is wrong");
   });
 
-  it("says that the browser stores nothing, keeps the text, and sends it once there is space", async () => {
+  it("shows that the browser's storage is full, keeps the text, and sends it once there is space", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -334,10 +334,10 @@ describeInChromium("a reader at the contact page", () => {
     expect(await page.getByRole("status").textContent()).toBe("");
   });
 
-  it("says that the browser stores nothing if its database cannot be opened, and tries again at the next use", async () => {
+  it("shows that the browser cannot store messages if its database cannot be opened, and retries at the next use", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    // Fails as a request: there is a newer version.
+    // The request fails because the database has a newer version.
     const script = `
       const { open } = IDBFactory.prototype;
       globalThis.isBlocked = true;
@@ -364,7 +364,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await status.textContent()).toBe("");
   });
 
-  it("writes with the keyboard alone on a narrow dark screen, and axe finds nothing", async () => {
+  it("writes with only the keyboard on a narrow dark screen, and axe finds no violations", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice, openTab({ viewport: { width: 360, height: 640 } }));
@@ -385,7 +385,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
   });
 
-  it("has fields and messages that end where the text of the site ends", async () => {
+  it("sees fields and messages as wide as the text of the site", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -397,13 +397,13 @@ describeInChromium("a reader at the contact page", () => {
     expect(ends).toEqual([960, 960, 960]);
   });
 
-  it("has one conversation in two tabs", async () => {
+  it("sees the same conversation in two tabs", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
     await Promise.all([write(first, "from the first"), write(second, "from the second")]);
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
-    // What is being sent is shown at once.
+    // A message is shown as soon as it is being sent.
     await expect.poll(() => alice.messageJson("list")).toHaveLength(2);
     const senders = new Set((await alice.messageJson("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
@@ -413,7 +413,7 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
   });
 
-  it("sees what another tab has written, also if an earlier read ends later", async () => {
+  it("sees a message from another tab, even if an earlier read ends later", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
@@ -442,7 +442,7 @@ describeInChromium("a reader at the contact page", () => {
     await expectSent(second, "are you there?");
   });
 
-  it("sees messages and answers in the order in which the site stored them, whatever the browser's clock says", async () => {
+  it("sees messages and replies in the order in which the site stored them, even if the browser's clock is wrong", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const script = `
@@ -467,7 +467,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(Date.parse(times.at(-1) ?? "")).toBeLessThan(Date.now() + 1000);
   });
 
-  it("writes to each author of a page with two, and forgets one conversation of the two", async () => {
+  it("writes to both authors of a page, and forgets one of the two conversations", async () => {
     const bob = { user: "bob", key: OTHER };
     const { alice } = await correspondents(["alice"], { authors: [bob] });
     await publishContact(alice, { authors: [bob] });
@@ -495,7 +495,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await toBob.list.count()).toBe(0);
   });
 
-  it("is asked once before Forget after the form was moved in the page", async () => {
+  it("gets one confirmation dialog for Forget after the form was moved in the page", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -512,7 +512,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(questions).toHaveLength(1);
   });
 
-  it("takes the conversation to another browser with a copy, which the command line reads, too", async () => {
+  it("moves the conversation to another browser with a copy, which the command line can read, too", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -544,14 +544,14 @@ describeInChromium("a reader at the contact page", () => {
   });
 });
 
-/** Alice answers the message with this text, or the first one. */
+/** Sends Alice's reply to the message with this text; by default, to the first one. */
 async function reply(alice: Correspondent, text: string, to?: string): Promise<void> {
   const message = (await alice.messageJson("list")).find((each) => to === undefined || each.text === to);
   const { exitCode, stderr } = await alice.runOnTerminal(["message", "reply", String(message?.id), text]);
   expect(exitCode, stderr).toBe(0);
 }
 
-/** As the browser does when the reader switches to another tab. */
+/** Hides a page, as when the reader switches to another tab. */
 async function hide(page: Page): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, "visibilityState", { value: "hidden" });
@@ -559,7 +559,7 @@ async function hide(page: Page): Promise<void> {
   `);
 }
 
-describeInChromium("a reader in trouble", () => {
+describeInChromium("a reader in unusual circumstances", () => {
   it("writes on a page whose language is not a valid tag", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
@@ -569,7 +569,7 @@ describeInChromium("a reader in trouble", () => {
     await expectSent(page, "hello");
   });
 
-  it("leaves nothing typed in other tabs after Forget", async () => {
+  it("deletes the drafts of other tabs with Forget", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
@@ -584,7 +584,7 @@ describeInChromium("a reader in trouble", () => {
     await expect.poll(() => second.evaluate("indexedDB.databases()")).toEqual([]);
   });
 
-  it("reads answers in a tab while a hidden tab is open, on a site without event streams", async () => {
+  it("reads replies in a tab while a hidden tab is open, on a site without event streams", async () => {
     const { alice } = await correspondents(["alice"], { isStreaming: false });
     await publishContact(alice);
     const hidden = await readerOf(alice);
@@ -597,7 +597,7 @@ describeInChromium("a reader in trouble", () => {
     await expect.poll(() => received(page).count()).toBe(1);
   });
 
-  it("reads answers to a new conversation after the browser's data was cleared", async () => {
+  it("reads replies to a new conversation after the browser's data was cleared", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
@@ -616,7 +616,7 @@ describeInChromium("a browser that cannot encrypt", () => {
   it.each([
     ["without JavaScript", "", "To write here, turn on JavaScript."],
     ["without crypto.subtle", "delete Crypto.prototype.subtle", "Your browser cannot encrypt on this page."],
-  ])("%s: shows the command line, and says why", async (_, script, why) => {
+  ])("%s: shows the command to use instead, and the reason", async (_, script, why) => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(

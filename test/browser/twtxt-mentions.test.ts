@@ -23,14 +23,14 @@ import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
 
-/** The script as in the package. */
+/** The script of the package. */
 const SCRIPT = join(COMPILED, "browser/twtxt-mentions.js");
 const POST = "https://alice.example/posts/x/";
 const FEED = "https://alice.example/twtxt.txt";
 const MINUTE = 60_000;
 const START = Date.parse("2026-03-01T00:00:00Z");
 
-/** A mention by bob at a minute of 2026-01-02. */
+/** A mention by Bob at a minute of 2026-01-02. */
 function mentionAt(minute: number, change: Partial<PublicMention> = {}): PublicMention {
   const time = `2026-01-02T03:${String(minute).padStart(2, "0")}:00`;
   return {
@@ -84,20 +84,20 @@ function listOf(
 
 type Json = (url: URL, ...parts: Parameters<RequestListener>) => unknown;
 
-/** Answers with these mentions and no next page. */
+/** A response with these mentions and no next page. */
 const all =
   (...mentions: PublicMention[]): Json =>
   () => ({ mentions, next: null });
 
-/** A page with a stopped clock, which records its events, its requests and its changes of lists. */
+/** A page with a stopped clock, which records its events, requests and changes of lists. */
 interface Tab {
   page: Page;
   requests: string[];
 }
 
-/** The tab that tests open one after another: a new one costs more processor time than most tests. */
+/** The tab that tests share one after another: a new one costs more processor time than most tests. */
 let shared: Tab | undefined;
-/** The tabs that only one test uses. */
+/** The tabs of single tests. */
 const own: Tab[] = [];
 
 const close = (tab: Tab) => tab.page.context().close();
@@ -106,7 +106,7 @@ afterEach(async () => {
 });
 afterAll(() => shared && close(shared));
 
-/** A site with a page and its list of mentions: the result of `json`, unless `json` answers the request itself. */
+/** A site with a page and its list of mentions, which `json` returns unless it sends the response itself. */
 async function siteWith(body: string, json: Json) {
   const script = await readFile(SCRIPT);
   const site = {
@@ -123,7 +123,7 @@ async function siteWith(body: string, json: Json) {
       response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
     }),
     /** The requests for the list, in order. */
-    questions: () => site.server.asked.filter((path) => path.startsWith("/mentions.json")),
+    listRequests: () => site.server.asked.filter((path) => path.startsWith("/mentions.json")),
   };
   return site;
 }
@@ -133,11 +133,11 @@ async function newTab(options: BrowserContextOptions = {}): Promise<Tab> {
   await page.addInitScript(`
     globalThis.counts = [];
     globalThis.changes = [];
-    globalThis.asked = 0;
+    globalThis.requestCount = 0;
     const { fetch } = globalThis;
-    globalThis.fetch = (...question) => {
-      asked += 1;
-      return fetch(...question);
+    globalThis.fetch = (...parts) => {
+      requestCount += 1;
+      return fetch(...parts);
     };
     addEventListener("twtxt-mentions", ({ detail }) => counts.push(detail.count));
     addEventListener("DOMContentLoaded", () => {
@@ -153,7 +153,7 @@ async function newTab(options: BrowserContextOptions = {}): Promise<Tab> {
   return tab;
 }
 
-/** Opens a page of a site, in a tab of its own if the options of its context are given. */
+/** Opens a page of a site, in a separate tab if options for its context are given. */
 async function opened(url: string, options?: BrowserContextOptions): Promise<Tab> {
   const tab = options ? await newTab(options) : (shared ?? (await newTab()));
   if (options) own.push(tab);
@@ -163,7 +163,7 @@ async function opened(url: string, options?: BrowserContextOptions): Promise<Tab
   return tab;
 }
 
-/** Lets the time of a page pass. A clock does not go back, so that it is later for the next test, too. */
+/** Advances the clock of a page. It cannot be set back, so it is later for the next test, too. */
 async function pass(page: Page, milliseconds: number): Promise<void> {
   await page.clock.runFor(milliseconds);
 }
@@ -174,7 +174,7 @@ async function openedUntil(state: "live" | "offline", url: string): Promise<Tab>
   return { page, requests };
 }
 
-/** An event that occurs once, with a promise. */
+/** A one-time event with a promise. */
 function event() {
   let happen = () => {};
   const happened = new Promise<void>((resolve) => {
@@ -191,9 +191,9 @@ const look = (page: Page, state = "visible") =>
     Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
     void document.dispatchEvent(new Event("visibilitychange"));
   `);
-const said = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
+const texts = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
 
-describe("the file of <twtxt-mentions>", () => {
+describe("the script of <twtxt-mentions>", () => {
   it("is below 7 kB, minified and compressed as in the package", async () => {
     expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(7000);
   });
@@ -212,22 +212,22 @@ describe("the file of <twtxt-mentions>", () => {
 });
 
 describeInChromium("<twtxt-mentions>", () => {
-  it("shows the list of the build without JavaScript", async () => {
+  it("shows the built list without JavaScript", async () => {
     const site = await siteWith(listOf(mentionsAt(2, 1)), all(...mentionsAt(3, 2, 1)));
     const { page } = await opened(site.server.url, { javaScriptEnabled: false });
     await page.locator("li").last().waitFor();
 
-    expect(await shown(page)).toEqual(said(2, 1));
-    expect(site.questions()).toEqual([]);
+    expect(await shown(page)).toEqual(texts(2, 1));
+    expect(site.listRequests()).toEqual([]);
   });
 
   it("adds new mentions in order, and fires an event with their number", async () => {
     const site = await siteWith(listOf(mentionsAt(4, 2)), all(...mentionsAt(6, 5, 4, 3, 2)));
     const { page } = await openedUntil("live", site.server.url);
 
-    expect(await shown(page)).toEqual(said(6, 5, 4, 3, 2));
+    expect(await shown(page)).toEqual(texts(6, 5, 4, 3, 2));
     expect(await page.evaluate("counts")).toEqual([5]);
-    expect(site.questions()).toEqual([`/mentions.json?target=${encodeURIComponent(POST)}&limit=100`]);
+    expect(site.listRequests()).toEqual([`/mentions.json?target=${encodeURIComponent(POST)}&limit=100`]);
   });
 
   it.each(["<ol class=twtxt-mentions></ol>", ""])("fills an empty list: %j", async (list) => {
@@ -235,7 +235,7 @@ describeInChromium("<twtxt-mentions>", () => {
     const site = await siteWith(`${body}<script type="module" src="/twtxt-mentions.js"></script>`, all(mentionAt(1)));
     const { page } = await openedUntil("live", site.server.url);
 
-    expect(await shown(page)).toEqual(said(1));
+    expect(await shown(page)).toEqual(texts(1));
     expect(await page.locator("ol").count()).toBe(1);
     expect(await page.locator(".twtxt-none").isVisible()).toBe(false);
   });
@@ -258,13 +258,13 @@ describeInChromium("<twtxt-mentions>", () => {
     }));
     const { page } = await openedUntil("live", site.server.url);
 
-    expect(await shown(page)).toEqual(said(5, 3, 2, 1));
+    expect(await shown(page)).toEqual(texts(5, 3, 2, 1));
   });
 
   it.each([
     ["of a page", POST],
     ["of all", null],
-  ])("creates exactly the items that the build writes, white space included: in a list %s", async (_name, target) => {
+  ])("creates exactly the items that the build writes, including white space, in a list %s", async (_name, target) => {
     const types: MentionType[] = ["mention", "reply", "like", "repost", "bookmark"];
     const mentions = [
       ...types.map((type, minute) => mentionAt(minute, { type })).reverse(),
@@ -298,7 +298,7 @@ describeInChromium("<twtxt-mentions>", () => {
     const site = await siteWith(`<main>${listOf(mentions)}</main><aside>${listOf([])}</aside>`, all(...mentions));
     const { page } = await opened(site.server.url);
     await settled(page, 2);
-    // The build writes each item on a line of its own.
+    // The build writes each item on its own line.
     const parts = (where: string) =>
       page.evaluate(`document.querySelector("${where} twtxt-mentions").innerHTML.trim().replace(/>\\n</g, "><")`);
 
@@ -307,7 +307,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("aside .twtxt-heading").count()).toBe(5);
   });
 
-  it("shows one item for a twt with several mentions, the one that was received last", async () => {
+  it("shows one item for a twt with several mentions: the mention received last", async () => {
     const twt = { hash: "hashof5long5", hashV1: "hashof5" };
     const both = [
       mentionAt(5, { ...twt, received: "2026-01-02T04:00:00.000Z" }),
@@ -318,7 +318,7 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page } = await opened(site.server.url);
     await settled(page, 2);
 
-    expect(await shown(page)).toEqual(said(5, 2, 5, 2));
+    expect(await shown(page)).toEqual(texts(5, 2, 5, 2));
     expect(await page.locator(`[data-target="${FEED}"]`).count()).toBe(0);
   });
 
@@ -369,7 +369,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
   });
 
-  it("updates the link to the page that a mention is about", async () => {
+  it("updates the link to a mention's target page", async () => {
     const target = { target: FEED };
     const site = await siteWith(
       listOf([mentionAt(2, target), mentionAt(1)], { target: null }),
@@ -385,21 +385,21 @@ describeInChromium("<twtxt-mentions>", () => {
   });
 
   it.each([
-    ["there are none", [], all(), true],
-    ["the last one is gone", mentionsAt(1), all(), true],
-    ["one has come", [], all(mentionAt(1)), false],
-    ["it is not known", null, all(), true],
-    ["it is not known, nor can be", null, () => null, false],
-  ])("shows the text of an empty list on the page of all mentions, or not: %s", async (_name, built, json, isSaid) => {
+    ["shown: there are no mentions", [], all(), true],
+    ["shown: the last mention was deleted", mentionsAt(1), all(), true],
+    ["hidden: a mention has arrived", [], all(mentionAt(1)), false],
+    ["shown: the list was unknown to the build and is empty", null, all(), true],
+    ["hidden: the list is unknown and unavailable", null, () => null, false],
+  ])("has the text of an empty list on the page of all mentions, %s", async (_name, built, json, isVisible) => {
     const site = await siteWith(listOf(built, { target: null }), json);
     const { page } = await opened(site.server.url);
     await page.locator("twtxt-mentions[data-state]").waitFor({ state: "attached" });
 
-    expect(await page.locator(".twtxt-none").isVisible()).toBe(isSaid);
+    expect(await page.locator(".twtxt-none").isVisible()).toBe(isVisible);
     expect(await page.locator(".twtxt-none").textContent()).toBe("No mentions yet.");
   });
 
-  it("uses the words of the page", async () => {
+  it("uses the translations of the page", async () => {
     const list = listOf([]).replace(
       "<twtxt-mentions",
       `<twtxt-mentions data-text-mention="hat das erwähnt" data-text-mentions="Erwähnt von"`,
@@ -410,7 +410,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator(".twtxt-by").innerText()).toBe("bob 1 hat das erwähnt Jan 2, 2026");
   });
 
-  describe("text of other people", () => {
+  describe("text from other sites", () => {
     const evil = [
       mentionAt(5, {
         author: {
@@ -428,7 +428,7 @@ describeInChromium("<twtxt-mentions>", () => {
       }),
     ];
 
-    it("becomes only text and links to the web", async () => {
+    it("creates only text and links to the web", async () => {
       const site = await siteWith(listOf(mentionsAt(1)), all(...evil, mentionAt(1)));
       const { page, requests } = await openedUntil("live", site.server.url);
       const made = "li.h-cite:not(:last-child)";
@@ -447,7 +447,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
     });
 
-    it("becomes only the allowed elements, whatever HTML the site sends", async () => {
+    it("creates only the allowed elements, even from hostile HTML", async () => {
       const mentions = HOSTILE_TEXTS.map((text, index) =>
         mentionAt(index % 60, {
           source: `https://evil.example/${index}`,
@@ -507,44 +507,44 @@ describeInChromium("<twtxt-mentions>", () => {
       ],
       ["404 with a page", (_url, _request, response) => void response.writeHead(404).end("<!doctype html>")],
       ["a page", (_url, _request, response) => void response.end("<!doctype html><title>Hello</title>")],
-      ["cut off", (_url, _request, response) => void response.end(`{"mentions": [`)],
+      ["truncated JSON", (_url, _request, response) => void response.end(`{"mentions": [`)],
       ["a broken connection", (_url, request) => void request.socket.destroy()],
       ["null", () => null],
       ["another list", () => mentionsAt(3)],
-      ["no list of mentions", () => ({ mentions: {}, next: null })],
-      ["no end", () => ({ mentions: [] })],
+      ["mentions that are not a list", () => ({ mentions: {}, next: null })],
+      ["no field for the next page", () => ({ mentions: [] })],
       [
         "a mention without an author",
         () => ({ mentions: [mentionAt(3), { ...mentionAt(4), author: null }], next: null }),
       ],
-      ["a text that is none", () => ({ mentions: [{ ...mentionAt(3), text: { toString: 1 } }], next: null })],
+      ["a text that is not a string", () => ({ mentions: [{ ...mentionAt(3), text: { toString: 1 } }], next: null })],
       ["a second page that fails", listThen((_url, _request, response) => void response.writeHead(503).end())],
     ];
 
-    it.each(answers)("leaves the list of the build: %s", async (_name, json) => {
+    it.each(answers)("leaves the built list unchanged: %s", async (_name, json) => {
       const site = await siteWith(listOf(mentionsAt(2, 1)), json);
       const { page } = await openedUntil("offline", site.server.url);
 
-      expect(await shown(page)).toEqual(said(2, 1));
+      expect(await shown(page)).toEqual(texts(2, 1));
       expect(await page.evaluate("[counts, changes]")).toEqual([[], []]);
     });
 
     it("is requested with a timeout of ten seconds", async () => {
-      const asked = event();
+      const requested = event();
       const closed = event();
       const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
         response.on("close", () => closed.happen());
-        asked.happen();
+        requested.happen();
       });
       const { page } = await opened(site.server.url);
-      await asked.happened;
+      await requested.happened;
       await pass(page, 9_999);
       expect(await page.locator("[data-state]").count()).toBe(0);
       await pass(page, 1);
       await page.locator("[data-state=offline]").waitFor({ state: "attached" });
       await closed.happened;
 
-      expect(await shown(page)).toEqual(said(1));
+      expect(await shown(page)).toEqual(texts(1));
     });
   });
 
@@ -557,38 +557,38 @@ describeInChromium("<twtxt-mentions>", () => {
         const mentions = mentionsAt(start, start - 1).filter((_, index) => start - index > 0);
         return { mentions, next: start > 2 ? String(start - 2) : null };
       };
-    const askedFor = (questions: string[]) =>
-      questions.map((path) => new URL(path, "http://alice.example").searchParams.get("after"));
+    const cursorsOf = (requests: string[]) =>
+      requests.map((path) => new URL(path, "http://alice.example").searchParams.get("after"));
 
-    it("is read up to the first mention that the page has", async () => {
+    it("is read up to the first mention that the page already has", async () => {
       const site = await siteWith(listOf(mentionsAt(5, 4, 3)), pagesOf(8));
       const { page } = await openedUntil("live", site.server.url);
 
-      expect(await shown(page)).toEqual(said(8, 7, 6, 5, 4, 3));
-      expect(askedFor(site.questions())).toEqual([null, "6"]);
+      expect(await shown(page)).toEqual(texts(8, 7, 6, 5, 4, 3));
+      expect(cursorsOf(site.listRequests())).toEqual([null, "6"]);
     });
 
     it("is read for at most five pages", async () => {
       const site = await siteWith(listOf(mentionsAt(2)), pagesOf(40));
       const { page } = await openedUntil("live", site.server.url);
 
-      expect(await shown(page)).toEqual(said(40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 2));
-      expect(askedFor(site.questions())).toEqual([null, "38", "36", "34", "32"]);
+      expect(await shown(page)).toEqual(texts(40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 2));
+      expect(cursorsOf(site.listRequests())).toEqual([null, "38", "36", "34", "32"]);
     });
 
     it("leaves older mentions to the next page", async () => {
       const site = await siteWith(listOf(mentionsAt(4, 3), { target: null }), all(...mentionsAt(5, 4, 3, 2, 1)));
       const { page } = await openedUntil("live", site.server.url);
 
-      expect(await shown(page)).toEqual(said(5, 4, 3));
-      expect(site.questions()).toEqual(["/mentions.json?limit=100"]);
+      expect(await shown(page)).toEqual(texts(5, 4, 3));
+      expect(site.listRequests()).toEqual(["/mentions.json?limit=100"]);
     });
 
-    it("shows older mentions that were held until now under their post", async () => {
+    it("adds older mentions that were held until now to their post", async () => {
       const site = await siteWith(listOf(mentionsAt(4, 3)), all(...mentionsAt(4, 3, 2, 1)));
       const { page } = await openedUntil("live", site.server.url);
 
-      expect(await shown(page)).toEqual(said(4, 3, 2, 1));
+      expect(await shown(page)).toEqual(texts(4, 3, 2, 1));
     });
 
     it("is not updated on its second page", async () => {
@@ -596,8 +596,8 @@ describeInChromium("<twtxt-mentions>", () => {
       const site = await siteWith(`${second}${listOf(mentionsAt(4))}`, all(...mentionsAt(5, 4)));
       const { page } = await openedUntil("live", site.server.url);
 
-      expect(await shown(page)).toEqual(said(1, 5, 4));
-      expect(site.questions()).toHaveLength(1);
+      expect(await shown(page)).toEqual(texts(1, 5, 4));
+      expect(site.listRequests()).toHaveLength(1);
       expect(await page.locator("[data-page]").getAttribute("data-state")).toBeNull();
     });
   });
@@ -612,52 +612,52 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page } = await opened(site.server.url);
     await settled(page, 2);
 
-    expect(await page.locator("main .p-content").allInnerTexts()).toEqual(said(2, 1));
-    expect(await page.locator("aside .p-content").allInnerTexts()).toEqual(said(7));
+    expect(await page.locator("main .p-content").allInnerTexts()).toEqual(texts(2, 1));
+    expect(await page.locator("aside .p-content").allInnerTexts()).toEqual(texts(7));
   });
 
-  it("is requested again when the page becomes visible, at most once a minute, and changes are announced", async () => {
+  it("requests its list again when the page becomes visible, at most once a minute, and announces changes", async () => {
     const site = await siteWith(listOf(mentionsAt(1)), all(...mentionsAt(2, 1)));
     const { page } = await openedUntil("live", site.server.url);
     const isLive = page.locator("twtxt-mentions[aria-live=polite]");
     expect(await isLive.count()).toBe(0);
     await pass(page, MINUTE);
     await look(page, "hidden");
-    expect(await page.evaluate("asked")).toBe(1);
+    expect(await page.evaluate("requestCount")).toBe(1);
     await look(page);
     await settled(page, 2);
     await pass(page, MINUTE - 1);
     await look(page);
-    expect(await page.evaluate("asked")).toBe(2);
+    expect(await page.evaluate("requestCount")).toBe(2);
     site.json = all(...mentionsAt(3, 2, 1));
     await pass(page, 1);
     await look(page);
     await settled(page, 3);
 
-    expect(await shown(page)).toEqual(said(3, 2, 1));
+    expect(await shown(page)).toEqual(texts(3, 2, 1));
     expect(await isLive.count()).toBe(1);
-    expect(site.questions()).toHaveLength(3);
+    expect(site.listRequests()).toHaveLength(3);
   });
 
-  it("cancels its request when it leaves the page, and sends a new one when it returns", async () => {
-    const asked = event();
+  it("cancels its request when it is removed from the page, and sends a new one when it is inserted again", async () => {
+    const requested = event();
     const closed = event();
     const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
       response.on("close", () => closed.happen());
-      asked.happen();
+      requested.happen();
     });
     const { page } = await opened(site.server.url);
-    await asked.happened;
+    await requested.happened;
     await page.evaluate(`(globalThis.list = document.querySelector("twtxt-mentions")).remove()`);
     await closed.happened;
     await pass(page, MINUTE);
     await look(page);
-    expect(await page.evaluate("[asked, list.dataset.state ?? null]")).toEqual([1, null]);
+    expect(await page.evaluate("[requestCount, list.dataset.state ?? null]")).toEqual([1, null]);
     site.json = all(...mentionsAt(2, 1));
     await page.evaluate("document.body.append(list)");
     await settled(page, 1);
 
-    expect(await shown(page)).toEqual(said(2, 1));
+    expect(await shown(page)).toEqual(texts(2, 1));
     expect(await page.locator("[data-state=live]").count()).toBe(1);
   });
 
@@ -682,7 +682,7 @@ describeInChromium("<twtxt-mentions>", () => {
     });
     const { page } = await openedUntil("live", server.url);
 
-    expect(await shown(page)).toEqual(said(2, 1));
+    expect(await shown(page)).toEqual(texts(2, 1));
     expect(await page.locator("ol").count()).toBe(1);
     const order = server.asked.map((path) => path.replace(/\?.*/, "")).filter((path) => path !== "/favicon.ico");
     expect(order).toEqual(["/", "/twtxt-mentions.js", "/rest", "/mentions.json"]);
@@ -726,7 +726,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       .replaceAll("> <", "><")
       .trim();
 
-  it("gives the same DOM as the build, from an older page and from the same one", async () => {
+  it("creates the same DOM as the build, from an older page and from an equal one", async () => {
     const older: Timeline = { updated: "2026-01-02T03:00:00Z", twts: [twtAt(1), twtAt(0)], unread: [] };
     const pages = [];
     for (const timeline of [older, whole]) {
@@ -748,7 +748,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     expect(pages[1]).toBe(await domOf(page));
   });
 
-  it("keeps the page of a build that is newer than the list", async () => {
+  it("keeps the built list if it is newer than the site's list", async () => {
     const site = await siteWith(pageOf(whole), () => ({
       ...whole,
       updated: "2026-01-02T03:59:59Z",
@@ -764,7 +764,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     ["before the build", "2026-01-02T02:00:00Z", ["bob 4", "bob 1", "bob 3", "bob 5"]],
     ["after the build", "2026-01-02T03:59:00Z", ["bob 4"]],
   ])(
-    "has the newer twts of a feed that the host cannot read, with the own replies: last read %s",
+    "keeps newer twts of a feed that the host cannot read, with the author's replies: last read %s",
     async (_, lastRead, names) => {
       const dave = { name: "bob 4", url: "https://dave.example/tw.txt", photo: null };
       const other = twtAt(4, { source: "https://dave.example/tw.txt#:~:text=2026-01-02T03:04:00Z", author: dave });
@@ -785,14 +785,14 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     ["an error", (_url, _request, response) => void response.writeHead(500).end()],
     ["a list of mentions", () => ({ mentions: [], next: null })],
     ["a twt without an author", () => ({ ...whole, twts: [{ ...own, author: null }] })],
-  ] satisfies [string, Json][])("keeps the page of the build for %s", async (_, json) => {
+  ] satisfies [string, Json][])("keeps the built list if the response is %s", async (_, json) => {
     const site = await siteWith(pageOf(whole), json);
     const { page } = await openedUntil("offline", site.server.url);
     expect(await page.locator("li.h-cite").count()).toBe(4);
     expect(await page.locator(".twtxt-unread li").count()).toBe(1);
   });
 
-  it("has only the allowed elements and links, whatever the site sends", async () => {
+  it("creates only the allowed elements and links, even from hostile HTML", async () => {
     const twts = HOSTILE_TEXTS.map((text, index) =>
       twtAt(index % 60, {
         source: `https://evil.example/${index}`,
