@@ -1,4 +1,4 @@
-// test/client/attacks.test.tsx: pages of others against the client, in a real Chromium.
+// test/client/attacks.test.tsx: attacks by other pages on the client, in a real Chromium.
 import { pathToFileURL } from "node:url";
 import { Hono } from "hono";
 import type { BrowserContext } from "playwright-core";
@@ -18,7 +18,7 @@ import { noticed } from "./notice.js";
 
 const OTHER_SITE = "http://evil.example/";
 
-/** A client with one room that counts, and a browser that has opened it. */
+/** A client with one room that counts requests, and a browser that has opened it. */
 async function openedClient() {
   const counted = { actions: 0 };
   const room: CreateRoom = ({ notices }) => {
@@ -48,7 +48,7 @@ async function openedClient() {
 }
 
 describeInChromium("the client in a browser", () => {
-  it("opens by its link, leaves no token in the address bar or the history, and does what its forms say", async () => {
+  it("opens with its link, leaves no token in the address bar or the history, and performs the actions of its forms", async () => {
     const { client, context, tab, counted } = await openedClient();
     expect(await tab.evaluate("document.cookie")).toBe("");
     await tab.getByRole("button", { name: "Count" }).click();
@@ -60,7 +60,7 @@ describeInChromium("the client in a browser", () => {
     await context.close();
   });
 
-  it("opens by a file, which only its owner can read", async () => {
+  it("opens through a file that only its owner can read", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const { target, end } = await linkFile(client.link);
     const tab = await openTab();
@@ -69,7 +69,7 @@ describeInChromium("the client in a browser", () => {
     await end();
   });
 
-  it("opens by a link on a page of another site", async () => {
+  it("opens through a link on a page of another site", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
@@ -80,7 +80,7 @@ describeInChromium("the client in a browser", () => {
     await context.close();
   });
 
-  it("runs no script of a mention, and sends no request to another host", async () => {
+  it("runs no scripts from a mention, and sends no requests to other hosts", async () => {
     const mentions = HOSTILE_TEXTS.map(hostileMention);
     const room: CreateRoom = () => {
       const routes = new Hono<ClientEnv>();
@@ -107,7 +107,7 @@ describeInChromium("the client in a browser", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("lets a page of another port, or another site, neither post forms, nor read, nor frame, nor load anything", async () => {
+  it("prevents pages of other ports and sites from posting forms, and from reading, framing or loading anything", async () => {
     const { client, context, counted } = await openedClient();
     const attack = await loopbackServer((_, response) => {
       response.setHeader("content-type", "text/html");
@@ -137,7 +137,7 @@ describeInChromium("the client in a browser", () => {
   });
 });
 
-/** A mention with the same text wherever a stranger can put one. */
+/** A mention with the same text in each field that its sender controls. */
 function hostileMention(text: string, index: number): ManagedMention {
   const id = index.toString(16).padStart(32, "0");
   const source = `https://eve.example/${encodeURIComponent(text.toWellFormed())}${index % 2 ? "" : "#:~:text=x"}`;
@@ -152,7 +152,7 @@ function hostileMention(text: string, index: number): ManagedMention {
   };
 }
 
-/** Shows a page at another site, without a server. */
+/** Shows a page of another site, without a server. */
 async function showSite(context: BrowserContext, html: string): Promise<void> {
   await context.route(OTHER_SITE, (route) => route.fulfill({ contentType: "text/html", body: html }));
 }

@@ -1,4 +1,4 @@
-// test/client/client.ts: the local web client in this process, and requests to it as a browser or an attacker sends them.
+// test/client/client.ts: runs the local web client in this process, and sends it requests as a browser or an attacker would.
 import { request as httpRequest } from "node:http";
 import { Hono } from "hono";
 import { readAsset } from "../../build/plugin-from-source.js";
@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((client) => client.close()));
 });
 
-/** What a request sends in addition to, or instead of, what a browser sends. */
+/** The method, headers and body of a request. */
 export interface Sent {
   method?: string;
   headers?: Record<string, string>;
@@ -32,11 +32,11 @@ export interface ClientUnderTest {
   origin: string;
   /** The link that opens it once. */
   link: string;
-  /** The links that it has shown since its start. */
+  /** The links that it has printed since its start. */
   announced: string[];
-  /** What it has written to the terminal. */
-  said: string[];
-  /** Sends exactly these headers. */
+  /** The lines that it has printed to the terminal. */
+  printed: string[];
+  /** Sends a request with exactly these headers. */
   ask(path: string, sent?: Sent): Promise<Got>;
   /** Opens the link. @returns the cookie */
   open(link?: string): Promise<string>;
@@ -54,17 +54,17 @@ export interface ClientSetup {
   now?: Clock;
 }
 
-/** A room that needs no site. */
+/** A room that works without a site. */
 export const quietRoom: CreateRoom = () => {
   const routes = new Hono<ClientEnv>();
   routes.get("/", (c) => c.render("Nothing to see.", { title: "Quiet" }));
   return { title: "Quiet", path: "/quiet", icon: "M5 5h14", keys: [], routes };
 };
 
-/** A client of the site in a folder, with all rooms by default. */
+/** Starts a client for the site in a folder, with all rooms by default. */
 export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {
   const announced: string[] = [];
-  const said: string[] = [];
+  const printed: string[] = [];
   const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS, hosts = [], now = Date.now } = setup;
   const client = await startClient({
     port: 0,
@@ -72,7 +72,7 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
       environment,
       folder,
       now,
-      say: (line) => void said.push(line),
+      say: (line) => void printed.push(line),
       ended: () => new Promise<void>(() => {}),
     },
     choice: { as: undefined, identity: undefined, settings: undefined, url, "allow-private-host": hosts },
@@ -83,7 +83,7 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
   });
   running.push(client);
   const origin = `http://127.0.0.1:${client.port}`;
-  const ask = (path: string, sent: Sent = {}) => asked(client.port, path, sent);
+  const ask = (path: string, sent: Sent = {}) => sendRequest(client.port, path, sent);
   const open = async (link = client.link) => {
     const { headers } = await ask(link.slice(origin.length));
     return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
@@ -92,11 +92,11 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
     running.splice(running.indexOf(client), 1);
     return client.close();
   };
-  return { origin, link: client.link, announced, said, ask, open, close };
+  return { origin, link: client.link, announced, printed, ask, open, close };
 }
 
-/** `fetch` would not send another `Host` or `Origin`. */
-function asked(port: number, path: string, { method = "GET", headers = {}, body }: Sent): Promise<Got> {
+/** Sends a request without `fetch`, which cannot set `Host` or `Origin`. */
+function sendRequest(port: number, path: string, { method = "GET", headers = {}, body }: Sent): Promise<Got> {
   return new Promise((resolve, reject) => {
     const hasLength = body !== undefined && headers["transfer-encoding"] === undefined;
     const length = !hasLength ? {} : { "content-length": String(Buffer.byteLength(body)) };

@@ -4,7 +4,7 @@ import { startedClient } from "./client.js";
 
 const LINK = /<a href="(\/\w+)"[^>]*>.*?<span class="room">(\w+)<\/span>/gs;
 
-it("docs/client.md lists the keys of each room, as the pages do", async () => {
+it("docs/client.md lists the same keys for each room as the pages", async () => {
   const client = await startedClient();
   const cookie = await client.open();
   const rows = new Set<string>();

@@ -1,8 +1,8 @@
-// test/client/files-below.ts: what programs leave on the disk.
+// test/client/files-below.ts: reads all files in a folder.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The bytes of all files below a folder, as text. */
+/** The contents of all files below a folder, as text. */
 export function textsIn(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
   return entries

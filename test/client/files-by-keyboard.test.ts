@@ -1,4 +1,4 @@
-// test/client/files-by-keyboard.test.ts: the room of files in a real Chromium, by keyboard, drop and paste.
+// test/client/files-by-keyboard.test.ts: the room of files in a real Chromium, with keyboard, drop and paste.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ interface OpenRoom {
   tab: Page;
   /** URLs of requests to other hosts. */
   left: string[];
-  /** Writes a file on the machine of the author. @returns its path */
+  /** Writes a file on the author's machine. @returns its path */
   file(name: string, content: string | Uint8Array): string;
 }
 
@@ -48,7 +48,7 @@ async function opened(client: ClientUnderTest): Promise<OpenRoom> {
 }
 
 describeInChromium("the room of files, in a browser", () => {
-  it("shows hostile names, SVG and long names as text; nothing runs or leaves; axe finds nothing, and it fits", async () => {
+  it("shows hostile names, SVG and long names as text, without running scripts or sending requests; fits, and axe finds no violations", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;
     const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
@@ -91,7 +91,7 @@ describeInChromium("the room of files, in a browser", () => {
     expect(left).toEqual([]);
   });
 
-  it("by keyboard: uploads files with progress, pauses, resumes, cancels; copies, publishes, and finds a tampered file", async () => {
+  it("by keyboard, uploads files with progress, pauses, resumes and cancels; copies, publishes, and detects a tampered file", async () => {
     const { blog, client, line, tamper } = await filesSite();
     const { tab, file } = await opened(client);
     const press = (...keys: string[]) =>
@@ -105,7 +105,7 @@ describeInChromium("the room of files, in a browser", () => {
       }
       throw new Error(`No item has the text ${text}.`);
     };
-    /** Presses a key that leads to a page, and waits for it and its script. */
+    /** Presses a key that opens a page, and waits for the page and its script. */
     const follow = (key: string) => Promise.all([tab.waitForEvent("load"), press(key)]);
     const item = (name: string) => tab.locator("#upload-items [data-item]").filter({ hasText: name });
 
@@ -116,7 +116,7 @@ describeInChromium("the room of files, in a browser", () => {
       await press("Tab", "Enter");
     };
     line.hold();
-    // More than the buffers of a held connection take.
+    // More than the buffers of a paused connection can store.
     await upload(file("talk.bin", Buffer.alloc(12 * MIB)), file("unwanted.bin", Buffer.alloc(11 * MIB, 1)));
     await expect
       .poll(() => item("talk.bin").locator("progress").getAttribute("value").then(Number))
@@ -192,7 +192,7 @@ describeInChromium("the room of files, in a browser", () => {
     expect(readdirSync(join(blog.folder, "data/eleventy-twtxt/work"), { recursive: true })).toHaveLength(1);
   });
 
-  it("shows the text to paste only once the clipboard has refused it, and no picture of a sealed text", async () => {
+  it("shows the text to copy only after the clipboard has refused it, and no picture for a sealed text", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;
     alice.machine.write("letter.pdf", "%PDF-1.7");
@@ -207,7 +207,7 @@ describeInChromium("the room of files, in a browser", () => {
     expect(await tab.locator("#announced").innerText()).toContain("Copy the text under “Text to paste”");
   });
 
-  it("uploads what is dropped on the page or pasted, with the visibility that was chosen", async () => {
+  it("uploads dropped and pasted files with the chosen visibility", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { folder } = alice.machine;
     const client = await startedClient({ rooms: [filesRoom], folder, environment: alice.environment });
@@ -232,7 +232,7 @@ describeInChromium("the room of files, in a browser", () => {
   });
 });
 
-/** A picture of one color. */
+/** A single-color picture. */
 function picture(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(type), data]);

@@ -1,4 +1,4 @@
-// test/client/files-site.ts: Alice's site with blobs as `serve` runs it, behind a connection that can be held, and her client.
+// test/client/files-site.ts: Alice's client, and her site with blobs as `serve` runs it, behind a connection that can be paused.
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesRoom } from "../../plugin/client/files/files-room.js";

@@ -1,4 +1,4 @@
-// test/client/files.test.ts: the room of files, without script, against real sites on loopback.
+// test/client/files.test.ts: the room of files without JavaScript, with real sites on loopback.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,9 +16,9 @@ interface OpenedFiles extends Visitor {
   alice: BlobAuthor;
   /** The text of the page. */
   shown(): Promise<string>;
-  /** Submits the form for uploads, as a browser without script does. */
+  /** Submits the upload form as a browser without JavaScript does. */
   put(files: readonly File[], fields?: Record<string, string>): Promise<Got>;
-  /** The page once all uploads have ended. */
+  /** The page after all uploads have ended. */
   uploaded(): Promise<string>;
 }
 
@@ -36,7 +36,7 @@ async function openedFiles(blobs?: Parameters<typeof blobAuthors>[1]): Promise<O
     client,
     alice,
     shown,
-    // Browsers send a file without a name if none is chosen.
+    // If no file is chosen, browsers send a file without a name.
     put: async (files, fields = { visibility: "private", clean: "yes" }) => {
       const chosen = files.length > 0 ? files : [new File([], "")];
       const parts = chosen.map(async (file) => ({
@@ -53,7 +53,7 @@ async function openedFiles(blobs?: Parameters<typeof blobAuthors>[1]): Promise<O
   };
 }
 
-/** Requests of a kind wait at the site until they are let through. */
+/** Makes requests of one kind wait at the site until they are released. */
 function heldBack(alice: BlobAuthor, method: string): { letThrough(): void; isReached: Promise<void> } {
   let letThrough = () => {};
   let reach = () => {};
@@ -73,9 +73,9 @@ function heldBack(alice: BlobAuthor, method: string): { letThrough(): void; isRe
   return { letThrough, isReached };
 }
 
-/** With a place in its metadata. */
+/** A picture with a location in its metadata. */
 const PHOTO = new URL("../pictures/files/phone.jpg", import.meta.url);
-/** Larger than what connections on this machine hold. */
+/** Larger than the buffers of connections on this machine. */
 const LARGE = new File([Buffer.alloc(8 * 2 ** 20)], "large.bin");
 
 function workFiles({ machine }: BlobAuthor): string[] {
@@ -84,7 +84,7 @@ function workFiles({ machine }: BlobAuthor): string[] {
 }
 
 describe("the room of files", () => {
-  it("uploads files without script: private, unless the author chose another kind", async () => {
+  it("uploads files without JavaScript: private, unless the author chooses another visibility", async () => {
     const { put, uploaded, alice } = await openedFiles();
     expect((await put([new File(["a list"], "list.txt"), new File([PNG], "quince.png")])).text).toContain("2 files");
     const page = await uploaded();
@@ -101,12 +101,12 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toHaveLength(1);
   });
 
-  it("says that no file was chosen", async () => {
+  it("shows that no file was chosen", async () => {
     const { put } = await openedFiles();
     expect((await put([])).text).toContain("No file was chosen.");
   });
 
-  it("stores files under valid names, whatever the browser sends", async () => {
+  it("stores files under valid names, even if the browser sends invalid ones", async () => {
     const { put, uploaded, alice } = await openedFiles();
     const names = [
       "../../up.txt",
@@ -131,7 +131,7 @@ describe("the room of files", () => {
     ]);
   });
 
-  it("removes the location from pictures, unless the author keeps it", async () => {
+  it("removes the location from pictures, unless the author chooses to keep it", async () => {
     const { put, uploaded, alice } = await openedFiles();
     const photo = readFileSync(PHOTO);
     await put([new File([photo], "photo.jpg")]);
@@ -143,7 +143,7 @@ describe("the room of files", () => {
     expect((await alice.listed()).map(({ key }) => key)).toContain(sha256(photo));
   });
 
-  it("asks before it makes a file public, and makes it private again", async () => {
+  it("makes a file public after a confirmation, and private again", async () => {
     const { alice, get, submit, shown } = await openedFiles();
     alice.machine.write("list.txt", "a list");
     await alice.blob("put", "list.txt");
@@ -156,7 +156,7 @@ describe("the room of files", () => {
     expect(await alice.listed()).toMatchObject([{ public: false }]);
   });
 
-  it("renames a file, and deletes it when asked again", async () => {
+  it("renames a file, and deletes it after a confirmation", async () => {
     const { alice, get, submit } = await openedFiles();
     alice.machine.write("list.txt", "a list");
     await alice.blob("put", "list.txt");
@@ -170,7 +170,7 @@ describe("the room of files", () => {
     expect(await alice.listed()).toEqual([]);
   });
 
-  it("shows pictures as pictures, also sealed ones; SVG and HTML are only saved", async () => {
+  it("shows pictures, also sealed ones, and offers SVG and HTML only as downloads", async () => {
     const { alice, get } = await openedFiles();
     alice.machine.write("evil.svg", "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>");
     writeFileSync(join(alice.machine.folder, "quince.png"), PNG);
@@ -194,7 +194,7 @@ describe("the room of files", () => {
     await expect.poll(() => workFiles(alice)).toHaveLength(1);
   });
 
-  it("shows no picture that is damaged or has too many pixels, as the rooms of messages and of the timeline do", async () => {
+  it("shows no picture that is damaged or has too many pixels, like the rooms of messages and the timeline", async () => {
     const { alice, get } = await openedFiles();
     const bomb = Buffer.from(PNG);
     bomb.writeUInt32BE(30_000, 16);
@@ -209,7 +209,7 @@ describe("the room of files", () => {
     }
   });
 
-  it("shows the kind of a sealed file that turns out to be no picture, and who can read it", async () => {
+  it("shows the type and the readers of a sealed file that is not a picture", async () => {
     const { alice, get, shown } = await openedFiles();
     alice.machine.write("letter.pdf", "%PDF-1.7");
     await alice.blob("put", "--encrypt", "letter.pdf");
@@ -226,7 +226,7 @@ describe("the room of files", () => {
     );
   });
 
-  it("saves a sealed file opened, under its own name, which the page shows from then on", async () => {
+  it("downloads a sealed file decrypted under its own name, which the page shows from then on", async () => {
     const { alice, get, shown } = await openedFiles();
     alice.machine.write("secret; plan.txt", "meet me");
     await alice.blob("put", "--encrypt", "secret; plan.txt");
@@ -239,7 +239,7 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toHaveLength(1);
   });
 
-  it("leaves nothing of a file on the disk that it has sealed, shown and saved", async () => {
+  it("leaves no data on the disk of a file that it has sealed, shown and downloaded", async () => {
     const { alice, get, put, uploaded } = await openedFiles();
     const picture = Buffer.concat([PNG, Buffer.from("plaintext-of the plan")]);
     await put([new File([picture], "plan.png")], { visibility: "sealed" });
@@ -251,7 +251,7 @@ describe("the room of files", () => {
     expect(texts.filter((text) => /plaintext-of|plan\.png/.test(text))).toEqual([]);
   });
 
-  it("pauses an upload, goes on with it, and cancels another, which leaves nothing", async () => {
+  it("pauses and resumes an upload, and cancels another, which leaves no data", async () => {
     const { alice, client, cookie, csrf, get, submit, uploaded, shown } = await openedFiles();
     const site = heldBack(alice, "PUT");
     const [large, unwanted] = [randomUUID(), randomUUID()];
@@ -272,7 +272,7 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toHaveLength(1);
   });
 
-  it("403 for uploads without the token of the session, and stores nothing", async () => {
+  it("403: stores no uploads without the token of the session", async () => {
     const { alice, client, cookie } = await openedFiles();
     for (const csrf of ["", "A".repeat(43)]) {
       expect(await addFile({ client, cookie, csrf }, new File(["a list"], "list.txt"))).toBe(403);
@@ -291,7 +291,7 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it("says why an upload failed, and tries again", async () => {
+  it("shows why an upload failed, and retries it", async () => {
     const { alice, get, put, uploaded, submit } = await openedFiles();
     await alice.stop();
     await put([new File(["a list"], "list.txt")]);
@@ -305,7 +305,7 @@ describe("the room of files", () => {
     expect(workFiles(alice)).toHaveLength(1);
   });
 
-  it("lists an upload until its file is in the grid and its result was shown; one that failed until the list is cleared", async () => {
+  it("lists an upload until its file is in the grid and its result was shown, and a failed one until the list is cleared", async () => {
     const { alice, get, put, submit } = await openedFiles();
     const listed = async () => {
       const { text } = await get("/files");
@@ -327,7 +327,7 @@ describe("the room of files", () => {
     expect(await listed()).toEqual([]);
   });
 
-  it("says what to do when the quota, or the size of a file, is exceeded", async () => {
+  it("shows what to do when the quota or the size limit of a file is exceeded", async () => {
     const { put, uploaded, client, cookie, csrf } = await openedFiles({ count: 1, maxMegabytes: 1 });
     await put([new File(["one"], "one.txt")]);
     await uploaded();
@@ -339,7 +339,7 @@ describe("the room of files", () => {
     expect(await uploaded()).toContain("maxMegabytes: 8");
   });
 
-  it("says why there is no list, and lists the files when the site is back", async () => {
+  it("shows why the list is unavailable, and lists the files when the site is back", async () => {
     const { alice, shown } = await openedFiles();
     await alice.stop();
     expect(await shown()).toContain("Check that the site is running");
@@ -347,7 +347,7 @@ describe("the room of files", () => {
     expect(await shown()).toContain("No files yet.");
   });
 
-  it("says what to do when the site has another key", async () => {
+  it("shows what to do when the site has another key", async () => {
     const { alice, put, uploaded } = await openedFiles();
     alice.operator = async () =>
       new Response(JSON.stringify({ detail: "Not yours." }), {
@@ -358,7 +358,7 @@ describe("the room of files", () => {
     expect(await uploaded()).toMatch(/The site has a different key: check its option .*The site has a different key/);
   });
 
-  it("shows metadata that a hostile site has made up as text on one line", async () => {
+  it("shows forged metadata of a hostile site as text on one line", async () => {
     const { alice, get, shown } = await openedFiles();
     alice.machine.write("list.txt", "a list");
     await alice.blob("put", "list.txt");
@@ -391,7 +391,7 @@ describe("the room of files", () => {
     expect(shownText((await get("/files?page=9")).text)).toContain("Page 2 of 2");
   });
 
-  it("says how to turn blobs on at a site without them", async () => {
+  it("shows how to turn on blobs for a site without them", async () => {
     const { alice } = await blobAuthors(["alice"], false);
     const client = await startedClient({
       rooms: [filesRoom],
@@ -402,7 +402,7 @@ describe("the room of files", () => {
     expect(page.text).toContain("set the options blobs: true and host: ");
   });
 
-  it("deletes what a killed client left, and its own files when it ends", async () => {
+  it("deletes the files of a killed client, and its own files when it ends", async () => {
     const { alice, client, put, uploaded } = await openedFiles();
     await alice.stop();
     await put([new File(["a list"], "list.txt")]);
@@ -420,7 +420,7 @@ describe("the room of files", () => {
     await expect.poll(() => existsSync(left)).toBe(false);
   });
 
-  it("verifies all files, and says which one is wrong, why, and what to do", async () => {
+  it("verifies all files, and shows which one is wrong, why, and what to do", async () => {
     const { alice, submit, shown, uploaded } = await openedFiles();
     for (const name of ["one.txt", "two.txt"]) {
       alice.machine.write(name, name);
@@ -444,7 +444,7 @@ describe("the room of files", () => {
   });
 });
 
-/** Uploads a file as the script does. @returns the status */
+/** Uploads a file as the page's script does. @returns the status */
 async function addFile(
   { client, cookie, csrf }: Pick<OpenedFiles, "client" | "cookie" | "csrf">,
   file: File,

@@ -27,7 +27,7 @@ function rooms(given: Partial<Record<string, Partial<Room>>> = {}): CreateRoom[]
 }
 
 describe("the navigation", () => {
-  it("says how much is new in each room, with a word for screen readers, and nothing for none", async () => {
+  it("shows the number of new items in each room, with a label for screen readers, and no number for zero", async () => {
     const news = (count: number, what: string) => ({ news: (): News => ({ count, what }) });
     const client = await startedClient({
       rooms: rooms({ Timeline: news(120, "new"), Mentions: news(3, "held"), Messages: news(0, "unread") }),
@@ -36,7 +36,7 @@ describe("the navigation", () => {
     expect(shownText(text)).toContain("Timeline 99+ new Write Mentions 3 held Messages Files Health");
   });
 
-  it("does not wait for a number, and shows it once it is known", async () => {
+  it("does not wait for a number of new items, and shows it once it is known", async () => {
     const asked: ((count: number) => void)[] = [];
     const ending = new AbortController();
     const read = () => new Promise<number>((resolve) => asked.push(resolve));
@@ -70,7 +70,7 @@ describeInChromium("the frame of the client, in a browser", () => {
     await expectFits(tab, "frame");
   });
 
-  it("lists the keys that do something on the page", async () => {
+  it("lists the keys that have an effect on the page", async () => {
     const routes = new Hono<ClientEnv>();
     const item = '<ul><li data-item tabindex="-1"><button data-key="a">Approve</button></li></ul>';
     routes.get("/", (c) => c.render("", { title: "Mentions" }));

@@ -25,14 +25,14 @@ async function pageOfCheck(visitor: Visitor): Promise<string> {
   });
 }
 
-/** The client of a site that `doctor` can check. */
+/** Starts the client of a site that `doctor` can check. */
 function clientOf(site: Awaited<ReturnType<typeof checkedSite>>) {
   const { folder } = sourceFolder(site);
   return startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder), hosts: [site.host] });
 }
 
 describe("the room of health", () => {
-  it("checks the site as doctor does, only when it is asked to, and says what to do", async () => {
+  it("checks the site as doctor does, only on request, and shows what to do", async () => {
     const site = await checkedSite({
       handlers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
@@ -55,7 +55,7 @@ describe("the room of health", () => {
     expect(page.slice(page.indexOf("checks passed"))).toContain(`${site.feedUrl} is a feed with 2 twts`);
   });
 
-  it("says that it checks, and only without scripts that the page does not change by itself", async () => {
+  it("shows a running check, and only without JavaScript that the page must be reloaded", async () => {
     let answered = () => {};
     const isAnswered = new Promise<void>((resolve) => (answered = resolve));
     const site = await checkedSite({
@@ -74,7 +74,7 @@ describe("the room of health", () => {
     answered();
   });
 
-  it("shows what to type as code, and recognizes the rate limit of the check before", async () => {
+  it("shows commands as code, and recognizes a rate limit that the previous check caused", async () => {
     const site = await checkedSite();
     const client = await clientOf(site);
     const visitor = await visitorOf(client, "/health");
@@ -85,7 +85,7 @@ describe("the room of health", () => {
     );
   });
 
-  it("shows what was sent since the last build and before, and versions", async () => {
+  it("shows versions, and the mentions sent before and since the last build", async () => {
     const bob = await neighbour();
     const blog = site();
     const store = new FileStore(join(blog.folder, ALICES_DATA));
@@ -113,7 +113,7 @@ describe("the room of health", () => {
     );
   });
 
-  it("says where the facts of a site on Netlify are", async () => {
+  it("shows where to find the data of a site on Netlify", async () => {
     const blog = site({ host: "netlify" });
     const client = await startedClient({
       rooms: [healthRoom],
@@ -125,7 +125,7 @@ describe("the room of health", () => {
     expect(page).toMatch(/Data in Netlify Blobs, .* eleventy-plugin-twtxt \S+ Node\.js \S+ /);
   });
 
-  it("says that the network is down, and what to do", async () => {
+  it("shows that the network is down, and what to do", async () => {
     const { folder } = site({ feedUrl: "http://alice.invalid/twtxt.txt" });
     const client = await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder) });
     const page = await pageOfCheck(await visitorOf(client, "/health"));
@@ -136,7 +136,7 @@ describe("the room of health", () => {
 });
 
 describeInChromium("the room of health, in a browser", () => {
-  it("is checked by key, fits all widths, and axe finds nothing", async () => {
+  it("starts a check with a key, fits all widths, and axe finds no violations", async () => {
     const site = await checkedSite({
       handlers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
@@ -154,7 +154,7 @@ describeInChromium("the room of health, in a browser", () => {
     await expectFits(tab, "health-passed");
   });
 
-  it("says that the client was ended, and how to go on", async () => {
+  it("shows that the client has ended, and how to continue", async () => {
     const { folder } = site();
     const client = await startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder) });
     const tab = await openTab();

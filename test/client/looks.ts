@@ -1,12 +1,12 @@
-// test/client/looks.ts: how pages of the client look in a browser.
+// test/client/looks.ts: checks the appearance of the client's pages in a browser.
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { COLOR_RULES, violationsIn } from "../helpers/chromium.js";
 
 /**
- * Whether axe finds nothing, and nothing is wider than the screen, in light and dark and at all widths.
+ * Checks that axe finds no violations and no page is wider than the screen, in light and dark mode and at all widths.
  *
- * @param name - of the screenshots in the folder SCREENSHOTS, if there is one
+ * @param name - the name of the screenshots in the folder of the environment variable SCREENSHOTS, if it is set
  */
 export async function expectFits(tab: Page, name: string): Promise<void> {
   for (const [colorScheme, rules] of [

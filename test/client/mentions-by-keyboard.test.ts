@@ -1,4 +1,4 @@
-// test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, by keyboard alone.
+// test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, with only the keyboard.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { describeInChromium } from "../helpers/chromium.js";
@@ -13,13 +13,13 @@ const TWTS = {
   "2026-11-19T18:40:03Z": "cheese!",
 };
 
-/** The text of the item that has the focus. */
+/** The text of the focused item. */
 function focused(tab: Page): Promise<string> {
   return tab.locator("[data-item]:focus .p-content").innerText();
 }
 
 describeInChromium("the room of mentions, by keyboard", () => {
-  it("approves, undoes, rejects and forgets, and axe finds nothing on any page", async () => {
+  it("approves, undoes, rejects and forgets, and axe finds no violations on any page", async () => {
     const { bob, client, shown } = await moderatedSite(TWTS);
     const tab = await openTab();
     const left: string[] = [];
@@ -42,7 +42,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await noticed(tab, "Approved: the mention by bob.");
     expect(await inNavigation()).toMatch(/2\s+held/);
     expect(await shown()).toEqual([bob.twt("2026-11-19T18:40:02Z")]);
-    // The one that took its place.
+    // The next item takes its place.
     expect(await focused(tab)).toContain("the first frost");
     await expect.poll(() => tab.getByRole("status").innerText()).toContain("Approved");
     await expectFits(tab, "approved");
@@ -101,7 +101,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await expectFits(tab, "plot");
   });
 
-  it("shows new mentions without a reload, and leaves focus and opened parts as they are", async () => {
+  it("shows new mentions without a reload, and keeps focus and opened details", async () => {
     const { bob, client, send } = await moderatedSite({ "2026-11-19T18:40:02Z": "quinces?" });
     const tab = await openTab();
     await tab.goto(client.link);

@@ -5,7 +5,7 @@ import { moderatedSite } from "./moderated-site.js";
 const AT = "2026-11-19T18:40:02Z";
 const LATER = "2026-11-19T18:40:03Z";
 
-/** A browser without script: follows redirects and submits forms. */
+/** A browser without JavaScript, which follows redirects and submits forms. */
 async function browserOf(client: ClientUnderTest) {
   const cookie = await client.open();
   const get = async (path: string) => (await client.ask(path, { headers: { cookie } })).text;
@@ -36,8 +36,8 @@ function itemsIn(page: string): string[] {
   );
 }
 
-describe("the room of mentions, without script", () => {
-  it("lists what waits, approves and rejects it, and undoes both", async () => {
+describe("the room of mentions, without JavaScript", () => {
+  it("lists held mentions, approves and rejects them, and undoes both", async () => {
     const { bob, client, shown } = await moderatedSite({ [AT]: "**hello**", [LATER]: "again" });
     const { get, submit } = await browserOf(client);
     const held = await get("/mentions");
@@ -75,7 +75,7 @@ describe("the room of mentions, without script", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("forgets a mention, and rejects all of a host, after a question", async () => {
+  it("forgets a mention, and rejects all mentions of a host, after a confirmation", async () => {
     const { client, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
     const { get, submit } = await browserOf(client);
     const list = await get("/mentions");
@@ -93,7 +93,7 @@ describe("the room of mentions, without script", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("counts what is pending, and verifies it", async () => {
+  it("counts pending mentions, and verifies them", async () => {
     const { bob, client, send, shown } = await moderatedSite({}, false);
     const { get, submit } = await browserOf(client);
     bob.status = 500;
@@ -106,7 +106,7 @@ describe("the room of mentions, without script", () => {
     expect(await shown()).toEqual([bob.twt(AT)]);
   });
 
-  it("shows the mentions of the last year by week, and who writes most", async () => {
+  it("shows the mentions of the last year by week, and the most frequent authors", async () => {
     const { bob, client } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
     const { get } = await browserOf(client);
     const page = await get("/mentions/year");
@@ -117,7 +117,7 @@ describe("the room of mentions, without script", () => {
 });
 
 describe("the room of mentions", () => {
-  it("400 for another list, 404 for a mention that is not there", async () => {
+  it("400 for an unknown list, 404 for an unknown mention", async () => {
     const { client } = await moderatedSite({});
     const cookie = await client.open();
     expect((await client.ask("/mentions?state=secret", { headers: { cookie } })).status).toBe(400);

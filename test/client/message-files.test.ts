@@ -1,4 +1,4 @@
-// test/client/message-files.test.ts: files of messages in the client.
+// test/client/message-files.test.ts: files attached to messages in the client.
 import { expect, it } from "vitest";
 import { attachmentLine } from "../../plugin/author/messages/attachments.js";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
@@ -22,7 +22,7 @@ function conversation({ address }: Pick<Person, "address">): string {
   return `/messages/with/${encodeURIComponent(address)}`;
 }
 
-/** The links to the files of a page. */
+/** The links to files on a page. */
 function downloadsIn({ text }: Got): string[] {
   return [...text.matchAll(/href="(\/messages\/file\/[0-9a-f]{64}\/\d+)"/g)].map(([, path = ""]) => path);
 }
@@ -33,7 +33,7 @@ async function followed(visitor: Visitor, path: string): Promise<string> {
   return shownText((await visitor.get(answer.headers.get("location") ?? "")).text);
 }
 
-/** Bob gets a file of Alice's. */
+/** Sends Bob a file from Alice. */
 async function sentFile(name: string, bytes: Uint8Array) {
   const { alice, bob } = await blobAuthors(["alice", "bob"]);
   const visitor = await visitorAt(alice);
@@ -44,7 +44,7 @@ async function sentFile(name: string, bytes: Uint8Array) {
 }
 
 describeWithoutKeychain("files of messages", () => {
-  it("are sealed, stored and sent with a message, and opened by the recipient and the sender alone", async () => {
+  it("are sealed, stored and sent with a message, and only the recipient and the sender can open them", async () => {
     const bytes = Buffer.from("plaintext-of the letter");
     const { alice, bob, visitor, sent, reader, got } = await sentFile("letter [1].txt", bytes);
     expect(shownText(sent.text)).toMatch(/Delivered to .* The letter: letter \[1\]\.txt \(23 bytes\) Download/);
@@ -71,7 +71,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(bob.bytes("got.txt")).toEqual(bytes);
   });
 
-  it("have a field that is folded until it is needed, and a page without script sends it, too", async () => {
+  it("have a field that is collapsed at first, and that works without JavaScript, too", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const field = /<details( open="")?><summary>Attach a file<\/summary>.*?<input id="file" name="file" type="file"/;
@@ -81,7 +81,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(field.exec(refused.text)?.[1]).toBe(' open=""');
   });
 
-  it("may be the whole message, and are named in the list", async () => {
+  it("can be sent without a text, and are named in the list", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const empty = await visitor.upload(conversation(bob), { text: "" }, []);
@@ -119,7 +119,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(await bob.messageJson("list")).toHaveLength(1);
   });
 
-  it("neither run nor break out of a header, whatever their name and type", async () => {
+  it("neither run scripts nor break out of a header, even with hostile names and types", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
@@ -154,7 +154,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(picture.headers.get("content-type")).toBe("image/png");
   });
 
-  it("are refused with a sentence when they are gone, changed, or sealed by another key or to other keys", async () => {
+  it("show an error if they are deleted, changed, or sealed by another key or to other keys", async () => {
     const { alice, bob, visitor, reader, got } = await sentFile("letter.txt", Buffer.from("A letter."));
     const [path = ""] = downloadsIn(got);
     alice.operator = async (request, answer) => {
@@ -185,7 +185,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(await followed(visitor, sealedByAnother)).toContain("The file was sealed by another key");
   });
 
-  it("are not requested from servers of the author's own network, to which a message may lead", async () => {
+  it("are not requested from servers in the author's own network, even if a message links to them", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const secret = await loopbackServer((_, response) => response.end("secret"));
     bob.machine.write("letter.txt", "By hand.");
@@ -199,7 +199,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("are deleted again when their message could not be sent", async () => {
+  it("are deleted again if their message could not be sent", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const long = "x".repeat(60_000);
@@ -210,7 +210,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(await alice.listed()).toEqual([]);
   });
 
-  it("are refused with a sentence when they are too large for the site, or the owner has no room", async () => {
+  it("show an error if they are larger than the site's limit or the free quota", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"], { maxMegabytes: 1, count: 1 });
     const visitor = await visitorAt(alice);
     expect((await visitor.get(conversation(bob))).text).toContain("at most 1.0 MiB");
@@ -223,7 +223,7 @@ describeWithoutKeychain("files of messages", () => {
     expect(shownText((await send()).text)).toMatch(/Not sent: .*count.* Choose a\.png again\./);
   });
 
-  it("are not offered to guests, and not by a site without blobs; recipients need none", async () => {
+  it("are not offered in messages to guests, or on a site without blobs; recipients need no blobs", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const without = await visitor.get(conversation(bob));
@@ -243,7 +243,7 @@ describeWithoutKeychain("files of messages", () => {
     );
   });
 
-  it("are not offered in messages whose senders are not certain", async () => {
+  it("are not offered in messages from unverified senders", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     await bob.message("send", alice.address, "Hello.");
     const visitor = await visitorAt(alice);

@@ -1,4 +1,4 @@
-// test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, by keyboard alone.
+// test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, with only the keyboard.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
@@ -16,7 +16,7 @@ const HOSTILE =
   '<script>document.title = "run"</script> <img src=x onerror=alert(1)> \u202e reversed https://evil.example/"onmouseover=alert(1)';
 
 describeInChromium("the room of messages, by keyboard", () => {
-  it("opens a conversation, answers, and compares a changed key; axe finds nothing, and no text runs or leaves", async () => {
+  it("opens a conversation, replies, and compares a changed key; axe finds no violations, and no text runs scripts or sends requests", async () => {
     const { alice, bob, carol } = await blobAuthors(["alice", "bob", "carol"]);
     await bob.message("send", alice.address, `Shall we meet at the quince tree on Saturday?\n${HOSTILE}`);
     await carol.message("send", alice.address, "The programme for the evening: https://carol.example/programme");
@@ -44,7 +44,7 @@ describeInChromium("the room of messages, by keyboard", () => {
     }
     await tab.keyboard.press("o");
     await tab.getByRole("heading", { name: bob.address }).waitFor();
-    // Before, the script of the page may not listen to keys yet.
+    // Until then, the page's script may not yet handle keys.
     await tab.waitForLoadState("load");
     expect(await tab.title()).not.toBe("run");
     expect(await tab.locator(".text").first().innerText()).not.toContain("\u202e");

@@ -1,4 +1,4 @@
-// test/client/messages-drafts.test.ts: two pages of one conversation, each with a text that is not sent.
+// test/client/messages-drafts.test.ts: two pages of one conversation, each with an unsent text.
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { correspondents } from "../cli/correspondent.js";
@@ -13,7 +13,7 @@ import { fieldOf } from "./writer.js";
 
 const WARNING = "Another page has changed this draft since you opened it here, so it holds both texts now.";
 
-/** The conversation of alice with bob in her client. */
+/** Alice's conversation with Bob in her client. */
 async function conversation() {
   const { alice, bob } = await correspondents(["alice", "bob"]);
   const hosts = alice.allowing.filter((word) => !word.startsWith("--"));
@@ -40,7 +40,7 @@ async function twoPages() {
 }
 
 describeWithoutKeychain("the draft of a conversation on two pages", () => {
-  it("holds both texts, sealed, and the page that saved later says what to do", async () => {
+  it("stores both texts, sealed, and the page that saved later shows what to do", async () => {
     const { alice, one, other } = await twoPages();
     await one.save("plaintext-of-one");
     const page = await other.save("plaintext-of-other");
@@ -57,7 +57,7 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
     expect(await shown()).toContain(">\nfirst, edited</textarea>");
   });
 
-  it("is not sent by a page that has not seen it, which shows both texts", async () => {
+  it("is not sent by a page that has not seen it; that page shows both texts", async () => {
     const { bob, one, other } = await twoPages();
     await one.save("one");
     const page = await other.send("other");
@@ -66,7 +66,7 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
     expect(await bob.messageJson("list")).toEqual([]);
   });
 
-  it("is deleted when it is sent, and what another page saves later stays", async () => {
+  it("is deleted when it is sent, but a text that another page saves later stays", async () => {
     const { bob, one, other, shown } = await twoPages();
     await one.save("sent");
     await one.send("sent");
@@ -77,8 +77,8 @@ describeWithoutKeychain("the draft of a conversation on two pages", () => {
   });
 });
 
-describeInChromium("a draft that is typed on two tabs of a conversation", () => {
-  it("gets both texts on the second tab, which goes on with them", async () => {
+describeInChromium("a draft that is typed in two tabs of a conversation", () => {
+  it("gets both texts in the second tab, which continues with them", async () => {
     const { client, path } = await conversation();
     const first = await openTab();
     await first.goto(client.link);

@@ -21,7 +21,7 @@ function clientOf({ machine, environment, allowing }: Correspondent): Promise<Cl
   return startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
 }
 
-/** Delivers what the contact page would. */
+/** Delivers a message as the contact page does. */
 async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { text: string; name: string | null }) {
   const sender = secretKeyOf(new Uint8Array(32).fill(seed));
   const from = to.guest(seed).address;
@@ -32,7 +32,7 @@ async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { t
   expect((await fetch(to.endpoint, { method: "POST", body, headers })).status).toBe(202);
 }
 
-/** As if time had passed: the next attempts are due. */
+/** Advances the time, so that the next attempts are due. */
 async function makeDue({ machine, address }: Correspondent): Promise<void> {
   const store = new FileStore(join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+")));
   for (const key of await store.keys("outbox/")) {
@@ -51,7 +51,7 @@ function conversation({ address }: Pick<Correspondent, "address">): string {
 }
 
 describeWithoutKeychain("the room of messages", () => {
-  it("shows conversations, unread ones first, and remembers what the author has seen", async () => {
+  it("shows conversations, unread ones first, and remembers which the author has seen", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
     await bob.message("send", alice.address, "From bob.");
     await carol.message("send", alice.address, "From carol.");
@@ -96,7 +96,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(all.text).not.toContain("Show earlier");
   });
 
-  it("sends a message, shows the own copy and the answer that arrives meanwhile", async () => {
+  it("sends a message, and shows the author's copy and a reply that arrives meanwhile", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const begun = await visitor.submit("/messages", { address: bob.address.toUpperCase() });
@@ -117,7 +117,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(text).toContain("See you at nine?");
   });
 
-  it("looks a new address up before a message is written, and says what is wrong", async () => {
+  it("looks up a new address before a message is written, and shows what is wrong", async () => {
     const { alice } = await correspondents(["alice"]);
     const visitor = await visitorAt(alice);
     const nobody = await visitor.submit("/messages", { address: `nobody@${alice.host}` });
@@ -130,7 +130,7 @@ describeWithoutKeychain("the room of messages", () => {
     );
   });
 
-  it("keeps the text of a message that could not be sent, and says why", async () => {
+  it("keeps the text of a message that could not be sent, and shows why", async () => {
     const { alice } = await correspondents(["alice"]);
     const visitor = await visitorAt(alice);
     const wrong = await visitor.submit("/messages", { address: "bob" });
@@ -144,7 +144,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(failed.text).toContain("A &lt;long&gt; text</textarea>");
   });
 
-  it("lists what was not delivered, with the reason, tries it again, and discards it", async () => {
+  it("lists undelivered messages with the reason, retries and discards them", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     bob.failWithStatus = 503;
@@ -167,7 +167,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(discarded.text)).toMatch(/no longer delivered\. Everything was delivered\./);
   });
 
-  it("shows both keys of a correspondent whose key has changed, and verifies again once the author has accepted it", async () => {
+  it("shows both keys of a correspondent whose key has changed, and verifies again once the author has accepted the new key", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "With my old key.");
     const visitor = await visitorAt(alice);
@@ -192,7 +192,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(await unverified())).toContain("There are none.");
   });
 
-  it("keeps what is signed with the known key in its conversation, with one question about the new key", async () => {
+  it("shows messages signed with the known key in their conversation, with one question about the new key", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "The first.");
     await bob.message("send", alice.address, "The second.");
@@ -223,7 +223,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(accepted).not.toContain("Is the new key theirs?");
   });
 
-  it("shows an answer below what it answers, although both are of the same second", async () => {
+  it("shows a reply below its message, even if both are from the same second", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const thread = async (person: Correspondent) => (await person.message("list", "--threads")).stdout;
@@ -240,7 +240,7 @@ describeWithoutKeychain("the room of messages", () => {
     for (const person of [alice, bob]) expect(await thread(person)).toMatch(inOrder);
   });
 
-  it("deletes a message, and blocks a sender and takes it back", async () => {
+  it("deletes a message, and blocks and unblocks a sender", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two"]) await bob.message("send", alice.address, text);
     const visitor = await visitorAt(alice);
@@ -263,7 +263,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await alice.message("blocked")).stdout).toBe("");
   });
 
-  it("shows guests by the short form of their key, and the name that they stated last as not verified", async () => {
+  it("shows guests by the short form of their key, and their last stated name as not verified", async () => {
     const { alice } = await correspondents(["alice"]);
     const guest = alice.guest(7);
     await writeAsGuest(alice, 7, { text: "I am new here.", name: "D." });
@@ -289,7 +289,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(blocked.text)).toMatch(/guest kex1\w{3}…\w\w is blocked\./);
   });
 
-  it("shares with the commands which messages the author has read", async () => {
+  it("shares with the commands the messages that the author has read", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
     for (const text of ["one", "two"]) await bob.message("send", alice.address, text);
     await carol.message("send", alice.address, "three");
@@ -309,7 +309,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText((await visitor.get("/messages")).text)).not.toContain("unread");
   });
 
-  it("tries again after a restart what was not delivered", async () => {
+  it("retries undelivered messages after a restart", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     bob.failWithStatus = 503;
     const before = await clientOf(alice);
@@ -325,7 +325,7 @@ describeWithoutKeychain("the room of messages", () => {
     );
   });
 
-  it("says what to do about a message that is not delivered and not tried again", async () => {
+  it("shows what to do about an undelivered message without further retries", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     bob.failWithStatus = 403;
@@ -337,7 +337,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
   });
 
-  it("works while the inbox does not answer, and shows its messages once it does", async () => {
+  it("works while the inbox does not respond, and shows its messages once it does", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "Before.");
     await alice.stop();
@@ -356,7 +356,7 @@ describeWithoutKeychain("the room of messages", () => {
     });
   });
 
-  it("says that the inbox does not answer, and shows what it has opened", async () => {
+  it("shows that the inbox does not respond, and the messages that it has opened before", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "Before.");
     const visitor = await visitorAt(alice);
@@ -368,7 +368,7 @@ describeWithoutKeychain("the room of messages", () => {
     });
   });
 
-  it("keeps a draft for each correspondent over a restart, and deletes it when the message is sent", async () => {
+  it("keeps a draft for each correspondent across a restart, and deletes it when the message is sent", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const client = await clientOf(alice);
     const before = await visitorOf(client, "/messages");
@@ -393,7 +393,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await visitor.get(conversation(bob))).text).not.toContain("Once more.");
   });
 
-  it("keeps what could not be sent as a draft", async () => {
+  it("keeps a message that could not be sent as a draft", async () => {
     const { alice } = await correspondents(["alice"]);
     const visitor = await visitorAt(alice);
     const nobody = `/messages/with/${encodeURIComponent(`nobody@${alice.host}`)}`;
@@ -401,7 +401,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await visitor.get(nobody)).text).toContain(">\nIs anyone there?</textarea>");
   });
 
-  it("writes no plain text of a message to the disk", async () => {
+  it("writes no plaintext of a message to the disk", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "plaintext-of-bob");
     const visitor = await visitorAt(alice);

@@ -13,7 +13,7 @@ export interface ModeratedSite {
   client: ClientUnderTest;
   /** Starts another client. */
   setup: ClientSetup & { folder: string };
-  /** Sends a mention of Bob's twt of this time. */
+  /** Sends a mention from Bob's twt of this time. */
   send(timestamp: string): Promise<number>;
   /** The sources of the public list. */
   shown(): Promise<string[]>;
@@ -22,8 +22,8 @@ export interface ModeratedSite {
 }
 
 /**
- * @param twts - Bob's twts by their times; each one is sent
- * @param moderate - whether Alice approves each one
+ * @param twts - Bob's twts by their times, each sent as a mention
+ * @param moderate - whether mentions wait for Alice's approval
  */
 export async function moderatedSite(twts: Record<string, string>, moderate = true): Promise<ModeratedSite> {
   const bob = await feedServer(

@@ -33,7 +33,7 @@ async function filesIn(text: string, size?: number): Promise<unknown[]> {
 }
 
 describe("a form with files", () => {
-  it("has each chosen file with the fields before it", async () => {
+  it("returns each chosen file with the fields before it", async () => {
     const lists =
       file("list.txt", "a\r\n--list\r\n------quinc") +
       file("", "") +
@@ -48,7 +48,7 @@ describe("a form with files", () => {
     for (const size of [1, 7, 10_000]) expect(await filesIn(form, size)).toEqual(files);
   });
 
-  it("keeps the names of files as browsers send them, hostile ones too", async () => {
+  it("returns file names as browsers send them, including hostile ones", async () => {
     const names = [
       "qu%22o%0D%0Ate.txt",
       "100%25.txt",
@@ -62,7 +62,7 @@ describe("a form with files", () => {
     expect(read).toEqual(['qu"o\r\nte.txt', ...names.slice(1)]);
   });
 
-  it("goes on after a file that was left early", async () => {
+  it("continues after a file that was not read to its end", async () => {
     const names: string[] = [];
     const form = file("large", "a".repeat(500_000)) + file("small", "b") + END;
     await readForm(TYPE, inChunks(form, 16_384), async ({ filename, chunks }) => {
@@ -72,7 +72,7 @@ describe("a form with files", () => {
     expect(names).toEqual(["large", "small"]);
   });
 
-  it("is read only as fast as its files are taken", async () => {
+  it("is read only as fast as its files are consumed", async () => {
     const form = file("large", "a".repeat(2 ** 20)) + file("small", "b".repeat(2 ** 10)).repeat(900) + END;
     let sent = 0;
     const body = async function* () {
@@ -85,7 +85,7 @@ describe("a form with files", () => {
     let mostHeld = 0;
     await readForm(TYPE, body(), async ({ chunks }) => {
       for await (const chunk of chunks) {
-        // The parser could read on here.
+        // Here the parser could continue to read.
         await new Promise((resolve) => setImmediate(resolve));
         mostHeld = Math.max(mostHeld, sent - taken);
         taken += chunk.length;
@@ -95,7 +95,7 @@ describe("a form with files", () => {
     expect(mostHeld).toBeLessThan(2 ** 18);
   });
 
-  it("fails if it ends early, and so does the file that is not complete, even if it is not read yet", async () => {
+  it("fails if it ends early, as does its incomplete file, even if that is not read yet", async () => {
     const outcomes: unknown[] = [];
     const form = file("a", "whole") + file("b", "cut of").slice(0, -4);
     for (const size of [10, 10_000])
@@ -113,7 +113,7 @@ describe("a form with files", () => {
       await expect(filesIn(form)).rejects.toThrow("The form ended early.");
   });
 
-  it("fails if its sender is gone, and so does the file that is not complete", async () => {
+  it("fails if its sender disconnects, as does its incomplete file", async () => {
     const outcomes: unknown[] = [];
     const body = async function* () {
       yield Buffer.from(file("a", "cut off").slice(0, -4));

@@ -1,8 +1,8 @@
-// test/client/notice.ts: the notice of a page of the client, which says what an action has done.
+// test/client/notice.ts: the notice with the result of an action on a page of the client.
 import type { Page } from "playwright-core";
 
 /**
- * Waits for a notice, and until the page listens to keys. Elsewhere on the page, a hidden copy for screen readers follows.
+ * Waits for a notice, and until the page handles keys. A hidden copy for screen readers appears elsewhere on the page.
  */
 export async function noticed(tab: Page, text: string): Promise<void> {
   await tab.locator(".notice p").filter({ hasText: text }).waitFor();

@@ -4,7 +4,7 @@ import { ownerIn } from "../../plugin/client/peer.js";
 const LOCAL = "0100007F:A3D2";
 const REMOTE = "0100007F:1F90";
 
-/** Lines as Linux writes them: our end of a connection, and the other one. */
+/** Lines in Linux's format: this end of a connection, and the other end. */
 function table(state: string, user: number, prefix = ""): string {
   const line = (from: string, to: string, uid: number) =>
     `   1: ${prefix}${from} ${prefix}${to} ${state} 00000000:00000000 00:00000000 00000000 ${uid}        0 6739387 1 0 100`;
@@ -12,12 +12,12 @@ function table(state: string, user: number, prefix = ""): string {
 }
 
 describe("the user of a connection", () => {
-  it("is that of the other end, for sockets of IPv4 and IPv6", () => {
+  it("is the user of the other end, for IPv4 and IPv6 sockets", () => {
     expect(ownerIn(table("01", 1000), LOCAL, REMOTE)).toBe(1000);
     expect(ownerIn(table("01", 1000, "0000000000000000FFFF0000"), LOCAL, REMOTE)).toBe(1000);
   });
 
-  it("is unknown for a socket that is closed, which Linux lists as root's, and for one that is not listed", () => {
+  it("is unknown for a closed socket, which Linux lists as root's, and for an unlisted one", () => {
     for (const state of ["04", "05", "06", "08"]) expect(ownerIn(table(state, 0), LOCAL, REMOTE)).toBeNull();
     expect(ownerIn(table("01", 1000), "0100007F:0001", REMOTE)).toBeNull();
     expect(ownerIn("", LOCAL, REMOTE)).toBeNull();

@@ -1,4 +1,4 @@
-// test/client/routes.test.ts: attacks against each route of each room. A route that is added later is attacked, too.
+// test/client/routes.test.ts: attacks on each route of each room, including routes that are added later.
 import { createHash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,15 +13,15 @@ import { PAGES } from "../helpers/receiver.js";
 import { type ClientUnderTest, type Sent, startedClient } from "./client.js";
 import { visitorOf } from "./visitor.js";
 
-/** A route of a room, as hono lists it. */
+/** A route of a room, as listed by Hono. */
 interface Route {
   method: string;
-  /** With parameters, such as `/files/get/:key`. */
+  /** The path with parameters, such as `/files/get/:key`. */
   path: string;
 }
 
 const DRAFT = "01234567-89ab-cdef-0123-456789abcdef";
-/** Parameters that name something. */
+/** Valid values of parameters. */
 const VALUES: Readonly<Record<string, string>> = {
   ":address": "bob%40bob.example",
   ":key": "a".repeat(64),
@@ -29,7 +29,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ":name": "picture-1.jpg",
   ":action": "cancel",
 };
-/** Parameters and fields that name something they must not. */
+/** Hostile values of parameters and fields. */
 const HOSTILE_VALUES = [
   "../../../../package.json",
   "..",
@@ -78,7 +78,7 @@ async function clientOfAlice() {
   return { client, visitor, own, folder, table };
 }
 
-/** What is stored below a folder: of each file its path, its mode and its bytes. */
+/** A hash of all files below a folder: their paths, modes and contents. */
 function stateOf(folder: string): string {
   const hash = createHash("sha256");
   const entries = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
@@ -99,7 +99,7 @@ interface Attack {
   /** Replaces headers of a complete request; `undefined` removes one. */
   headers: Record<string, string | undefined>;
   body?: string;
-  /** Whether it applies to requests that only read, too. */
+  /** Whether it also applies to GET requests. */
   alsoReads: boolean;
   status?: number;
 }
@@ -114,10 +114,10 @@ const ATTACKS: readonly Attack[] = [
   { what: "no Origin", headers: { origin: undefined }, alsoReads: false },
   { what: "no CSRF token", headers: {}, body: "id=1", alsoReads: false },
   { what: "a wrong CSRF token", headers: { "x-csrf-token": "a".repeat(43) }, alsoReads: false },
-  { what: "a body that is no form", headers: { "content-type": "text/plain" }, alsoReads: false, status: 415 },
+  { what: "a body that is not a form", headers: { "content-type": "text/plain" }, alsoReads: false, status: 415 },
 ];
 
-/** Requests of a browser that has opened the client, each with one thing wrong. */
+/** Requests of a browser that has opened the client, each with one fault. */
 function attacksOn({ origin }: ClientUnderTest, { cookie, csrf }: { cookie: string; csrf: string }, method: string) {
   const isRead = method === "GET";
   const headers: Attack["headers"] = {
@@ -137,7 +137,7 @@ function attacksOn({ origin }: ClientUnderTest, { cookie, csrf }: { cookie: stri
 }
 
 describeWithoutKeychain("each route of the client", () => {
-  it("refuses requests of others, and changes, reads and sends nothing for them", async () => {
+  it("refuses requests from other pages, without changing, reading or sending anything", async () => {
     const { client, visitor, own, folder, table } = await clientOfAlice();
     expect(table.filter(({ method }) => method === "POST").length).toBeGreaterThan(20);
     await visitor.post("/write/draft", { id: DRAFT, body: "A draft" });
@@ -157,7 +157,7 @@ describeWithoutKeychain("each route of the client", () => {
     expect(stateOf(folder)).not.toBe(before);
   });
 
-  it("changes nothing for any method but POST", async () => {
+  it("changes nothing for methods other than POST", async () => {
     const { client, visitor, folder, table } = await clientOfAlice();
     await visitor.post("/write/draft", { id: DRAFT, body: "A draft" });
     const before = stateOf(folder);
@@ -174,7 +174,7 @@ describeWithoutKeychain("each route of the client", () => {
     expect(stateOf(folder)).toBe(before);
   });
 
-  it("has a sentence for hostile names, and reads and writes no file that they lead to", async () => {
+  it("shows an error for hostile names, and reads or writes no file that they name", async () => {
     const { client, visitor, folder, table } = await clientOfAlice();
     const outside = () => stateOf(join(folder, "notes")) + readFileSync(join(folder, "package.json"), "utf8");
     const before = outside();
@@ -192,7 +192,7 @@ describeWithoutKeychain("each route of the client", () => {
         expect([...about, got.headers.get("set-cookie")]).toEqual([...about, null]);
       }
     }
-    expect(client.said.filter((line) => line.includes("\n    at "))).toEqual([]);
+    expect(client.printed.filter((line) => line.includes("\n    at "))).toEqual([]);
     expect(outside()).toBe(before);
   });
 });

@@ -14,7 +14,7 @@ import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
-/** A room with one action, and how often it was run. */
+/** A room with one action, and the number of its runs. */
 function countingRoom() {
   const counted = { actions: 0 };
   const room: CreateRoom = ({ notices }) => {
@@ -49,7 +49,7 @@ async function clientWithForm(limits: { maxBodyBytes?: number } = {}) {
 }
 
 describe("the link of the client", () => {
-  it("sets a session cookie that scripts and other sites do not get, once", async () => {
+  it("sets a session cookie, once, that scripts and other sites cannot use", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const { pathname, search } = new URL(client.link);
     const opened = await client.ask(pathname + search);
@@ -65,7 +65,7 @@ describe("the link of the client", () => {
     expect(again.text).toContain("Look at the terminal");
   });
 
-  it("403 for a wrong token, which leaves the right one as it is", async () => {
+  it("403 for a wrong token; the right token remains valid", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     for (const query of ["", "?token=", `?token=${"A".repeat(43)}`]) {
       expect(await client.ask(`/open${query}`)).toMatchObject({ status: 403 });
@@ -81,7 +81,7 @@ describe("the link of the client", () => {
     expect(await client.open()).not.toBe("");
   });
 
-  it("is replaced on the terminal when a browser without a session asks after it was used", async () => {
+  it("is replaced on the terminal when a browser without a session sends a request after it was used", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     await client.ask("/quiet");
     expect(client.announced).toEqual([]);
@@ -108,7 +108,7 @@ describe("a request to the client", () => {
     expect((await client.ask("/quiet", { headers: { cookie } })).status).toBe(200);
   });
 
-  it("403 with the Host of another name, to which DNS rebinding leads, whatever else it sends", async () => {
+  it("403 with another name in Host, as after DNS rebinding, even if everything else is valid", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const port = new URL(client.origin).port;
@@ -126,7 +126,7 @@ describe("a request to the client", () => {
     }
   });
 
-  it("403 from pages of other sites, and of other ports, which browsers count as the same site", async () => {
+  it("403 from pages of other sites, and of other ports, which are the same site for browsers", async () => {
     const { client, cookie } = await clientWithForm();
     for (const site of ["cross-site", "same-site"]) {
       const headers = { cookie, "sec-fetch-site": site };
@@ -134,7 +134,7 @@ describe("a request to the client", () => {
     }
   });
 
-  it("has headers that forbid frames, scripts of others and caches, on each response", async () => {
+  it("gets headers on each response that forbid frames, foreign scripts and caches", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const answers = await Promise.all([
@@ -172,7 +172,7 @@ describe("a request to the client", () => {
 });
 
 describe("a form of the client", () => {
-  it("303 to a page with the result", async () => {
+  it("303: redirects to a page with the result", async () => {
     const { client, cookie, counted, post } = await clientWithForm();
     const answer = await post();
     expect(answer.status).toBe(303);
@@ -198,7 +198,7 @@ describe("a form of the client", () => {
     expect(counted.actions).toBe(0);
   });
 
-  it("403 without the token of the session, wherever a wrong one stands", async () => {
+  it("403 without the token of the session, also with a wrong one in the form or header", async () => {
     const { counted, post, token } = await clientWithForm();
     expect(await post({}, "")).toMatchObject({ status: 403 });
     expect(await post({}, "csrf=wrong")).toMatchObject({ status: 403 });
@@ -210,7 +210,7 @@ describe("a form of the client", () => {
     });
   });
 
-  it("405 for other methods; 415, 411 and 413 for bodies that are no forms, have no length or are too large", async () => {
+  it("405 for other methods; 415, 411 and 413 for bodies that are not forms, have no length or are too large", async () => {
     const { counted, post } = await clientWithForm();
     for (const method of ["PUT", "DELETE", "PATCH"]) expect((await post({}, "", method)).status).toBe(405);
     expect((await post({ "content-type": "text/plain" })).status).toBe(415);
@@ -219,7 +219,7 @@ describe("a form of the client", () => {
     expect(counted.actions).toBe(0);
   });
 
-  it("413 for a form that does not fit in memory, whatever the room accepts from scripts", async () => {
+  it("413 for a form that is too large for memory, even if the room accepts larger bodies from scripts", async () => {
     const { counted, post, token } = await clientWithForm({ maxBodyBytes: 2 ** 30 });
     const body = `csrf=${token}&text=${"x".repeat(32 * 2 ** 20)}`;
     expect((await post({}, body)).status).toBe(413);
@@ -229,7 +229,7 @@ describe("a form of the client", () => {
 });
 
 describe("the end of the client", () => {
-  it("answers open requests, ends streams, and accepts no more", async () => {
+  it("completes open requests, ends streams, and refuses new connections", async () => {
     const events = new EventEmitter();
     const started = Promise.all([once(events, "started"), once(events, "streaming")]);
     const room: CreateRoom = ({ ending }) => {
@@ -261,7 +261,7 @@ describe("the end of the client", () => {
 });
 
 describe("an error", () => {
-  it("500 with a sentence for the author; unknown errors are masked in the page and shown on the terminal", async () => {
+  it("500 with a sentence for the author; unknown errors are hidden on the page and printed to the terminal", async () => {
     const room: CreateRoom = () => {
       const routes = new Hono<ClientEnv>();
       routes.get("/", () => {
@@ -276,17 +276,17 @@ describe("an error", () => {
     expect(page.text).toContain("This is a bug.");
     expect(page.text).not.toContain("secret detail");
     expect(page.text).toContain("<nav");
-    expect(client.said.join("\n")).toContain("secret detail");
+    expect(client.printed.join("\n")).toContain("secret detail");
   });
 });
 
 describe("a request that ends before its body", () => {
-  it("is no error of the client, and does nothing", async () => {
+  it("is not logged as an error, and has no effect", async () => {
     const { client, cookie, counted } = await clientWithForm();
     const { port } = new URL(client.origin);
     const socket = connect(Number(port), "127.0.0.1");
     const lines = [`Host: 127.0.0.1:${port}`, `Cookie: ${cookie}`];
-    // After it, the client knows whose connection this is.
+    // After this request, the client knows the user of the connection.
     socket.write(["GET /count HTTP/1.1", ...lines, "", ""].join("\r\n"));
     await once(socket, "data");
     const form = ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 100", "", "csrf="];
@@ -295,7 +295,7 @@ describe("a request that ends before its body", () => {
     await once(socket, "close");
     await client.ask("/count", { headers: { cookie } });
     await client.close();
-    expect([client.said, counted.actions]).toEqual([[], 0]);
+    expect([client.printed, counted.actions]).toEqual([[], 0]);
   });
 });
 
@@ -303,7 +303,7 @@ const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const canBecomeAnother = process.platform === "linux" && process.getuid?.() === 0;
 
 describe.runIf(canBecomeAnother)("another user of the machine", () => {
-  it("cannot read the file that leads the browser to the link", async () => {
+  it("cannot read the file that redirects the browser to the link", async () => {
     const { target, end } = await linkFile("http://127.0.0.1:1/open?token=secret");
     expect(await readFile(target, "utf8")).toContain("token=secret");
     await expect(promisify(execFile)("setpriv", [...NOBODY, "cat", target], { cwd: "/" })).rejects.toThrow(
@@ -325,7 +325,7 @@ describe.runIf(canBecomeAnother)("another user of the machine", () => {
   });
 });
 
-/** Makes the client show a new link. */
+/** Makes the client print a new link. */
 async function announcedBy(client: ClientUnderTest): Promise<string[]> {
   await client.ask("/quiet");
   return client.announced;

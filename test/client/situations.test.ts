@@ -21,7 +21,7 @@ import { shownText } from "./visitor.js";
 const SEED = new Uint8Array(32).fill(3);
 const KEY = publicKeyOf(SEED);
 const OTHER_KEY = publicKeyOf(new Uint8Array(32).fill(4));
-/** A port at which no one listens. */
+/** A port without a server. */
 const CLOSED = `http://127.0.0.1:${await freePort()}`;
 const BUILD_HERE =
   /There is no built site here: .*Change to the folder of your site, and build it: npx @11ty\/eleventy/;
@@ -29,7 +29,7 @@ const KEY_MISSING =
   /The private key of kex1\w+ is not on this machine\. If it is in a file, name it with --identity FILE\./;
 const BUILD_AGAIN =
   /The last build \(.+\) has no key, but this machine has one for alice@alice\.example\. If the option "key" is "kex1\w+" , build and deploy again\./;
-/** Rooms that need neither a network nor a key. */
+/** Rooms that work without a network and a key. */
 const OFFLINE = {
   "/timeline": /Read again Following/,
   "/timeline/following": /You follow no feeds yet\./,
@@ -54,7 +54,7 @@ function clientIn({ folder }: Blog): ClientSetup {
   return { folder, environment: environmentOf(folder) };
 }
 
-/** A site whose server answers everything with this. */
+/** A site whose server sends this response to every request. */
 async function answering(status: number, headers: Record<string, string>, body = ""): Promise<ClientSetup> {
   const { url } = await loopbackServer((_, response) => response.writeHead(status, headers).end(body));
   return alice({}, url);
@@ -67,7 +67,7 @@ function refusing(status: number, detail: string): Promise<ClientSetup> {
 interface Situation {
   when: string;
   client(): ClientSetup | Promise<ClientSetup>;
-  /** What each room shows, by its path. */
+  /** The text that each room shows, by its path. */
   rooms: Readonly<Record<string, RegExp>>;
 }
 
@@ -111,7 +111,7 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    when: "a key that no build has seen",
+    when: "a key that no build has used",
     client: () => alice({ key: undefined }),
     rooms: {
       ...OFFLINE,
@@ -164,7 +164,7 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    when: "a host that runs no endpoints",
+    when: "a host without endpoints",
     client: () => answering(404, { "content-type": "text/html" }, "<h1>Not found</h1>"),
     rooms: {
       "/mentions": /answers 404, but not in JSON\. Build and deploy the site: on Netlify with its functions/,
@@ -195,7 +195,7 @@ const SITUATIONS: readonly Situation[] = [
     rooms: { "/mentions": /received at https:\/\/webmention\.example\/alice, so read them there\./ },
   },
   {
-    when: "the login page of a network",
+    when: "the captive portal of a network",
     client: () => answering(200, { "content-type": "text/html" }, "<h1>Log in</h1>"),
     rooms: { "/mentions": /its answer is not JSON\. Something else answers there: .*login page of a network/ },
   },
@@ -228,7 +228,7 @@ const SITUATIONS: readonly Situation[] = [
     rooms: { "/mentions": /429: Too many requests\. That is its rate limit\. Wait a minute, then try again\./ },
   },
   {
-    when: "a server with a fault",
+    when: "a failing server",
     client: () => answering(502, { "content-type": "text/html" }, "<h1>Bad gateway</h1>"),
     rooms: {
       "/mentions": /answers 502, but not in JSON\. Try again later\. The log of its server says why\./,
@@ -237,7 +237,7 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-describeWithoutKeychain("the client says what to do", () => {
+describeWithoutKeychain("the client shows what to do", () => {
   it.each(SITUATIONS)("with $when", async ({ client: setup, rooms }) => {
     const client = await startedClient(await setup());
     const cookie = await client.open();
@@ -246,10 +246,10 @@ describeWithoutKeychain("the client says what to do", () => {
       expect(shownText(text).replaceAll("&quot;", '"'), path).toMatch(sentence);
       expect(text, path).toContain('aria-label="Rooms"');
     }
-    expect(client.said, "no stack trace").toEqual([]);
+    expect(client.printed, "no stack trace").toEqual([]);
   });
 
-  it("with the title of the room and no failure, if something is to be set up", async () => {
+  it("with the title of the room and without an error, if the site needs setup", async () => {
     const client = await startedClient(alice({ key: undefined }));
     const { status, text } = await client.ask("/mentions", { headers: { cookie: await client.open() } });
     expect(status).toBe(409);
@@ -257,7 +257,7 @@ describeWithoutKeychain("the client says what to do", () => {
     expect(shownText(text)).not.toMatch(/This did not work|Try again/);
   });
 
-  it("ends in order while a page waits for the site, and answers it", async () => {
+  it("shuts down cleanly while a page waits for the site, and sends the page", async () => {
     const silent = await loopbackServer(() => {});
     const client = await startedClient(alice({}, silent.url));
     const cookie = await client.open();
@@ -268,8 +268,8 @@ describeWithoutKeychain("the client says what to do", () => {
   });
 });
 
-describeInChromium("a page that says what to do", () => {
-  it("fits all widths, and axe finds nothing", async () => {
+describeInChromium("a page that shows what to do", () => {
+  it("fits all widths, and axe finds no violations", async () => {
     const client = await startedClient(clientIn(blog(null, { "package.json": "{}" })));
     const tab = await openTab();
     await tab.goto(client.link);

@@ -15,7 +15,7 @@ import { shownText, visitorOf } from "./visitor.js";
 const PHOTO = readFileSync(new URL("../pictures/files/phone.jpg", import.meta.url));
 const PNG = readFileSync(new URL("../pictures/files/text.png", import.meta.url));
 
-/** A PNG whose header says that it has 30,000 times 30,000 pixels. */
+/** A PNG whose header states 30,000 × 30,000 pixels. */
 function bomb(): Buffer {
   const bytes = Buffer.from(PNG);
   bytes.writeUInt32BE(30_000, 16);
@@ -23,7 +23,7 @@ function bomb(): Buffer {
   return bytes;
 }
 
-/** Alice, who follows Bob. His server has pictures, and her machine another server that is not meant for him. */
+/** Alice, who follows Bob. His server has pictures; her machine has another server that he must not reach. */
 async function readerOfPictures() {
   const asked: string[] = [];
   const secret = await loopbackServer((_, response) => {
@@ -56,8 +56,8 @@ async function readerOfPictures() {
   return { client, asked };
 }
 
-describe("pictures of others", () => {
-  it("are links with their descriptions, and nothing is requested before the author asks", async () => {
+describe("pictures from other sites", () => {
+  it("are links with their descriptions, and are not requested before the author opens them", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
@@ -67,7 +67,7 @@ describe("pictures of others", () => {
     expect(asked.filter((path) => path !== "/bob.txt" && path !== "/alice.txt")).toEqual([]);
   });
 
-  it("come without metadata through the client; what is no safe picture does not", async () => {
+  it("are served by the client without metadata, and only if they are safe pictures", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
@@ -100,7 +100,7 @@ describe("pictures of others", () => {
     expect(asked).not.toContain("secret");
   });
 
-  it("404 for a picture that no twt of the timeline names, and nothing is requested", async () => {
+  it("404 without a request for a picture that no twt of the timeline links to", async () => {
     const { client, asked } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
@@ -112,7 +112,7 @@ describe("pictures of others", () => {
     expect(asked).not.toContain("/photo.jpg");
   });
 
-  it("are those with a web address, at most eight of a text, each once", () => {
+  it("are those with a web address, at most eight for a text, each once", () => {
     const text = "![a](https://a.example/1.png) ![](data:image/png;base64,AA) ![b](https://a.example/1.png) `![c](x)`";
     expect(namedPictures(text)).toEqual([{ url: "https://a.example/1.png", description: "b" }]);
     const many = Array.from({ length: 20 }, (_, i) => `![${i}](https://a.example/${i}.png)`).join(" ");
@@ -120,8 +120,8 @@ describe("pictures of others", () => {
   });
 });
 
-describeInChromium("pictures of others, in a browser", () => {
-  it("leave the focus where it is if the author has gone on before they arrive", async () => {
+describeInChromium("pictures from other sites, in a browser", () => {
+  it("do not move the focus if the author has moved it before they arrive", async () => {
     const { client } = await readerOfPictures();
     const tab = await openTab();
     await tab.goto(client.link);
@@ -143,7 +143,7 @@ describeInChromium("pictures of others, in a browser", () => {
     expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
   });
 
-  it("appear in the page, stay when it is updated, and lead to the reason if they cannot be shown", async () => {
+  it("appear on the page, stay when it is updated, and link to the reason if they cannot be shown", async () => {
     const { client } = await readerOfPictures();
     const tab = await openTab({ viewport: { width: 390, height: 844 } });
     await tab.goto(client.link);

@@ -21,7 +21,7 @@ import { shownText, visitorOf } from "./visitor.js";
 const HOSTILE =
   '<script>document.title = "run"</script> <img src=x onerror=alert(1)> https://evil.example/"onmouseover=alert(1)';
 
-/** Alice, who follows Bob; both feeds are on one server, and so is the list of the mentions that her site shows. */
+/** Alice, who follows Bob. Both feeds and the list of her site's mentions are on one server. */
 async function reader() {
   const feeds: Record<string, string | null> = {};
   const server = await loopbackServer((request, response) => {
@@ -57,7 +57,7 @@ async function reader() {
   return { feeds, url, bobs: { ...bobs, hash }, page, mentions, machine, file, started, startedWith };
 }
 
-/** A mention by a page of Carol's. */
+/** A mention from a page of Carol's. */
 function received(mention: Partial<PublicMention> & Pick<PublicMention, "target">): PublicMention {
   return {
     ...{
@@ -84,7 +84,7 @@ async function whenRead(client: ClientUnderTest) {
 }
 
 describe("the room of the timeline", () => {
-  it("shows followed feeds and own twts as conversations, and marks what is new", async () => {
+  it("shows followed feeds and the author's twts as conversations, and marks new ones", async () => {
     const { feeds, url, started } = await reader();
     const visitor = await whenRead(await started());
     const { text } = await visitor.get("/timeline");
@@ -99,7 +99,7 @@ describe("the room of the timeline", () => {
     expect(again.text).toContain(url("bob"));
   });
 
-  it("shows received mentions in their conversations, and one that is a twt of a followed feed once", async () => {
+  it("shows received mentions in their conversations, and a mention that is also a twt of a followed feed once", async () => {
     const { url, bobs, page, mentions, started } = await reader();
     const feed = { target: url("alice"), source: `${url("bob")}#:~:text=${bobs.timestamp}`, text: bobs.text };
     mentions([
@@ -143,11 +143,11 @@ describe("the room of the timeline", () => {
         `abcdefg ${url("carol")}`,
       ]),
     );
-    // A page has no hash: an answer is a note with its link.
+    // A page has no hash, so a reply is a note with its link.
     expect(composers.filter((composer) => composer.includes(">https://dave.example/frost"))).toHaveLength(1);
   });
 
-  it("keeps the mentions of the last time while the site is down, and says why", async () => {
+  it("keeps the last known mentions while the site is down, and shows why", async () => {
     const { feeds, page, mentions, started } = await reader();
     mentions([received({ target: page, type: "reply", text: "Here it is warm." })]);
     await whenRead(await started());
@@ -158,7 +158,7 @@ describe("the room of the timeline", () => {
     expect(shown).toMatch(/first frost\. .*Here it is warm\./);
   });
 
-  it("marks what is new until the next visit, the same in all tabs, and counts what no page has shown yet", async () => {
+  it("marks new twts until the next visit, equally in all tabs, and counts those that no page has shown yet", async () => {
     const { feeds, started } = await reader();
     const clock = { time: Date.now() };
     const client = await started(() => clock.time);
@@ -185,7 +185,7 @@ describe("the room of the timeline", () => {
     expect(shownText(page.text)).toMatch(/bob new .* Later\./);
   });
 
-  it("shows what it read last time if feeds do not answer, and says which", async () => {
+  it("shows the last known twts of feeds that do not respond, and names these feeds", async () => {
     const { feeds, started } = await reader();
     await whenRead(await started());
     feeds["/bob.txt"] = null;
@@ -194,7 +194,7 @@ describe("the room of the timeline", () => {
     expect(page).toMatch(/1 feed could not be read @bob answers with an error; last read .*first frost\./);
   });
 
-  it("follows and unfollows in the file, and never in the configuration", async () => {
+  it("follows and unfollows only in the file, not in the configuration", async () => {
     const { feeds, url, machine, file, started } = await reader();
     feeds["/carol.txt"] = "# nick = carol\n2026-11-17T08:00:00Z\tHello from carol.\n";
     const visitor = await whenRead(await started());
@@ -215,7 +215,7 @@ describe("the room of the timeline", () => {
     expect(nick.text, "what was typed is kept").toContain('name="url" type="url" value="bob"');
   });
 
-  it("follows all feeds that are followed at once, each one once, and unfollows all", async () => {
+  it("follows each of several concurrently followed feeds once, and unfollows all", async () => {
     const { feeds, url, machine, file, started } = await reader();
     const names = ["carol", "dave", "erin", "frank"];
     for (const name of names) feeds[`/${name}.txt`] = `# nick = ${name}\n`;
@@ -230,7 +230,7 @@ describe("the room of the timeline", () => {
 });
 
 describeInChromium("the room of the timeline, in a browser", () => {
-  it("shows new twts without a reload, and keeps the place and the focus", async () => {
+  it("shows new twts without a reload, and keeps the scroll position and the focus", async () => {
     const { feeds, url, started } = await reader();
     feeds["/bob.txt"] += Array.from({ length: 40 }, (_, day) => `${dayOf(day)}T08:00:00Z\tDay ${day}.\n`).join("");
     const client = await started();
@@ -266,7 +266,7 @@ describeInChromium("the room of the timeline, in a browser", () => {
     expect(await moved()).toBeLessThan(2);
   });
 
-  it("fits all widths, axe finds nothing, no text runs, and nothing is requested elsewhere", async () => {
+  it("fits all widths, axe finds no violations, no text runs scripts, and no request goes to another host", async () => {
     const { page, mentions, startedWith } = await reader();
     mentions([
       received({ target: page, type: "reply", text: HOSTILE }),

@@ -1,4 +1,4 @@
-// test/client/uploads-interrupted.test.ts: uploads that are cancelled, or whose page is left, while the browser sends the file.
+// test/client/uploads-interrupted.test.ts: uploads that are cancelled, or whose page is closed, while the browser sends the file.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { type ClientUnderTest, startedClient } from "./client.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 const MIB = 2 ** 20;
-/** A server that does not read a body to its end closes the connection after less than this. */
+/** More than a server reads of an unwanted body before it closes the connection. */
 const LARGE = 80 * MIB;
 
 interface Room {
@@ -28,14 +28,14 @@ async function room(): Promise<Room> {
   return { alice, client: await startedClient({ rooms: [filesRoom], folder, environment: alice.environment }) };
 }
 
-/** Files of uploads on the disk. */
+/** The files of uploads on the disk. */
 function workFiles({ machine }: BlobAuthor): string[] {
   const folder = join(machine.folder, "data/eleventy-twtxt/work");
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   return names.filter((one) => one.isFile()).map(({ name }) => name);
 }
 
-/** Starts to send a file as the script does. */
+/** Starts to send a file as the page's script does. */
 function sending({ origin }: ClientUnderTest, { cookie, csrf }: Visitor, id: string, size: number) {
   const request = httpRequest(`${origin}/files/add?name=talk.bin&visibility=private&clean=no&id=${id}`, {
     method: "POST",
@@ -45,8 +45,8 @@ function sending({ origin }: ClientUnderTest, { cookie, csrf }: Visitor, id: str
   return request;
 }
 
-describe("an upload that the browser still sends", () => {
-  it("is answered when it is cancelled, and is not stored when the browser sends it again", async () => {
+describe("an upload that the browser is still sending", () => {
+  it("gets a response when it is cancelled, and is not stored when the browser sends it again", async () => {
     const { alice, client } = await room();
     const visitor = await visitorOf(client, "/files");
     const shown = async () => shownText((await visitor.get("/files")).text);
@@ -74,7 +74,7 @@ describe("an upload that the browser still sends", () => {
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it("is interrupted when the page is left; nothing of it stays, and it is no bug", async () => {
+  it("is interrupted when the page is closed, without remaining data or a logged error", async () => {
     const { alice, client } = await room();
     const visitor = await visitorOf(client, "/files");
     const shown = async () => shownText((await visitor.get("/files")).text);
@@ -83,11 +83,11 @@ describe("an upload that the browser still sends", () => {
     await expect.poll(shown).toContain("Reading the file.");
     request.destroy();
     await expect.poll(shown).toContain("Interrupted: the page was left before the file had arrived. Choose it again.");
-    expect(client.said).toEqual([]);
+    expect(client.printed).toEqual([]);
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it.each(["../../up", "", "1"])("is refused with the ID %j, which no page makes", async (id) => {
+  it.each(["../../up", "", "1"])("is refused with the ID %j, which no page creates", async (id) => {
     const { alice, client } = await room();
     const request = sending(client, await visitorOf(client, "/files"), id, 6);
     request.end("a list");
@@ -97,7 +97,7 @@ describe("an upload that the browser still sends", () => {
   });
 });
 
-/** A page that sends at most so many bytes a second. */
+/** A page that sends at most this many bytes per second. */
 async function slowPage(client: ClientUnderTest, uploadThroughput: number): Promise<Page> {
   const tab = await openTab();
   await tab.goto(client.link);
@@ -113,8 +113,8 @@ async function slowPage(client: ClientUnderTest, uploadThroughput: number): Prom
   return tab;
 }
 
-describeInChromium("an upload that Chromium still sends", () => {
-  it("is cancelled for good", async () => {
+describeInChromium("an upload that Chromium is still sending", () => {
+  it("is cancelled permanently", async () => {
     const { alice, client } = await room();
     const tab = await slowPage(client, 40 * MIB);
     const path = join(alice.machine.folder, "talk.bin");
@@ -134,7 +134,7 @@ describeInChromium("an upload that Chromium still sends", () => {
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it("is interrupted when its page is left", async () => {
+  it("is interrupted when its page is closed", async () => {
     const { alice, client } = await room();
     const tab = await slowPage(client, MIB);
     const path = join(alice.machine.folder, "talk.bin");
@@ -145,7 +145,7 @@ describeInChromium("an upload that Chromium still sends", () => {
     tab.on("dialog", (dialog) => void dialog.accept());
     await tab.goto(`${client.origin}/files?page=1`);
     await tab.getByText("Interrupted: the page was left before the file had arrived. Choose it again.").waitFor();
-    expect(client.said).toEqual([]);
+    expect(client.printed).toEqual([]);
     expect(workFiles(alice)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { Uploads } from "../../plugin/client/files/uploads.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
 import { testTerminal } from "../cli/helpers.js";
 
-/** Larger than what connections on this machine hold. */
+/** Larger than the buffers of connections on this machine. */
 const BYTES = Buffer.alloc(8 * 2 ** 20);
 
 async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -24,7 +24,7 @@ function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Up
   });
 }
 
-/** What the uploads have on the disk. */
+/** The files of the uploads on the disk. */
 function workFiles({ machine }: BlobAuthor): string[] {
   return machine.list("data/eleventy-twtxt/work").flatMap((name) => machine.list(`data/eleventy-twtxt/work/${name}`));
 }
@@ -32,7 +32,7 @@ function workFiles({ machine }: BlobAuthor): string[] {
 const FILE = { filename: "large.bin", size: BYTES.length, visibility: "private", isCleaned: true } as const;
 
 describe("an upload", () => {
-  it("starts again after a pause that is too long for one request, and is stored whole", async () => {
+  it("starts again after a pause that is too long for one request, and is stored completely", async () => {
     const { alice } = await blobAuthors(["alice"]);
     let letThrough = () => {};
     const through = new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ describe("an upload", () => {
     expect(alice.methods()).toEqual([]);
   });
 
-  it("is cancelled while the browser still sends it", async () => {
+  it("is cancelled while the browser is still sending it", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const uploads = uploadsOf(alice, 60_000);
     const chunks = async function* () {
@@ -81,14 +81,14 @@ describe("an upload", () => {
     expect(alice.methods()).toEqual([]);
   });
 
-  it("fails with a sentence if this machine has no place for the file", async () => {
+  it("fails with a sentence if this machine has no space for the file", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("data/eleventy-twtxt/work", "a file in place of the folder");
     const upload = await uploadsOf(alice, 60_000).add(FILE, inChunks(BYTES));
     expect(upload).toMatchObject({ stage: "failed", remark: expect.stringMatching(/^E\w+: .+\.$/) });
   });
 
-  it("fails with a sentence if the browser sends more than the site accepts, whatever it said before", async () => {
+  it("fails with a sentence if the browser sends more than the site accepts, even if it announced less", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const upload = await uploadsOf(alice, 60_000).add({ ...FILE, size: 6 }, inChunks(BYTES));
     expect(upload).toMatchObject({ stage: "failed", remark: expect.stringContaining("maxMegabytes: 8") });
@@ -106,7 +106,7 @@ describe("an upload", () => {
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it("leaves no file when it has failed and is no longer in the list", async () => {
+  it("leaves no file once it has failed and is no longer in the list", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.failWithStatus = 403;
     const uploads = uploadsOf(alice, 60_000);
@@ -120,7 +120,7 @@ describe("an upload", () => {
     expect(workFiles(alice)).toEqual([]);
   });
 
-  it("is sent again once, even if it is asked for twice at once", async () => {
+  it("is retried once, even if two retries are requested at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.failWithStatus = 403;
     const uploads = uploadsOf(alice, 60_000);

@@ -1,4 +1,4 @@
-// test/client/visitor.ts: a browser without script that has opened the client.
+// test/client/visitor.ts: a browser without JavaScript that has opened the client.
 import { expect } from "vitest";
 import type { ClientUnderTest, Got } from "./client.js";
 
@@ -12,15 +12,15 @@ export interface SentFile {
 
 export interface Visitor {
   cookie: string;
-  /** The token of forms. */
+  /** The CSRF token of forms. */
   csrf: string;
   /** Requests a page. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Got>;
   /** Submits a form of the client. */
   post(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
-  /** Submits a form of the client, and follows its redirect. @returns the page that it leads to */
+  /** Submits a form of the client, and follows its redirect. @returns the resulting page */
   submit(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
-  /** The same with files, as a form with a field for files sends them. */
+  /** Like `submit`, but with files, as sent by a form with a file field. */
   upload(path: string, fields: Readonly<Record<string, string>>, files: readonly SentFile[]): Promise<Got>;
 }
 
@@ -57,7 +57,7 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
   };
 }
 
-/** The text of a page, without markup and what scripts show later. */
+/** The text of a page, without markup and parts that only scripts show. */
 export function shownText(html: string): string {
   return html
     .replace(/<p [^>]* hidden="">[\s\S]*?<\/p>/g, " ")

@@ -1,4 +1,4 @@
-// test/client/write-drafts.test.ts: drafts of notes are saved while they are typed.
+// test/client/write-drafts.test.ts: drafts of notes, which are saved while they are typed.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { postDrafts } from "../../plugin/author/notes/post-drafts.js";
@@ -10,7 +10,7 @@ import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { clientOf, fieldOf, writer } from "./writer.js";
 
-/** The composer in a tab that has opened the client. */
+/** Opens the composer in a tab of the client. */
 async function composer(client: ClientUnderTest): Promise<Page> {
   const tab = await openTab();
   await tab.goto(client.link);
@@ -19,7 +19,7 @@ async function composer(client: ClientUnderTest): Promise<Page> {
   return tab;
 }
 
-/** Types into the text, where it ends. */
+/** Types at the end of the text. */
 async function type(tab: Page, text: string): Promise<void> {
   await tab.getByLabel("Your note").press("Control+End");
   await tab.keyboard.type(text);
@@ -32,7 +32,7 @@ async function draftsOn({ site, machine }: GitSite): Promise<string[]> {
   return (await postDrafts(site, machine).list()).map(({ body }) => body).sort();
 }
 
-it("without script, a draft that another page has changed is not overwritten, and the page says what to do", async () => {
+it("without JavaScript, a draft that another page has changed is not overwritten, and the page shows what to do", async () => {
   const { alice, client } = await writer();
   const visitor = await visitorOf(client, "/write");
   const { text } = await visitor.submit("/write/draft", { body: "first" });
@@ -52,7 +52,7 @@ it("without script, a draft that another page has changed is not overwritten, an
 });
 
 describeInChromium("a draft that is typed in a browser", () => {
-  it("is saved by itself, and is there after the client was killed", async () => {
+  it("is saved automatically, and still exists after the client was killed", async () => {
     const { alice, client } = await writer();
     const tab = await composer(client);
     await type(tab, "Not lost");
@@ -76,7 +76,7 @@ describeInChromium("a draft that is typed in a browser", () => {
     await expect.poll(() => draftsOn(alice)).toEqual(["Unfinish"]);
   });
 
-  it("is not overwritten by another tab, which says what to do and goes on with a draft of its own", async () => {
+  it("is not overwritten by another tab, which shows what to do and continues with its own draft", async () => {
     const { alice, client } = await writer();
     const first = await composer(client);
     await type(first, "Shared");
@@ -93,7 +93,7 @@ describeInChromium("a draft that is typed in a browser", () => {
     await expectFits(second, "write-two-tabs");
   });
 
-  it("is gone once it is a post, although it was typed just before", async () => {
+  it("is deleted once it is saved as a post, even if it was typed just before", async () => {
     const { alice, client } = await writer();
     const tab = await composer(client);
     await type(tab, "A post");

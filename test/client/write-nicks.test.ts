@@ -21,7 +21,7 @@ const FOLLOW = [
   { nick: "img/src=x/onerror=alert&lt;b&gt;", url: 'https://evil.example/?"onclick="alert&lt;1' },
 ];
 
-/** Pins a contact of the author. */
+/** Pins the key of a contact of the author. */
 async function pinContact(address: string, { folder, environment = {} }: ModeratedSite["setup"]): Promise<void> {
   const machine = { ...testTerminal(folder, "2026-11-20T09:30:00Z"), environment };
   const { store } = await authorAt({ as: undefined, identity: undefined, settings: undefined }, machine);
@@ -29,7 +29,7 @@ async function pinContact(address: string, { folder, environment = {} }: Moderat
   await new Contacts(store, machine.now).pin(found);
 }
 
-it("lists people to mention without script: followed feeds, authors of mentions and contacts, also while the site is down", async () => {
+it("lists people to mention without JavaScript: followed feeds, authors of mentions and contacts, also while the site is down", async () => {
   const { setup, client, bob, stop } = await moderatedSite({ "2026-01-02T03:04:05Z": "hello" }, false);
   const file = join(setup.folder, "_data/follow.json");
   mkdirSync(dirname(file), { recursive: true });
@@ -65,7 +65,7 @@ const options = (tab: Page) =>
   tab.getByRole("listbox", { name: "People to mention" }).getByRole("option").allTextContents();
 
 describeInChromium("@nick in the text of a note", () => {
-  it("is completed by keyboard: arrows, Enter, Tab and Escape, with the number of matches for screen readers", async () => {
+  it("is completed with the keyboard: arrows, Enter, Tab and Escape, with the number of matches for screen readers", async () => {
     await composer(await followingWriter(), async (tab) => {
       const text = tab.getByLabel("Your note");
       await tab.keyboard.type("Hi @bo");
@@ -95,7 +95,7 @@ describeInChromium("@nick in the text of a note", () => {
     });
   });
 
-  it("is completed by a click, in the middle of a text, and is saved with it", async () => {
+  it("is completed with a click in the middle of a text, and saved with the text", async () => {
     await composer(await followingWriter(), async (tab) => {
       await tab.keyboard.type("Hi , bye");
       for (let presses = 0; presses < 5; presses += 1) await tab.keyboard.press("ArrowLeft");
@@ -108,7 +108,7 @@ describeInChromium("@nick in the text of a note", () => {
     });
   });
 
-  it("shows hostile nicks as text, and offers nothing in an address or for a nick that is complete", async () => {
+  it("shows hostile nicks as text, and has no suggestions in an address or for a complete nick", async () => {
     await composer(await followingWriter(), async (tab) => {
       await tab.keyboard.type("@img");
       expect(await options(tab)).toEqual([`@${FOLLOW[3]?.nick} ${FOLLOW[3]?.url}`]);

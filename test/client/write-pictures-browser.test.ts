@@ -17,7 +17,7 @@ const CLEAN = Buffer.from(removeMetadata(PHONE, "phone.jpg").bytes);
 const TEXT_PNG = readFileSync(new URL("text.png", FILES));
 const SVG = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`);
 
-/** A browser with the composer of a client. */
+/** Opens the composer of a client in a browser. */
 async function composer(
   client: ClientUnderTest,
   work: (tab: Page) => Promise<void>,
@@ -72,7 +72,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       await tab.getByRole("button", { name: "Add the picture" }).click();
       await tab.getByText("x.gif is an SVG drawing").first().waitFor();
       expect(await text.inputValue()).toMatch(/!\[dropped\]\(picture-2\.jpg\)\s+!\[second\]\(picture-3\.png\)/);
-      // The camera was held upright.
+      // The camera was held upright, so the picture is rotated.
       const widths =
         "[...document.querySelectorAll('.picture img')].map((img) => img.decode().then(() => img.naturalWidth))";
       expect(await tab.evaluate(`Promise.all(${widths})`)).toEqual([16, 16, 16]);
@@ -81,7 +81,7 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
-  it("a picture of a camera is added, and one that is too large is not even sent", async () => {
+  it("can be from a camera; one that is too large is not even sent", async () => {
     await composer((await writer()).client, async (tab) => {
       const text = tab.getByLabel("Your note, in Markdown");
       const choose = (name: string, bytes: number) =>
@@ -103,7 +103,7 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
-  it("are added by keyboard alone", async () => {
+  it("are added with only the keyboard", async () => {
     await composer((await writer()).client, async (tab) => {
       const { keyboard } = tab;
       await keyboard.press("n");
@@ -111,7 +111,7 @@ describeInChromium("pictures of a note, in a browser", () => {
       await keyboard.press("Tab");
       await keyboard.press("Enter");
       await keyboard.press("Tab");
-      // Here, Enter opens the dialog of the system.
+      // Here, Enter opens the system's file dialog.
       expect(await tab.evaluate("document.activeElement.id")).toBe("picture");
       await tab.locator("#picture").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
       await tab.getByText("1 picture chosen.").waitFor();
@@ -127,7 +127,7 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
-  it("the author is asked before a page with chosen pictures is left, and not when they are added", async () => {
+  it("require a confirmation before the page with chosen pictures is left, but not when they are added", async () => {
     await composer((await writer()).client, async (tab) => {
       const asked: string[] = [];
       tab.on("dialog", (dialog) => {
@@ -144,9 +144,9 @@ describeInChromium("pictures of a note, in a browser", () => {
     });
   });
 
-  it("without script, the field adds one picture, and a file that is too large gets a sentence", async () => {
+  it("are added one at a time without JavaScript; a file that is too large gets an error", async () => {
     const { alice, client } = await writer();
-    // Given by its path, the file does not pass through the connection to Chromium.
+    // The file is passed by its path, so its contents do not go through the connection to Chromium.
     alice.write("ignored/b.jpg", Buffer.alloc(33 * 2 ** 20));
     const work = async (tab: Page) => {
       const text = tab.getByLabel("Your note, in Markdown");
@@ -165,7 +165,7 @@ describeInChromium("pictures of a note, in a browser", () => {
     await composer(client, work, false);
   });
 
-  it("the question before pictures become public fits all widths, and axe finds nothing", async () => {
+  it("become public after a question that fits all widths and has no violations that axe finds", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const { machine, environment, host } = alice;
     const client = await startedClient({ folder: machine.folder, environment, hosts: [host] });

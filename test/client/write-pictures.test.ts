@@ -12,7 +12,7 @@ import { type SentFile, shownText, type Visitor, visitorOf } from "./visitor.js"
 import { clientOf, fieldOf, published, writer } from "./writer.js";
 
 const FILES = new URL("../pictures/files/", import.meta.url);
-/** With a position in its Exif data, a thumbnail, and the word SECRET in further data. */
+/** A picture with a location in its Exif data, a thumbnail, and the word SECRET in other metadata. */
 const PHONE = readFileSync(new URL("phone.jpg", FILES));
 const CLEAN = Buffer.from(removeMetadata(PHONE, "phone.jpg").bytes);
 const TEXT_PNG = readFileSync(new URL("text.png", FILES));
@@ -40,13 +40,13 @@ function picture(bytes: Uint8Array, name = "IMG_1.JPG", type = "image/jpeg"): Se
   return { field: "picture", name, bytes, type };
 }
 
-/** The text in the composer. */
+/** The text in the composer of a page. */
 function textIn(page: string): string {
   const [, text = ""] = /<textarea[^>]*>\n?([^<]*)</.exec(page) ?? [];
   return text.trim();
 }
 
-/** What the composer sends. */
+/** The fields that the composer sends. */
 function fieldsOf(page: string): Record<string, string> {
   const hidden = ["id", "seen", "page", "edit"].map((name) => [name, fieldOf(page, name)]);
   return { ...Object.fromEntries(hidden), body: textIn(page) };
@@ -77,8 +77,8 @@ async function builtFrom(clone: string): Promise<BuiltSite> {
   });
 }
 
-describe("pictures of a note, without script", () => {
-  it("a form with a picture saves the draft, and adds the picture to its text without its location", async () => {
+describe("pictures of a note, without JavaScript", () => {
+  it("are added to the text of the saved draft, without their location", async () => {
     const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a [red] square" }, [
       picture(PHONE),
@@ -91,7 +91,7 @@ describe("pictures of a note, without script", () => {
     expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
-  it("one that was added without a description has a field for it, which writes it into the text, unless it is there", async () => {
+  it("have a field for a missing description, which adds it to the text unless the text has one", async () => {
     const { visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", next: "notified" }, [
       picture(PHONE),
@@ -108,7 +108,7 @@ describe("pictures of a note, without script", () => {
     expect(described).not.toContain("description-of-");
   });
 
-  it("the preview has the link that the build writes, and the note is published with its picture", async () => {
+  it("have the same link in the preview as in the build, and are published with the note", async () => {
     const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a square" }, [picture(PHONE)]);
     expect(shownText(text)).toMatch(/!\[a square\]\(https:\/\/alice\.example\/notes\/(\d{8}-\d{6})\/\1-1\.jpg\)/);
@@ -148,7 +148,7 @@ describe("pictures of a note, without script", () => {
     expect(alice.git("status", "--porcelain")).toBe("");
   });
 
-  it("the bytes decide the type, and no name of a stranger is used", async () => {
+  it("get their type from their bytes, and a new name", async () => {
     const { alice, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "" }, [
       picture(TEXT_PNG, "../../../evil<script>.md", "text/html"),
@@ -161,7 +161,7 @@ describe("pictures of a note, without script", () => {
     expect(pathsBelow(alice.folder) + textsIn(alice.folder).join()).not.toContain("evil");
   });
 
-  it("pictures are removed with their image or with the draft, and one that the text does not show is not saved", async () => {
+  it("are removed with their image or the draft, and are saved only if the text shows them", async () => {
     const { alice, visitor } = await visited();
     const files = [picture(PHONE), picture(TEXT_PNG), picture(PHONE)];
     const { text } = await visitor.upload("/write/draft", { body: "Look" }, files);
@@ -177,7 +177,7 @@ describe("pictures of a note, without script", () => {
     expect(pathsBelow(join(alice.folder, "data"))).not.toContain("picture-");
   });
 
-  it("a draft keeps its pictures when the client ends, until it is deleted", async () => {
+  it("stay with their draft when the client ends, until the draft is deleted", async () => {
     const { alice, client, visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
     const id = fieldOf(text, "id");
@@ -190,7 +190,7 @@ describe("pictures of a note, without script", () => {
     expect(existsSync(join(alice.folder, "notes"))).toBe(false);
   });
 
-  it("a draft that another page has changed takes its pictures along when it becomes a draft of its own", async () => {
+  it("are copied when a draft that another page has changed becomes a separate draft", async () => {
     const { visitor } = await visited();
     const { text: first } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
     await visitor.submit("/write/draft", { ...fieldsOf(first), body: "Other" });
@@ -200,7 +200,7 @@ describe("pictures of a note, without script", () => {
   });
 
   it.each(["list.json", "../../drafts", "picture-2.jpg", "..%2flist.json"])(
-    "no other file is shown: %s",
+    "are served, but no other file: %s",
     async (name) => {
       const { visitor } = await visited();
       const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
@@ -234,7 +234,7 @@ describe("pictures of a note as blobs", () => {
     expect((await again.get("/write")).text).toMatch(/value="blob" checked/);
   });
 
-  it("nothing becomes public that the question did not show", async () => {
+  it("do not become public unless the question showed them", async () => {
     const { alice, visitor } = await sharer();
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
     const question = await save(visitor, text);
@@ -248,7 +248,7 @@ describe("pictures of a note as blobs", () => {
     expect(alice.methods()).not.toContain("PUT");
   });
 
-  it("nothing becomes public if one picture is larger than the site accepts, and the sentence names it", async () => {
+  it("do not become public if one is larger than the site accepts, and the error names it", async () => {
     const { alice, visitor } = await sharer({ maxMegabytes: 1 });
     const large = Buffer.concat([CLEAN.subarray(0, -2), Buffer.alloc(2 ** 20), CLEAN.subarray(-2)]);
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [
@@ -262,7 +262,7 @@ describe("pictures of a note as blobs", () => {
     expect(alice.methods()).not.toContain("PUT");
   });
 
-  it("a site that does not answer leaves the draft as it is, with the reason", async () => {
+  it("leave the draft unchanged if the site does not respond, with the reason", async () => {
     const { alice, visitor } = await sharer();
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
     const question = await save(visitor, text);
@@ -274,7 +274,7 @@ describe("pictures of a note as blobs", () => {
     expect(existsSync(join(alice.machine.folder, "notes"))).toBe(false);
   });
 
-  it("a site without blobs has no choice", async () => {
+  it("have no choice of storage on a site without blobs", async () => {
     const { visitor } = await visited();
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
     expect(text).not.toContain('name="place"');

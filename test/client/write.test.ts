@@ -15,8 +15,8 @@ async function saved(visitor: Visitor, body: string): Promise<{ page: string; fi
   return { page, file: fieldOf(page, "file") };
 }
 
-describe("the room to write in, without script", () => {
-  it("shows the twt of a draft as the build would write it, and keeps the draft for the next client", async () => {
+describe("the room to write in, without JavaScript", () => {
+  it("shows the twt that the build would write for a draft, and keeps the draft for the next client", async () => {
     const { alice, client } = await writer();
     alice.write("_data/follow.json", `[{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }]`);
     const visitor = await visitorOf(client, "/write");
@@ -35,7 +35,7 @@ describe("the room to write in, without script", () => {
     expect((await again.get("/write")).text).not.toContain("Yes, @bob");
   });
 
-  it("says who would be notified, and how that was found, only when asked", async () => {
+  it("shows who would be notified, and how their endpoints were found, only on request", async () => {
     const bob = await loopbackServer((_, response) => response.end("# nick = bob\n# webmention = /hook\n"));
     const { client } = await writer([bob.host]);
     const visitor = await visitorOf(client, "/write");
@@ -49,7 +49,7 @@ describe("the room to write in, without script", () => {
     );
   });
 
-  it("shows the text and the author of the twt that a reply is to, also in its draft, and explains the field", async () => {
+  it("shows the text and the author of the replied-to twt, also in a draft, and explains the field", async () => {
     const feed = "# nick = bob\n2026-01-02T03:04:05Z\thello *all* <script>\n";
     const bob = await loopbackServer((_, response) => response.end(feed));
     const { client } = await writer([bob.host]);
@@ -77,7 +77,7 @@ describe("the room to write in, without script", () => {
     expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/?%7B%7Bcode}}");
   });
 
-  it("saves the post, shows the commands, and publishes it when they are confirmed, with their output", async () => {
+  it("saves the post, shows the commands, and after a confirmation publishes it and shows their output", async () => {
     const { alice, client } = await writer();
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello from the browser.");
@@ -97,7 +97,7 @@ describe("the room to write in, without script", () => {
     expect(alice.published()).toEqual(["Hello from the browser.", "first"]);
   });
 
-  it("offers what the command post offers: the file that would be written, and another folder, which is remembered", async () => {
+  it("offers the same as the command post: the file that would be written, and another folder, which is remembered", async () => {
     const { alice, client } = await writer();
     const visitor = await visitorOf(client, "/write");
     const { text: draft } = await visitor.submit("/write/draft", { body: "Hello" });
@@ -127,15 +127,15 @@ describe("the room to write in, without script", () => {
     expect(text).toContain(`${other.file} is not published yet: another post is. Publish it after that.`);
 
     const closed = client.close();
-    await expect.poll(() => client.said).toEqual([`Waiting for git, which is publishing ${file} to origin/main.`]);
+    await expect.poll(() => client.printed).toEqual([`Waiting for git, which is publishing ${file} to origin/main.`]);
     expect(alice.published()).toEqual(["first"]);
     alice.write("remote/built", "now\n");
     await closed;
-    expect(client.said.at(-1)).toBe(`${file} is published to origin/main.`);
+    expect(client.printed.at(-1)).toBe(`${file} is published to origin/main.`);
     expect(alice.published()).toEqual(["Hello", "first"]);
   });
 
-  it("publishes nothing that the page did not show: neither other commits nor without the commands", async () => {
+  it("publishes only what the page showed: no other commits, and not without the commands", async () => {
     const { alice, client } = await writer();
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
@@ -148,7 +148,7 @@ describe("the room to write in, without script", () => {
     expect(alice.published()).toEqual(["first"]);
   });
 
-  it("publishes the changed list of followed feeds with the post, and says why, unless the author leaves it out", async () => {
+  it("publishes the changed list of followed feeds with the post, and shows why, unless the author excludes it", async () => {
     const { alice, client } = await writer();
     alice.write("_data/follow.json", "[]");
     const visitor = await visitorOf(client, "/write");
@@ -262,7 +262,7 @@ describe("the room to write in, without script", () => {
 });
 
 describeInChromium("the room to write in, in a browser", () => {
-  it("fits all widths with a reply, unknown names, endpoints and drafts, and axe finds nothing", async () => {
+  it("fits all widths with a reply, unknown names, endpoints and drafts, and axe finds no violations", async () => {
     const feed = `# nick = bob\n# webmention = /hook\n2026-01-02T03:04:05Z\t${"Do you *really* mean this? ".repeat(8)}\n`;
     const bob = await loopbackServer((_, response) => response.end(feed));
     const { client } = await writer([bob.host]);
@@ -281,7 +281,7 @@ describeInChromium("the room to write in, in a browser", () => {
     await expectFits(tab, "write-reply");
   });
 
-  it("is used by keyboard alone, fits all widths, and axe finds nothing", async () => {
+  it("works with only the keyboard, fits all widths, and axe finds no violations", async () => {
     const { alice, client } = await writer();
     const tab = await openTab();
     await tab.goto(client.link);

@@ -15,7 +15,7 @@ export function clientOf({ folder, machine }: GitSite, hosts: string[] = []): Pr
   return startedClient({ folder, environment: Object.fromEntries(environment), hosts });
 }
 
-/** Runs the commands that a page shows. @returns the page of the publication when git has ended */
+/** Runs the commands that a page shows. @returns the page of the publication after git has ended */
 export async function published(visitor: Visitor, fields: Readonly<Record<string, string>>): Promise<string> {
   const { headers } = await visitor.post("/write/publish", fields);
   expect(headers.get("location")).toBe("/write/publication");

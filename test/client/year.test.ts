@@ -34,7 +34,7 @@ describe("a year of mentions", () => {
     expect(weeks.at(-1)).toEqual({ start: "2026-11-16", counts: { mention: 1, reply: 1, reaction: 0 } });
   });
 
-  it("is a plot and a table from ten mentions on, and only a table before", () => {
+  it("is a plot and a table from ten mentions on, and only a table below that", () => {
     const pageOf = (count: number) => {
       const mentions = Array<ManagedMention>(count).fill(mention("2026-11-20T00:00:00Z", "reply"));
       return String(YearPage({ weeks: weeksOf(mentions, NOW), writers: writersOf(mentions) }));
@@ -47,7 +47,7 @@ describe("a year of mentions", () => {
     expect(pageOf(0)).not.toMatch(/<svg|<table/);
   });
 
-  it("lists the ten who wrote most", () => {
+  it("lists the ten most frequent authors", () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, "0")}`);
     const all = names.flatMap((name, index) => Array(index + 1).fill(mention("2026-11-20T00:00:00Z", "reply", name)));
     const writers = writersOf(all);
