@@ -123,7 +123,7 @@ async function siteWith(body: string, json: Json) {
       response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
     }),
     /** The requests for the list, in order. */
-    listRequests: () => site.server.asked.filter((path) => path.startsWith("/mentions.json")),
+    listRequests: () => site.server.requests.filter((path) => path.startsWith("/mentions.json")),
   };
   return site;
 }
@@ -684,7 +684,7 @@ describeInChromium("<twtxt-mentions>", () => {
 
     expect(await shown(page)).toEqual(texts(2, 1));
     expect(await page.locator("ol").count()).toBe(1);
-    const order = server.asked.map((path) => path.replace(/\?.*/, "")).filter((path) => path !== "/favicon.ico");
+    const order = server.requests.map((path) => path.replace(/\?.*/, "")).filter((path) => path !== "/favicon.ico");
     expect(order).toEqual(["/", "/twtxt-mentions.js", "/rest", "/mentions.json"]);
   });
 });

@@ -112,7 +112,7 @@ describe("the rate limit", () => {
       hosts: [site, service],
       folder: sourceFolder(site).folder,
     });
-    expect([exitCode, service.asked]).toEqual([0, ["/alice", "/alice"]]);
+    expect([exitCode, service.requests]).toEqual([0, ["/alice", "/alice"]]);
     expect(notes).toContainEqual(
       expect.stringContaining("The endpoint is not on the host of the feed, so its rate limit was not tested."),
     );
@@ -130,7 +130,7 @@ describe("the rate limit", () => {
     expect(notes).toContainEqual(
       expect.stringMatching(/^The endpoint redirects, so its rate limit was not tested\. Name the URL/),
     );
-    expect(service.asked).toHaveLength(2);
+    expect(service.requests).toHaveLength(2);
   });
 
   it("fix: the endpoint fails", async () => {
@@ -182,7 +182,7 @@ describe("a malicious server", () => {
     const server = await loopbackServer(listener);
     const { exitCode, fixes } = await report([`${server.url}/twtxt.txt`], { hosts: [server] });
     expect([exitCode, fixes]).toEqual([1, containing(fix)]);
-    expect(server.asked.length).toBeLessThan(8);
+    expect(server.requests.length).toBeLessThan(8);
   });
 
   it("is offline: one finding", async () => {
@@ -199,7 +199,7 @@ describe("a malicious server", () => {
       exitCode: 1,
       fixes: containing("its address is not public"),
     });
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("cannot control the terminal, or add lines to the output", async () => {

@@ -72,7 +72,7 @@ describe("eleventy-twtxt follow", () => {
     const { folder } = await site({ files });
     const outcome = await command(folder, ["follow", bob.feed, ...bob.allowed]);
     expect(outcome).toEqual({ exitCode: 0, stdout: "", stderr: `Following @bob, ${bob.feed}. ${NEXT}` });
-    expect(bob.asked).toEqual(["/twtxt.txt"]);
+    expect(bob.requests).toEqual(["/twtxt.txt"]);
 
     const built = await site({ files: { [FILE]: blogFile(folder), ...files } });
     expect(built.feed().header.follow).toEqual([`bob ${bob.feed}`]);

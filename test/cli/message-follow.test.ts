@@ -120,12 +120,12 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
     const following = await follow(bob, "--allow-private-host", slow.host);
     await eve.runOnTerminal(["message", "send", bob.address, "slow", "--identity", file]);
-    await expect.poll(() => slow.asked).toHaveLength(1);
+    await expect.poll(() => slow.requests).toHaveLength(1);
     await alice.runOnTerminal(["message", "send", bob.address, "quick"]);
     await expect.poll(following.texts).toEqual(["  quick"]);
     expect(await following.end()).toBe(0);
     expect(following.texts()).toEqual(["  quick"]);
-    expect(slow.asked).toHaveLength(1);
+    expect(slow.requests).toHaveLength(1);
     vi.runOnlyPendingTimers();
     vi.useRealTimers();
     expect(await bob.messageJson("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);

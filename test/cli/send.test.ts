@@ -223,7 +223,7 @@ describe("eleventy-twtxt send", () => {
     dora.answer = () => ({ status: 503 });
     emil.answer = () => ({ status: 400, headers: { "content-type": "text/plain" }, body: "No such twt" });
     await send(site.folder, [...allowed, ...allowing([dora, emil])]);
-    const requestCounts = () => [made, bob, carol, dora, emil].map((server) => server.asked.length);
+    const requestCounts = () => [made, bob, carol, dora, emil].map((server) => server.requests.length);
     const before = requestCounts();
 
     const { exitCode, stdout, stderr } = await send(site.folder, ["--list"]);

@@ -66,7 +66,7 @@ describe("eleventy-twtxt serve", () => {
     const server = await serve(site());
     const answer = await mention(server, bob.twt(AT));
     expect([answer.status, Object(await answer.json()).code]).toEqual([400, "address-refused"]);
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it("serves a new build", async () => {

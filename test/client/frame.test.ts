@@ -37,17 +37,17 @@ describe("the navigation", () => {
   });
 
   it("does not wait for a number of new items, and shows it once it is known", async () => {
-    const asked: ((count: number) => void)[] = [];
+    const reads: ((count: number) => void)[] = [];
     const ending = new AbortController();
-    const read = () => new Promise<number>((resolve) => asked.push(resolve));
+    const read = () => new Promise<number>((resolve) => reads.push(resolve));
     const count = new BackgroundCount(read, { machine: { now: Date.now }, ending: ending.signal });
     expect([count.current, count.current]).toEqual([0, 0]);
-    expect(asked).toHaveLength(1);
-    asked[0]?.(4);
+    expect(reads).toHaveLength(1);
+    reads[0]?.(4);
     await eventually(() => expect(count.current).toBe(4));
     count.set(3);
     expect(count.current).toBe(3);
-    expect(asked).toHaveLength(1);
+    expect(reads).toHaveLength(1);
   });
 });
 

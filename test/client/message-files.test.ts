@@ -196,7 +196,7 @@ describeWithoutKeychain("files of messages", () => {
     const [path = ""] = downloadsIn(await visitor.get(conversation(bob)));
     expect(await followed(visitor, path)).toContain("is not requested: its address is not public.");
     expect(shownText((await visitor.get(`${path}/picture`)).text)).toContain("its address is not public.");
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("are deleted again if their message could not be sent", async () => {

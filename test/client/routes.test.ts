@@ -142,7 +142,7 @@ describeWithoutKeychain("each route of the client", () => {
     expect(table.filter(({ method }) => method === "POST").length).toBeGreaterThan(20);
     await visitor.post("/write/draft", { id: DRAFT, body: "A draft" });
     const before = stateOf(folder);
-    const asked = own.asked.length;
+    const asked = own.requests.length;
     for (const route of table) {
       const path = pathTo(route);
       for (const { what, status, sent } of attacksOn(client, visitor, route.method)) {
@@ -152,7 +152,7 @@ describeWithoutKeychain("each route of the client", () => {
       }
     }
     expect(stateOf(folder)).toBe(before);
-    expect(own.asked.slice(asked)).toEqual([]);
+    expect(own.requests.slice(asked)).toEqual([]);
     await visitor.post("/write/delete", { id: DRAFT });
     expect(stateOf(folder)).not.toBe(before);
   });

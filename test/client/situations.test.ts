@@ -262,7 +262,7 @@ describeWithoutKeychain("the client shows what to do", () => {
     const client = await startedClient(alice({}, silent.url));
     const cookie = await client.open();
     const page = client.ask("/mentions", { headers: { cookie } });
-    await eventually(() => expect(silent.asked).not.toEqual([]));
+    await eventually(() => expect(silent.requests).not.toEqual([]));
     await client.close();
     expect((await page).text).toContain("This did not work");
   });

@@ -25,9 +25,9 @@ function bomb(): Buffer {
 
 /** Alice, who follows Bob. His server has pictures; her machine has another server that he must not reach. */
 async function readerOfPictures() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const secret = await loopbackServer((_, response) => {
-    asked.push("secret");
+    requests.push("secret");
     response.end(PNG);
   });
   const bodies: Record<string, string | Buffer> = {
@@ -39,7 +39,7 @@ async function readerOfPictures() {
   };
   const server = await loopbackServer((request, response) => {
     const path = request.url ?? "";
-    asked.push(path);
+    requests.push(path);
     if (path === "/away.png") return response.writeHead(302, { location: `${secret.url}/a.png` }).end();
     response.writeHead(bodies[path] === undefined ? 404 : 200, { "content-type": "image/png" }).end(bodies[path]);
   });
@@ -53,22 +53,22 @@ async function readerOfPictures() {
     { [file]: JSON.stringify([{ nick: "bob", url: `${server.url}/bob.txt` }]) },
   );
   const client = await startedClient({ rooms: [timelineRoom], folder, environment: environmentOf(folder) });
-  return { client, asked };
+  return { client, requests };
 }
 
 describe("pictures from other sites", () => {
   it("are links with their descriptions, and are not requested before the author opens them", async () => {
-    const { client, asked } = await readerOfPictures();
+    const { client, requests } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
     const { text } = await visitor.get("/timeline");
     expect(shownText(text)).toContain("Show picture: number 0");
     expect(text).not.toContain("<img");
-    expect(asked.filter((path) => path !== "/bob.txt" && path !== "/alice.txt")).toEqual([]);
+    expect(requests.filter((path) => path !== "/bob.txt" && path !== "/alice.txt")).toEqual([]);
   });
 
   it("are served by the client without metadata, and only if they are safe pictures", async () => {
-    const { client, asked } = await readerOfPictures();
+    const { client, requests } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
     const { text } = await visitor.get("/timeline");
@@ -97,11 +97,11 @@ describe("pictures from other sites", () => {
       expect(answer.headers.get("content-type")).toContain("text/html");
       expect(shownText(answer.text)).toContain(reason);
     }
-    expect(asked).not.toContain("secret");
+    expect(requests).not.toContain("secret");
   });
 
   it("404 without a request for a picture that no twt of the timeline links to", async () => {
-    const { client, asked } = await readerOfPictures();
+    const { client, requests } = await readerOfPictures();
     const visitor = await visitorOf(client, "/timeline");
     await eventually(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
     const [link = ""] = /\/timeline\/picture\/[^"]+/.exec((await visitor.get("/timeline")).text) ?? [];
@@ -109,7 +109,7 @@ describe("pictures from other sites", () => {
     for (const path of [`/timeline/picture/${url}/0`, `${link}1`, `${link}/${url}`, `/timeline/picture?url=${url}`]) {
       expect(await visitor.get(path)).toMatchObject({ status: 404 });
     }
-    expect(asked).not.toContain("/photo.jpg");
+    expect(requests).not.toContain("/photo.jpg");
   });
 
   it("are those with a web address, at most eight for a text, each once", () => {

@@ -129,18 +129,18 @@ describeInChromium("pictures of a note, in a browser", () => {
 
   it("require a confirmation before the page with chosen pictures is left, but not when they are added", async () => {
     await composer((await writer()).client, async (tab) => {
-      const asked: string[] = [];
+      const dialogs: string[] = [];
       tab.on("dialog", (dialog) => {
-        asked.push(dialog.type());
+        dialogs.push(dialog.type());
         void dialog.dismiss();
       });
       await tab.locator(".pictures summary").click();
       await hand(tab, "drop", { "one.jpg": PHONE });
       await tab.getByRole("link", { name: "Mentions" }).click({ noWaitAfter: true });
-      await expect.poll(() => asked).toEqual(["beforeunload"]);
+      await expect.poll(() => dialogs).toEqual(["beforeunload"]);
       await tab.getByRole("button", { name: "Add the picture" }).click();
       await tab.getByText("1 picture added.").first().waitFor();
-      expect(asked).toHaveLength(1);
+      expect(dialogs).toHaveLength(1);
     });
   });
 

@@ -41,7 +41,7 @@ describe("the room to write in, without JavaScript", () => {
     const visitor = await visitorOf(client, "/write");
     const body = `@<bob ${bob.url}/twtxt.txt> hello [page](${bob.url}/page)`;
     await visitor.submit("/write/draft", { body });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
     const { text } = await visitor.submit("/write/draft", { body, next: "notified" });
     expect(text).toContain(`At ${bob.url}/hook (named in the feed)`);
     expect(shownText(text)).toContain(

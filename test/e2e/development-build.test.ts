@@ -63,7 +63,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     await expect.poll(() => bob.posts.length).toBe(2);
     expect(await live()).toContain("second for");
     expect(await live()).not.toContain("draft");
-    expect(carol.asked).toEqual([]);
+    expect(carol.requests).toEqual([]);
     expect(log.match(/This is a development build: it sends nothing\..*/g)).toEqual([
       "This is a development build: it sends nothing. ./_site/ may now contain drafts. Before you publish it, build the site: npx @11ty/eleventy",
     ]);

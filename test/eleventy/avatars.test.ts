@@ -67,7 +67,7 @@ describe("an author's picture", () => {
     const other = await loopbackServer((_, response) => response.end(PNG));
     const urls = [`${other.url}/me`, "data:image/png;base64,iVBORw0KGgo=", "file:///etc/passwd", "me.png", ""];
     const { avatars, server } = await download((_, response) => response.end(PNG), urls);
-    expect([avatars, server.asked, other.asked]).toEqual([[], [], []]);
+    expect([avatars, server.requests, other.requests]).toEqual([[], [], []]);
   });
 
   it("is requested once, with one request at a time per host", async () => {
@@ -82,7 +82,7 @@ describe("an author's picture", () => {
       });
     };
     const { server, avatars } = await download(listener, ["/a", "/b", "/a", "/c"]);
-    expect(server.asked).toEqual(["/a", "/b", "/c"]);
+    expect(server.requests).toEqual(["/a", "/b", "/c"]);
     expect(avatars).toHaveLength(3);
     expect(maxOpen).toBe(1);
   });
@@ -94,20 +94,20 @@ describe("an author's picture", () => {
     const first = await build();
     expect(first.size).toBe(1);
     expect(await build()).toEqual(first);
-    expect(server.asked).toEqual(["/me"]);
+    expect(server.requests).toEqual(["/me"]);
   });
 
   it("is left for the next build after a timeout", async () => {
     const time = new AbortController();
     const { server, avatars } = await download(() => time.abort(), ["/a", "/b"], time.signal);
     expect(avatars).toEqual([]);
-    expect(server.asked).toEqual(["/a"]);
+    expect(server.requests).toEqual(["/a"]);
   });
 
   it("is omitted after the first 500", async () => {
     const paths = Array.from({ length: 501 }, (_, n) => `/${n}`);
     const { server, avatars } = await download((_, response) => response.end(PNG), paths);
     expect(avatars).toHaveLength(500);
-    expect(server.asked).not.toContain("/500");
+    expect(server.requests).not.toContain("/500");
   });
 });

@@ -451,9 +451,9 @@ describe("a broken link to a blob", () => {
   const blobMessages = (built: BuiltSite) => logged(built).filter((sentence) => /blob/i.test(sentence));
 
   it("is reported with its page and the command to run", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const alice = await loopbackServer(({ method, url }, response) => {
-      if (url?.startsWith("/shared/")) asked.push(`${method} ${url.split("/").at(-1)}`);
+      if (url?.startsWith("/shared/")) requests.push(`${method} ${url.split("/").at(-1)}`);
       response.writeHead(url === `/shared/${ALICE}/there.png` ? 200 : 404).end();
     });
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}" }`;
@@ -462,7 +462,7 @@ describe("a broken link to a blob", () => {
       `./a.md: broken link "blob:a%20b". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
       `./a.md: broken link blob:private.png, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share private.png. If it is missing: npx eleventy-twtxt blob put FILE --public --key private.png`,
     ]);
-    expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
+    expect(requests.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
   });
 
   it("is not reported if the site does not respond; the log has a notice", async () => {

@@ -420,7 +420,7 @@ describe("mentions on a site", () => {
     }
     expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob1"]);
     expect(names(built.read("mentions/index.html"))).toEqual(["bob1"]);
-    expect(server.asked).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
+    expect(server.requests).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
   });
 
   it("come from the last deploy if the list cannot be read, with a warning", async () => {
@@ -499,7 +499,7 @@ describe("mentions on a site", () => {
       expect(built.has("mentions/index.html")).toBe(false);
       expect(built.read("posts/quinces/index.html")).not.toContain("twtxt-mentions");
     }
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it.each([
@@ -620,7 +620,7 @@ describe("pictures of authors", () => {
     const server = await liveSite((url) => [mention(1, { author: { name: "b", url, photo: `${url}/me.png` } })]);
     const built = await build(server);
     expect(built.read("mentions/index.html")).not.toContain("<img");
-    expect(server.asked).not.toContain("/me.png");
+    expect(server.requests).not.toContain("/me.png");
   });
 
   it("come from the cache, as files of the site that image transforms do not change", async () => {

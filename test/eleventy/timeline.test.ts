@@ -113,7 +113,7 @@ describe("the timeline of a site", () => {
     const built = await server.build({ options: change(server.options()) });
     expect(built.has("timeline/index.html")).toBe(false);
     expect(existsSync(join(built.folder, ".cache"))).toBe(false);
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 
   it("is reported as having no effect if the site follows no feeds", async () => {
@@ -151,7 +151,7 @@ describe("the timeline of a site", () => {
     const follow = `follow: [{ nick: "me", url: "${server.url}/twtxt.txt" }, { nick: "bob", url: "${server.url}/bob" }]`;
     const page = timelineOf(await server.build({ options: server.options(follow) }));
     expect(page).not.toContain("Mine.");
-    expect(server.asked).toEqual(["/bob"]);
+    expect(server.requests).toEqual(["/bob"]);
   });
 
   it("is in no collection", async () => {

@@ -25,7 +25,7 @@ export type Fault = "cut before" | "cut after" | "cut in the middle" | "silence"
 
 export interface BlobsSite {
   /** The requests, in order: `PUT store/key`, `GET store?prefix=`. */
-  asked: string[];
+  requests: string[];
   /** Returns the failure of a request; `null`, the default, for none. */
   faultOf(request: string): Fault | null;
   /** The URL of the proxy. */
@@ -79,10 +79,10 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   };
 
   const front = await loopbackServer(async (request, response) => {
-    const asked = `${request.method} ${request.url?.replace("/site/site:", "")}`;
-    site.asked.push(asked);
+    const line = `${request.method} ${request.url?.replace("/site/site:", "")}`;
+    site.requests.push(line);
     const body = await buffer(request);
-    const fault = site.faultOf(asked);
+    const fault = site.faultOf(line);
     if (fault === "silence") return;
     if (fault === "cut before") return void request.socket.destroy();
     if (typeof fault === "number") return void response.writeHead(fault).end("trouble");
@@ -97,7 +97,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
       new NetlifyStore({ ...ACCESS, name, edgeURL: url, uncachedEdgeURL: url, ...options });
   const site: BlobsSite = {
     url: front.url,
-    asked: [],
+    requests: [],
     faultOf: () => null,
     store: open(front.url),
     behind: open(behind),

@@ -20,20 +20,20 @@ export interface LoopbackServer {
   host: string;
   port: number;
   /** The requested paths, in order. */
-  asked: string[];
+  requests: string[];
 }
 
 /** A real server on loopback, closed after the test. */
 export async function loopbackServer(listener: RequestListener): Promise<LoopbackServer> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? "");
+    requests.push(request.url ?? "");
     listener(request, response);
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, port, asked };
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, port, requests };
 }
 
 /** Addresses of refused connections to other machines. */

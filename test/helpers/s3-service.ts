@@ -27,7 +27,7 @@ export interface S3Service {
   url: string;
   bucket: string;
   /** The requests, in order: `PUT a/b`, `GET ?prefix=`. */
-  asked: string[];
+  requests: string[];
   /** Returns the failure of a request; `null`, the default, for none. */
   faultOf(request: string): Fault | null;
   /** A store in the bucket. */
@@ -48,9 +48,9 @@ export function refusal(status: number, code: string, message = "Trouble."): Fau
 export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
   const bucket = `test-${randomBytes(8).toString("hex")}`;
   const front = await loopbackServer((request, response) => {
-    const asked = `${request.method} ${request.url?.slice(bucket.length + 1).replace(/^\//, "")}`;
-    service.asked.push(asked);
-    pass(socketPath, service.faultOf(asked), request, response);
+    const line = `${request.method} ${request.url?.slice(bucket.length + 1).replace(/^\//, "")}`;
+    service.requests.push(line);
+    pass(socketPath, service.faultOf(line), request, response);
   });
   const back = await loopbackServer((request, response) => pass(socketPath, null, request, response));
   const client = new AwsClient({ ...ACCESS, service: "s3" });
@@ -58,7 +58,7 @@ export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
   const service: S3Service = {
     url: front.url,
     bucket,
-    asked: [],
+    requests: [],
     faultOf: () => null,
     store: (options) => new S3Store({ ...ACCESS, endpoint: front.url, bucket, ...options }),
     behind: (options) => new S3Store({ ...ACCESS, endpoint: back.url, bucket, ...options }),

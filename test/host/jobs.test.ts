@@ -28,10 +28,10 @@ describe("after a deploy, the links of posts", () => {
     expect(bob.posts).toMatchObject([{ source: page("hens"), target: `${bob.url}/` }]);
     expect(alice.log).toEqual([`Link to ${bob.url}/ in your post of ${AT}: sent to ${bob.endpoint}`]);
 
-    const requests = bob.asked.length;
+    const requests = bob.requests.length;
     await alice.services.afterDeploy();
     await alice.services.runScheduled();
-    expect(bob.asked).toHaveLength(requests);
+    expect(bob.requests).toHaveLength(requests);
   });
 });
 
@@ -44,14 +44,14 @@ describe("a build that is not public, such as a preview", () => {
     const alice = receiver({ feedUrl: `${home.url}/twtxt.txt`, neighbours: [home, bob, carol], isLive: false });
     carol.status = 500;
     await alice.mentioned({ source: carol.twt(AT), target: FEED });
-    const requests = carol.asked.length;
+    const requests = carol.requests.length;
     carol.status = 200;
     alice.clock.time += 2 * HOUR;
 
     await alice.services.afterDeploy();
     await alice.services.runScheduled();
     await alice.services.sendDue();
-    expect([home.asked, bob.asked, carol.asked.slice(requests)]).toEqual([[], [], []]);
+    expect([home.requests, bob.requests, carol.requests.slice(requests)]).toEqual([[], [], []]);
     expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
   });
 });
@@ -66,7 +66,7 @@ describe("after a restart that allows a private host", () => {
     const first = started([home]);
     await first.services.afterDeploy();
     expect(first.log).toEqual([expect.stringContaining("not sent")]);
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
 
     const second = started([home, bob]);
     await second.services.afterDeploy();
@@ -93,7 +93,7 @@ describe("the scheduled run", () => {
     alice.clock.time += 2 * HOUR;
 
     await alice.services.runScheduled();
-    expect(home.asked).toEqual(["/twtxt.txt"]);
+    expect(home.requests).toEqual(["/twtxt.txt"]);
     expect(await alice.mentions()).toHaveLength(verified);
     expect(await alice.store.keys("mentions/pending/")).toHaveLength(1 - verified);
     expect(alice.log.filter((line) => line.includes("failed"))).toEqual([]);
@@ -131,6 +131,6 @@ describe("the scheduled run", () => {
     expect(alice.log).toContainEqual(
       `Dropped a pending mention of ${FEED} in ${bob.feedUrl}. The source could not be verified in time.`,
     );
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 });

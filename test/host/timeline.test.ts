@@ -101,7 +101,7 @@ describe("the timeline of a host", () => {
     await services.refreshTimeline();
     clock.time += 9 * MINUTE;
     await services.refreshTimeline();
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
     clock.time += MINUTE;
     await services.refreshTimeline();
     expect((await list()).updated).toBe("2026-11-20T09:10:00Z");
@@ -161,7 +161,7 @@ describe("the timeline of a host", () => {
     await services.refreshTimeline();
     expect((await get()).status).toBe(404);
     expect(await store.keys("timeline/")).toEqual([]);
-    expect(server.asked).toEqual([]);
+    expect(server.requests).toEqual([]);
   });
 });
 
@@ -178,6 +178,6 @@ describe("a server", () => {
     vi.advanceTimersByTime(15 * MINUTE);
     await eventually(async () => expect((await list()).twts).toHaveLength(2));
     await host.end();
-    expect(server.asked.length).toBe(2);
+    expect(server.requests.length).toBe(2);
   });
 });

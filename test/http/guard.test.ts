@@ -79,8 +79,8 @@ describe("a refused URL", () => {
     const secret = await loopbackServer((_request, response) => response.end("secret"));
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: secret.url }).end());
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("address-refused"));
-    expect(bob.asked).toEqual(["/"]);
-    expect(secret.asked).toEqual([]);
+    expect(bob.requests).toEqual(["/"]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("address-refused: a name whose second lookup is private, since each connection checks the address that it uses", async () => {
@@ -104,7 +104,7 @@ describe("a refused URL", () => {
       failsWith("blocked"),
     );
     expect(checked).toEqual([`${bob.url}/`, `${bob.url}/secret`]);
-    expect(bob.asked).toEqual(["/"]);
+    expect(bob.requests).toEqual(["/"]);
   });
 
   it("is refused by the caller's checkUrl with any number of trailing dots in its host", async () => {
@@ -174,7 +174,7 @@ describe("a response", () => {
       response.writeHead(302, { location: next(++count) }).end(),
     );
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("too-many-redirects"));
-    expect(bob.asked.length).toBeLessThanOrEqual(6);
+    expect(bob.requests.length).toBeLessThanOrEqual(6);
   });
 
   it("is decompressed", async () => {
@@ -243,7 +243,7 @@ describe("a response", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal })).rejects.toThrow(
       failsWith("unreachable"),
     );
-    expect(bob.asked).toHaveLength(1);
+    expect(bob.requests).toHaveLength(1);
   });
 
   it("isTimeout distinguishes a timeout from other failures", async () => {

@@ -107,7 +107,9 @@ describe("a request to the author's site", () => {
   });
 
   it("follows no redirect with a signed request", async () => {
-    const { ask, asked } = await siteThat((_, response) => void response.writeHead(307, { location: "/b" }).end());
+    const { ask, requests: asked } = await siteThat(
+      (_, response) => void response.writeHead(307, { location: "/b" }).end(),
+    );
     await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "unreachable" });
     expect(asked).toEqual(["/api/a"]);
   });

@@ -48,7 +48,7 @@ describe("the function blob on Netlify", () => {
       body: Buffer.from("hello"),
     });
     expect([put.status, await put.json()]).toMatchObject([201, { key: "hello", shared: SHARED }]);
-    expect(blobs.asked.some((asked) => asked.includes(" twtxt/blobs/records/"))).toBe(true);
+    expect(blobs.requests.some((asked) => asked.includes(" twtxt/blobs/records/"))).toBe(true);
 
     const shown = await read();
     expect([shown.status, await shown.text()]).toEqual([200, "hello"]);
@@ -78,7 +78,7 @@ describe("the function blob on Netlify", () => {
   it("413: accepts at most 4 MiB, even if the site's options allow more", async () => {
     const put = await ask("PUT", { body: Buffer.alloc(4 * 2 ** 20 + 1) });
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
-    expect(blobs.asked.some((asked) => asked.startsWith("PUT"))).toBe(false);
+    expect(blobs.requests.some((asked) => asked.startsWith("PUT"))).toBe(false);
   });
 
   it("purged false: makes a blob private at once even if the CDN cannot be purged", async () => {
@@ -96,7 +96,7 @@ describe("the function blob on Netlify", () => {
 
   it("403: stores no blob for another key", async () => {
     expect((await ask("PUT", { by: EVE, body: Buffer.from("hello") })).status).toBe(403);
-    expect(blobs.asked).toEqual([]);
+    expect(blobs.requests).toEqual([]);
   });
 
   it("stores blobs of a preview separately", async () => {
@@ -120,6 +120,6 @@ describe("the function blob on Netlify", () => {
   it("stores no blob if the configuration of a bucket is incomplete, and names the missing variable", async () => {
     vi.stubEnv("TWTXT_S3_BUCKET", "alice");
     await expect(ask("PUT", { body: Buffer.from("hello") })).rejects.toThrow("TWTXT_S3_ENDPOINT");
-    expect(blobs.asked).toEqual([]);
+    expect(blobs.requests).toEqual([]);
   });
 });

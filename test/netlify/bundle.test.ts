@@ -78,7 +78,7 @@ describe("the bundle of the functions", () => {
     const answer = await bundled.mentions(settings, pages)(request, { deploy: { context: "" } });
 
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
-    expect(bob.asked).toEqual(["/twtxt.txt", "/feed"]);
+    expect(bob.requests).toEqual(["/twtxt.txt", "/feed"]);
   });
 
   it("reads the author and text from a page's microformats", async () => {

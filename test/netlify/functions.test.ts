@@ -42,7 +42,7 @@ const mentioned = () =>
     method: "POST",
     body: new URLSearchParams({ source: `${bob.url}/twtxt.txt#:~:text=${WRITTEN}`, target: settings.feedUrl }),
   });
-const stores = () => [...new Set(blobs.asked.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
+const stores = () => [...new Set(blobs.requests.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
 
 describe("the store of a function", () => {
   it("differs between production, previews and netlify dev", async () => {
@@ -64,7 +64,7 @@ describe("a source on a private host", () => {
     expect(answer.status).toBe(200);
     const list = await mentions(settings, pages)(get("/mentions.json"), LOCAL);
     expect(await list.json()).toMatchObject({ mentions: [{ target: settings.feedUrl }] });
-    expect(bob.asked).toEqual(["/twtxt.txt"]);
+    expect(bob.requests).toEqual(["/twtxt.txt"]);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("a source on a private host", () => {
     const answer = await mentions(settings, pages)(mentioned(), context);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "address-refused" });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 });
 
@@ -111,7 +111,7 @@ describe("a preview", () => {
 
   it("sends no mentions after its deploy", async () => {
     await deploySucceeded(settings, pages)({ deploy: { context: "deploy-preview", publishedAt: WRITTEN } });
-    expect(blobs.asked).toEqual([]);
+    expect(blobs.requests).toEqual([]);
   });
 });
 
@@ -119,7 +119,7 @@ describe("a production deploy", () => {
   it("sends its mentions once it is published", async () => {
     const handler = deploySucceeded(settings, pages);
     await handler({ deploy: { context: "production", publishedAt: null } });
-    expect(blobs.asked).toEqual([]);
+    expect(blobs.requests).toEqual([]);
     await handler({ deploy: { context: "production", publishedAt: WRITTEN } });
     expect(stores()).toEqual(["twtxt"]);
   });
@@ -167,7 +167,7 @@ describe("the schedule", () => {
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const real = siteOf("https://alice.example");
     await scheduled(real.settings, real.pages)(get("/"), LOCAL);
-    expect(blobs.asked).toEqual([]);
+    expect(blobs.requests).toEqual([]);
     await scheduled(settings, pages)(get("/"), LOCAL);
     expect(stores()).toEqual(["twtxt-local"]);
   });

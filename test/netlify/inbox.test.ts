@@ -43,7 +43,7 @@ describe("the function inbox on Netlify", () => {
     ]);
     expect((await ask({ "if-none-match": list.headers.get("etag") ?? "" })).status).toBe(304);
     expect((await ask({}, EVE)).status).toBe(403);
-    expect(blobs.asked.some((asked) => asked.includes(" twtxt"))).toBe(true);
+    expect(blobs.requests.some((asked) => asked.includes(" twtxt"))).toBe(true);
   });
 
   it("406: offers no event stream, which is billed by the second, unless the site has turned it on", async () => {

@@ -27,5 +27,5 @@ it("is read into the site's store by the scheduled function, and served by its o
   const answer = await list();
   expect(answer.headers.get("netlify-cdn-cache-control")).toBe("public, durable, s-maxage=900");
   expect(await answer.json()).toMatchObject({ twts: [{ author: { name: "bob" }, html: "<p>hello</p>" }] });
-  expect(bob.asked).toEqual(["/twtxt.txt"]);
+  expect(bob.requests).toEqual(["/twtxt.txt"]);
 });

@@ -60,7 +60,7 @@ describe("a store that is down", () => {
       return "silence";
     };
     await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
-    expect(site.asked).toHaveLength(1);
+    expect(site.requests).toHaveLength(1);
   });
 
   it.each(calls)(
@@ -69,7 +69,7 @@ describe("a store that is down", () => {
       const site = await blobsSite();
       site.faultOf = () => "cut before";
       await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
-      expect(site.asked.map((request) => request.split(" ")[0])).toEqual(
+      expect(site.requests.map((request) => request.split(" ")[0])).toEqual(
         Array.from({ length: name === "put of a new key" ? 1 : 3 }, () => method),
       );
       expect(await site.behind("s").keys("")).toEqual([]);
@@ -80,7 +80,7 @@ describe("a store that is down", () => {
     const site = await blobsSite();
     failing(site, "PUT", [status]);
     await expect(site.store("s").put("a", text("one"), { isNew: true })).rejects.toThrow(storeFailed);
-    expect(site.asked).toEqual(["PUT s/a"]);
+    expect(site.requests).toEqual(["PUT s/a"]);
     expect(await stored(site, "a")).toBeNull();
   });
 
@@ -93,7 +93,7 @@ describe("a store that is down", () => {
     await expect(site.store("s").get("a")).rejects.toThrow(
       expect.objectContaining({ code: "store-failed", message: expect.stringContaining("503") }),
     );
-    expect(site.asked).toHaveLength(1);
+    expect(site.requests).toHaveLength(1);
   });
 
   it("store-failed: a store without a configured site, token or address", async () => {
@@ -108,7 +108,7 @@ describe("a retry", () => {
     const site = await blobsSite();
     failing(site, "PUT", ["cut after"]);
     await expect(site.store("s").put("a", text("one"), { isNew: true })).rejects.toThrow(storeFailed);
-    expect(site.asked).toEqual(["PUT s/a"]);
+    expect(site.requests).toEqual(["PUT s/a"]);
     expect(await stored(site, "a")).toBe("one");
 
     const etag = (await site.store("s").get("a"))?.etag ?? "";
@@ -121,7 +121,7 @@ describe("a retry", () => {
     const site = await blobsSite();
     failing(site, "PUT", ["cut after"]);
     const etag = await site.store("s").put("a", text("one"));
-    expect(site.asked).toEqual(["PUT s/a", "PUT s/a"]);
+    expect(site.requests).toEqual(["PUT s/a", "PUT s/a"]);
     expect(await site.store("s").get("a")).toMatchObject({ etag });
     expect(await stored(site, "a")).toBe("one");
   });
@@ -142,7 +142,7 @@ describe("a retry", () => {
     const site = await blobsSite();
     failing(site, "PUT", [status]);
     expect(await site.store("s").put("a", text("one"), { isNew: true })).not.toBeNull();
-    expect(site.asked).toEqual(["PUT s/a", "PUT s/a"]);
+    expect(site.requests).toEqual(["PUT s/a", "PUT s/a"]);
     expect(await stored(site, "a")).toBe("one");
   });
 });
@@ -184,7 +184,7 @@ describe("the requests of a call", () => {
     expect((await store.get("a/b"))?.etag).toBe(etag);
     await store.keys("a/");
     await store.delete("a/b");
-    expect(site.asked).toEqual(["PUT s/a/b", "GET s/a/b", "GET s?prefix=a%2F", "DELETE s/a/b"]);
+    expect(site.requests).toEqual(["PUT s/a/b", "GET s/a/b", "GET s?prefix=a%2F", "DELETE s/a/b"]);
   });
 
   it("read the etag before the value if only lists have it, so that it is never newer than the value", async () => {
@@ -193,7 +193,7 @@ describe("the requests of a call", () => {
     const first = await store.put("a", text("one"));
     // The local server derives etags from the time of a write: two in the same millisecond would be equal.
     await setTimeout(50);
-    site.asked.length = 0;
+    site.requests.length = 0;
     // Another client writes after the list and before the value is read.
     let reads = 0;
     const between: Promise<unknown>[] = [];
@@ -202,7 +202,7 @@ describe("the requests of a call", () => {
       return null;
     };
     const found = await store.get("a");
-    expect(site.asked).toEqual(["GET s/a", "GET s?prefix=a", "GET s/a"]);
+    expect(site.requests).toEqual(["GET s/a", "GET s?prefix=a", "GET s/a"]);
     expect(found?.etag).toBe(first);
     await Promise.all(between);
     expect(await store.put("a", text("three"), { etag: found?.etag ?? "" })).toBeNull();

@@ -102,7 +102,7 @@ describe("an upload to S3", () => {
     await expect(storeAt(server.url).write("a", source(3 * MIB).chunks, size)).rejects.toThrow(
       expect.objectContaining({ code: "store-failed", message: expect.stringContaining(`${size} bytes`) }),
     );
-    if (server.asked.length > received.length) await once(ended, "request");
+    if (server.requests.length > received.length) await once(ended, "request");
     expect(received.every((body) => body === null)).toBe(true);
   });
 

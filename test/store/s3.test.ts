@@ -108,11 +108,11 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       const ends = Promise.allSettled(
         allCalls.map(async ([, , call], i) => services[i] && (await call(services[i].store({ totalMs: IDLE_MS })))),
       );
-      await expect.poll(() => services.map(({ asked }) => asked.length)).toEqual(services.map(() => 1));
+      await expect.poll(() => services.map(({ requests }) => requests.length)).toEqual(services.map(() => 1));
       passTimeLimits();
       pass();
       expect(await ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: storeFailed })));
-      expect(services.map(({ asked }) => asked.length)).toEqual(services.map(() => 1));
+      expect(services.map(({ requests }) => requests.length)).toEqual(services.map(() => 1));
     });
 
     it.each<[string, Fault]>([
@@ -127,10 +127,10 @@ describe.skipIf(lack !== null)("a store in S3", () => {
             const service = await serviceWithA();
             service.faultOf = () => fault;
             await expect(call(service.store())).rejects.toThrow(storeFailed);
-            expect(service.asked.every((request) => request.startsWith(method))).toBe(true);
+            expect(service.requests.every((request) => request.startsWith(method))).toBe(true);
             expect(await stored(service, "a")).toBe("one");
             expect(await stored(service, "b")).toBeNull();
-            return [name, service.asked.length];
+            return [name, service.requests.length];
           }),
         );
         expect(tries).toEqual([...calls.map(([name]) => [name, 3]), ...onceCalls.map(([name]) => [name, 1])]);
@@ -145,7 +145,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       await expect(service.store({ fetch }).get("a")).rejects.toThrow(
         failsWith("status 503 (SlowDown: Please reduce your request rate.)"),
       );
-      expect(service.asked).toHaveLength(1);
+      expect(service.requests).toHaveLength(1);
     });
   });
 
@@ -178,7 +178,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       const service = await serviceWithA();
       failing(service, "PUT", [refusal(status, code), refusal(status, code)]);
       expect(await service.store().put("b", text("two"), { isNew: true })).not.toBeNull();
-      expect(service.asked).toEqual(["PUT b", "PUT b", "PUT b"]);
+      expect(service.requests).toEqual(["PUT b", "PUT b", "PUT b"]);
       expect(await stored(service, "b")).toBe("two");
     });
 
@@ -195,14 +195,14 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       const service = await serviceWithA();
       failing(service, method, ["cut after"]);
       await expect(call(service.store())).rejects.toThrow(storeFailed);
-      expect(service.asked).toHaveLength(1);
+      expect(service.requests).toHaveLength(1);
     });
 
     it("store-failed: a refused write of a stream cannot be retried, and the message has the reason", async () => {
       const service = await serviceWithA();
       failing(service, "PUT", [refusal(409, "OperationAborted")]);
       await expect(service.store().write("b", parts("t", "wo"), 3)).rejects.toThrow(failsWith("409 (OperationAborted"));
-      expect(service.asked).toEqual(["PUT b"]);
+      expect(service.requests).toEqual(["PUT b"]);
       expect(await stored(service, "b")).toBeNull();
     });
 
@@ -222,7 +222,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
         for (; consumed < 2 ** 31; consumed += 65_536) yield Buffer.alloc(65_536);
       }
       await expect(service.store().write("b", chunks(), 2 ** 31)).rejects.toThrow(storeFailed);
-      expect(service.asked).toEqual(["PUT b"]);
+      expect(service.requests).toEqual(["PUT b"]);
       expect(await stored(service, "b")).toBeNull();
       expect(consumed).toBeLessThan(2 ** 27);
     });
@@ -260,7 +260,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       service.faultOf = () => fault;
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(service.store())));
       expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: storeFailed })));
-      expect(service.asked).toHaveLength(allCalls.length);
+      expect(service.requests).toHaveLength(allCalls.length);
     });
 
     it("store-failed: 412 for a request without a condition", async () => {
@@ -276,7 +276,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       service.faultOf = () => ({ status: 307, headers: { location: other.url } });
       const ends = await Promise.allSettled(allCalls.map(([, , call]) => call(service.store())));
       expect(ends).toEqual(allCalls.map(() => ({ status: "rejected", reason: storeFailed })));
-      expect(other.asked).toEqual([]);
+      expect(other.requests).toEqual([]);
     });
 
     it("store-failed: the quoted response is short, without control characters", async () => {
@@ -333,9 +333,9 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       service.faultOf = () => "cut in the middle of the answer";
       await expect(service.store().keys("k/")).rejects.toThrow(storeFailed);
       service.faultOf = () => null;
-      service.asked.length = 0;
+      service.requests.length = 0;
       expect(new Set(await service.store().keys("k/")).size).toBe(MANY_KEYS);
-      expect(service.asked).toHaveLength(2);
+      expect(service.requests).toHaveLength(2);
     });
 
     it.each<[string, Fault]>([
@@ -403,7 +403,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     await new Response(await store.read("c")).text();
     await store.keys("a/");
     await store.delete("a/b");
-    expect(service.asked).toEqual([
+    expect(service.requests).toEqual([
       "PUT a/b",
       "PUT a/b",
       "GET a/b",
@@ -419,7 +419,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     for (const etag of ["*", "", "e", 'W/"e"', '"e", "f"', '"e\n"']) {
       expect(await service.store().put("a", text("two"), { etag })).toBeNull();
     }
-    expect(service.asked).toEqual([]);
+    expect(service.requests).toEqual([]);
     expect(await stored(service, "a")).toBe("one");
   });
 });

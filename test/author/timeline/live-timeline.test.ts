@@ -30,7 +30,7 @@ async function openTimeline(now = Date.now) {
     ending: ended.signal,
     faultText: (error) => (error as Error).message,
   });
-  const reads = () => feed.asked.filter((path) => path === "/twtxt.txt").length;
+  const reads = () => feed.requests.filter((path) => path === "/twtxt.txt").length;
   return { timeline, store, reads, end: () => ended.abort() };
 }
 

@@ -13,7 +13,7 @@ let stored: StoredMention[];
 let store: Store;
 let time: number;
 let log: string[];
-let hook: { url: string; asked: string[]; methods: string[]; status: number };
+let hook: { url: string; requests: string[]; methods: string[]; status: number };
 
 beforeEach(async () => {
   stored = [];
@@ -21,11 +21,11 @@ beforeEach(async () => {
   time = Date.parse("2026-01-02T10:00:00.000Z");
   log = [];
   const methods: string[] = [];
-  const { url, asked } = await loopbackServer((request, response) => {
+  const { url, requests } = await loopbackServer((request, response) => {
     methods.push(request.method ?? "");
     request.resume().on("end", () => response.writeHead(hook.status).end());
   });
-  hook = { url: `${url}/build_hooks/secret`, asked, methods, status: 200 };
+  hook = { url: `${url}/build_hooks/secret`, requests, methods, status: 200 };
 });
 
 /** One hourly run. */
@@ -59,13 +59,13 @@ describe("a rebuild", () => {
   it("is requested once, by POST, for a new shown mention, and its cost is logged", async () => {
     await builtBlog();
     await run();
-    expect(hook.asked).toEqual([]);
+    expect(hook.requests).toEqual([]);
     addMention();
     addMention();
     await run();
     time += 2 * DAY;
     await run();
-    expect(hook).toMatchObject({ asked: ["/build_hooks/secret"], methods: ["POST"] });
+    expect(hook).toMatchObject({ requests: ["/build_hooks/secret"], methods: ["POST"] });
     expect(log).toEqual([
       "Started rebuild 1 of at most 5 in 31 days. On Netlify, each costs 15 of the 300 credits that a free team has per month.",
     ]);
@@ -79,27 +79,27 @@ describe("a rebuild", () => {
     await builtBlog();
     stored = stored.flatMap(change);
     await run();
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
   });
 
   it("is not requested for a held mention until it is shown", async () => {
     await builtBlog();
     addMention({ state: "held" });
     await run();
-    expect(hook.asked).toEqual([]);
+    expect(hook.requests).toEqual([]);
     stored = stored.map((mention) => ({ ...mention, state: "shown" }));
     await run();
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
   });
 
   it("is not requested by the first run, or after the author deploys", async () => {
     addMention();
     await run();
-    expect(hook.asked).toEqual([]);
+    expect(hook.requests).toEqual([]);
     addMention();
     await noteBuild({ list: listOf(stored), store });
     await run();
-    expect(hook.asked).toEqual([]);
+    expect(hook.requests).toEqual([]);
   });
 
   it("counts towards the limit even after the deploy that it caused", async () => {
@@ -109,7 +109,7 @@ describe("a rebuild", () => {
     await noteBuild({ list: listOf(stored), store });
     addMention();
     await run();
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
     time += DAY;
     await run();
     expect(log.at(-1)).toContain("2 of at most 5");
@@ -123,7 +123,7 @@ describe("a rebuild", () => {
       time += HOUR;
     }
     // Twice on each of two days, immediately and an hour later, and once on the third day.
-    expect(hook.asked).toHaveLength(5);
+    expect(hook.requests).toHaveLength(5);
   });
 
   it("is requested at most perMonth times in 31 days", async () => {
@@ -133,24 +133,24 @@ describe("a rebuild", () => {
       await run();
       time += DAY;
     }
-    expect(hook.asked).toHaveLength(5);
+    expect(hook.requests).toHaveLength(5);
     expect(log.at(-1)).toContain("5 of at most 5 in 31 days");
     await run();
-    expect(hook.asked).toHaveLength(6);
+    expect(hook.requests).toHaveLength(6);
   });
 
   it.each([{ perDay: 0 }, { perMonth: 0 }])("is never requested with %o", async (none) => {
     await builtBlog();
     addMention();
     await run(none);
-    expect(hook.asked).toEqual([]);
+    expect(hook.requests).toEqual([]);
   });
 
   it("is requested by one of two concurrent runs", async () => {
     await builtBlog();
     addMention();
     await Promise.all([run(), run(), run()]);
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
   });
 
   it("that fails counts, is logged without the hook's URL, and is retried by a later run", async () => {
@@ -159,7 +159,7 @@ describe("a rebuild", () => {
     hook.status = 500;
     await run();
     await run();
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
     expect(log).toEqual([expect.stringContaining("TWTXT_BUILD_HOOK_URL answered 500")]);
     expect(log[0]).not.toContain("secret");
     hook.status = 200;
@@ -167,7 +167,7 @@ describe("a rebuild", () => {
     await run();
     time += DAY;
     await run();
-    expect(hook.asked).toHaveLength(2);
+    expect(hook.requests).toHaveLength(2);
     expect(log[1]).toContain("2 of at most 5");
   });
 
@@ -178,12 +178,12 @@ describe("a rebuild", () => {
       throw new Error("the process ends");
     };
     await expect(run({ log: ends })).rejects.toThrow("the process ends");
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
     time += 2 * DAY;
     await run();
-    expect(hook.asked).toHaveLength(1);
+    expect(hook.requests).toHaveLength(1);
     addMention();
     await run();
-    expect(hook.asked).toHaveLength(2);
+    expect(hook.requests).toHaveLength(2);
   });
 });

@@ -36,18 +36,18 @@ async function withEvents(count: number, store: Store = memoryStore(), now = () 
 }
 
 /** A store that records its requests. */
-function recordingStore(store: Store): { store: Store; asked: string[] } {
-  const asked: string[] = [];
+function recordingStore(store: Store): { store: Store; operations: string[] } {
+  const operations: string[] = [];
   return {
-    asked,
+    operations,
     store: {
       ...store,
       async get(key) {
-        asked.push(`get ${key}`);
+        operations.push(`get ${key}`);
         return store.get(key);
       },
       async keys(prefix) {
-        asked.push(`keys ${prefix}`);
+        operations.push(`keys ${prefix}`);
         return store.keys(prefix);
       },
     },
@@ -78,25 +78,25 @@ describe("reading 2,000 new mentions", () => {
 
   it("requests each event from the store once, and afterwards two values", async () => {
     const { store, writer } = await withEvents(2000);
-    const { store: seen, asked } = recordingStore(store);
+    const { store: seen, operations } = recordingStore(store);
     const reader = journalOf(seen);
     expect((await reader.read()).size).toBe(2000);
-    expect(asked.filter(isOfEvent)).toHaveLength(2000);
+    expect(operations.filter(isOfEvent)).toHaveLength(2000);
 
-    asked.length = 0;
+    operations.length = 0;
     const again = await reader.read();
-    expect(asked).toEqual(["keys mentions/events/", "get mentions/snapshot"]);
+    expect(operations).toEqual(["keys mentions/events/", "get mentions/snapshot"]);
     expect(await reader.read()).toBe(again);
 
     await writer.add(kept(2000));
-    asked.length = 0;
+    operations.length = 0;
     expect((await reader.read()).size).toBe(2001);
-    expect(asked.filter(isOfEvent)).toHaveLength(1);
+    expect(operations.filter(isOfEvent)).toHaveLength(1);
   });
 
   it("is done once for 50 concurrent requests, and the list is sorted once", async () => {
     const { store } = await withEvents(2000);
-    const { store: seen, asked } = recordingStore(store);
+    const { store: seen, operations } = recordingStore(store);
     const { list } = new ReceivedMentions({
       twts: [],
       journal: journalOf(seen),
@@ -104,8 +104,8 @@ describe("reading 2,000 new mentions", () => {
       onChange: async () => {},
     });
     const pages = await Promise.all(Array.from({ length: 50 }, () => list({ state: "shown", limit: 20 })));
-    expect(asked.filter(isOfEvent)).toHaveLength(2000);
-    expect(asked).toHaveLength(2000 + 2);
+    expect(operations.filter(isOfEvent)).toHaveLength(2000);
+    expect(operations).toHaveLength(2000 + 2);
     expect(new Set(pages.map(({ next }) => next)).size).toBe(1);
     expect(pages[0]?.mentions[0]?.author.name).toBe("nick1999");
   });

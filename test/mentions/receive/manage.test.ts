@@ -222,7 +222,7 @@ describe("managing mentions", () => {
     const spent = JSON.stringify({ total: 1_000_000, parties: {} });
     await alice.store.put("mentions/spending/2026-11-20/0", Buffer.from(spent));
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
     expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 0, waiting: 0 });
     expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
   });

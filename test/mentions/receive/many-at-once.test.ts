@@ -77,7 +77,7 @@ describe("many concurrent mentions", () => {
     } finally {
       vi.useRealTimers();
     }
-    expect(bob.asked).toHaveLength(3);
+    expect(bob.requests).toHaveLength(3);
     expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
     for (const response of open) response.end();
     await Promise.all(answers);
@@ -92,7 +92,7 @@ describe("many concurrent mentions", () => {
     );
     await expect.poll(() => open.length, PATIENT).toBe(3);
     open.shift()?.end();
-    await expect.poll(() => bob.asked.length, PATIENT).toBe(4);
+    await expect.poll(() => bob.requests.length, PATIENT).toBe(4);
     expect(open).toHaveLength(3);
     for (let n = 0; n < 4; n += 1) {
       await expect.poll(() => open.length, PATIENT).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe("slow sources of one sender", () => {
     const { server, bob, carol, send } = await slowSources({ isMetered: true });
     for (let n = 0; n < 10; n += 1) expect(await send(bob, n, EVE)).toBe(200);
     expect([await send(bob, 10, EVE), await send(carol, 11, EVE), await send(bob, 12, CAROL)]).toEqual([202, 202, 202]);
-    expect(server.asked).toHaveLength(10);
+    expect(server.requests).toHaveLength(10);
     expect(await send(carol, 13, CAROL)).toBe(200);
   });
 

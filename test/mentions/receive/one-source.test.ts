@@ -100,7 +100,7 @@ describe("a source whose URL has several spellings", () => {
       status: 400,
       code: "blocked",
     });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it.each(["localhost", "localhost.", "localhost..", "localhost...", "localhost...."])(
@@ -126,11 +126,11 @@ describe("a source whose URL has several spellings", () => {
   it("200: is removed if its own URL confirms it, not by another spelling with 404", async () => {
     const { alice, bob, send } = await aliceAndBob();
     await send(`/bob.txt${QUERY}`);
-    bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.includes("?") ? feedOf("hello") : feedOf(HELLO)) };
+    bob.files = { "/bob.txt": () => (bob.requests.at(-1)?.includes("?") ? feedOf("hello") : feedOf(HELLO)) };
     expect(await send(`/bob.txt${QUERY}`)).toMatchObject({ status: 400, code: "no-such-mention" });
     expect(await alice.mentions()).toHaveLength(1);
 
-    bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.startsWith("//") ? feedOf("hello") : feedOf(HELLO)) };
+    bob.files = { "/bob.txt": () => (bob.requests.at(-1)?.startsWith("//") ? feedOf("hello") : feedOf(HELLO)) };
     expect(await send("//bob.txt")).toMatchObject({ status: 400, code: "no-such-mention" });
     expect(await alice.mentions()).toHaveLength(1);
 
@@ -154,9 +154,9 @@ describe("a source whose URL has several spellings", () => {
       expect(await send()).toMatchObject({ status: 200 });
     }
     location = "/gone";
-    const before = eve.asked.length;
+    const before = eve.requests.length;
     expect(await send()).toMatchObject({ status: 400 });
-    expect(eve.asked.slice(before)).toEqual(["/x", "/gone", "/1"]);
+    expect(eve.requests.slice(before)).toEqual(["/x", "/gone", "/1"]);
     expect(await alice.mentions()).toHaveLength(5);
   });
 
@@ -179,7 +179,7 @@ describe("a source whose URL has several spellings", () => {
     const alice = receiver({ neighbours: [bob, mallory] });
     await alice.mentioned({ source: `${mallory.url}/m.txt#:~:text=${AT}`, target: FEED });
     expect(await alice.mentions()).toMatchObject([{ source: `${mallory.url}/m.txt#:~:text=${AT}` }]);
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it.each([
@@ -444,6 +444,6 @@ describe("a page that names its twtxt feed", () => {
     const alice = receiver({ neighbours: [bob, carol] });
     await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
     expect(await alice.mentions()).toMatchObject([{ text: "Bob's blog" }]);
-    expect(carol.asked).toEqual([]);
+    expect(carol.requests).toEqual([]);
   });
 });

@@ -360,16 +360,16 @@ describe("a mention whose source is unavailable", () => {
     onTestFinished(() => void vi.useRealTimers());
     const timedOut = async (path: string) => {
       const answer = alice.mentioned({ source: silent.url + path, target: FEED });
-      await expect.poll(() => silent.asked.at(-1)).toBe(path);
+      await expect.poll(() => silent.requests.at(-1)).toBe(path);
       await vi.advanceTimersByTimeAsync(PATIENT_MS);
       return (await answer).status;
     };
     expect(await timedOut("/1")).toBe(202);
     expect((await alice.mentioned({ source: `${silent.url}/2`, target: FEED })).status).toBe(202);
-    expect(silent.asked).toEqual(["/1"]);
+    expect(silent.requests).toEqual(["/1"]);
     alice.clock.time += 3600_000;
     expect(await timedOut("/3")).toBe(202);
-    expect(silent.asked).toEqual(["/1", "/3"]);
+    expect(silent.requests).toEqual(["/1", "/3"]);
   });
 
   it("202, then 429 too-many-pending", async () => {
@@ -410,7 +410,7 @@ describe("a mention that is refused", () => {
       status: 400,
       code: "address-refused",
     });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it("400 blocked: without a request to the source", async () => {
@@ -420,7 +420,7 @@ describe("a mention that is refused", () => {
       status: 400,
       code: "blocked",
     });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it("400 blocked: a trailing dot after the host", async () => {

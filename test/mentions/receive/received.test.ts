@@ -374,17 +374,17 @@ describe("a received mention", () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 50; n += 1) await received.keep(mention(n));
-    const asked: string[] = [];
+    const keys: string[] = [];
     const watched: Store = {
       ...store,
       async get(key) {
-        asked.push(key);
+        keys.push(key);
         return store.get(key);
       },
     };
     const { received: reader } = blog(watched);
     for (const n of [7, 8]) expect(await reader.journal.holds(mention(n))).toBe(true);
-    expect(asked.filter((key) => key.startsWith("mentions/events/"))).toHaveLength(50);
+    expect(keys.filter((key) => key.startsWith("mentions/events/"))).toHaveLength(50);
   });
 
   it("reports a change only if something changed", async () => {

@@ -153,7 +153,7 @@ describe("archives", () => {
     const { bob, home } = await moved();
     expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
     expect(bob.posts).toHaveLength(1);
-    expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
+    expect(home.alice.requests.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
   });
 
   it("are read completely for a deleted twt, which is sent", async () => {
@@ -203,7 +203,7 @@ describe("archives", () => {
     home.alice.answers["/twtxt-2025.txt"] = (response) => void response.end(text);
     const report = await home.send();
     expect(report).toMatchObject({ mentions: [], troubles: [expect.stringContaining("form a loop")] });
-    expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
+    expect(home.alice.requests.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
   });
 });
 
@@ -248,7 +248,7 @@ describe("the first run", () => {
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
     const cut = await home.send({ isOver: () => true });
     expect(outcomes(cut)).toEqual(["new waiting"]);
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
     home.clock.time += 30 * DAY;
     expect(outcomes(await home.send())).toEqual(["new sent 202"]);
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(DAYS_6)]);

@@ -12,7 +12,7 @@ async function fourTwts() {
   return { bob, home };
 }
 
-const lookUps = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
+const lookUps = ({ requests: asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
 
 describe("a host that requests a pause", () => {
   it.each([429, 503])(
@@ -103,7 +103,7 @@ describe("an unreachable host", () => {
     const home = await world([dead]);
     home.alice.twts = { [TODAY]: `@<bob ${dead.url}/bob.txt> and @<carol ${dead.url}/carol.txt>` };
     const { mentions } = await home.send();
-    expect(dead.asked).toHaveLength(1);
+    expect(dead.requests).toHaveLength(1);
     expect(mentions.map(({ target, why }) => [target, why])).toEqual([
       [`${dead.url}/bob.txt`, expect.stringContaining(`${dead.url}/bob.txt could not be reached: `)],
       [`${dead.url}/carol.txt`, expect.stringMatching(`^${dead.host} could not be reached: `)],

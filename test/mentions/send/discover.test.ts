@@ -18,7 +18,7 @@ afterEach(() => expect(strayed).toEqual([]));
 async function found(target: Answer, others: Record<string, Answer> = {}) {
   const site = await siteWith(() => ({ "/twtxt.txt": target, ...others }));
   const result = await site.discover(`${site.url}/twtxt.txt`);
-  return { ...result, endpoint: result.endpoint?.replace(site.url, "") ?? null, asked: site.asked };
+  return { ...result, endpoint: result.endpoint?.replace(site.url, "") ?? null, asked: site.requests };
 }
 
 describe("the endpoint in a feed", () => {
@@ -249,7 +249,7 @@ describe("the endpoint on the front page of a site", () => {
       method: "HTML",
       freshUntil: null,
     });
-    expect(pod.asked).toEqual(["/user/bob/twtxt.txt", "/"]);
+    expect(pod.requests).toEqual(["/user/bob/twtxt.txt", "/"]);
   });
 
   it("is resolved against the URL that the front page redirects to", async () => {
@@ -278,7 +278,7 @@ describe("the endpoint on the front page of a site", () => {
     const site = await siteWith(() => ({ "/a.txt": feed(TWT), "/b.txt": feed(TWT), "/": front }));
     const results = await Promise.all([site.discover(`${site.url}/a.txt`), site.discover(`${site.url}/b.txt`)]);
     expect(results).toMatchObject([{ endpoint: `${site.url}/wm` }, { endpoint: `${site.url}/wm` }]);
-    expect(site.asked.sort()).toEqual(["/", "/a.txt", "/b.txt"]);
+    expect(site.requests.sort()).toEqual(["/", "/a.txt", "/b.txt"]);
   });
 });
 
@@ -344,7 +344,7 @@ describe("a target that cannot be requested", () => {
     await expect(bob.discover(secret.url)).rejects.toThrow(failsWith("address-refused"));
     await expect(bob.discover(bob.url)).rejects.toThrow(failsWith("address-refused"));
     await expect(bob.discover("bob.example/twtxt.txt")).rejects.toThrow(failsWith("address-refused"));
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("too-many-redirects: a loop", async () => {
@@ -364,7 +364,7 @@ describe("a result", () => {
     const target = `${site.url}/twtxt.txt`;
     await Promise.all([site.discover(target), site.discover(`${target}#:~:text=2026-01-02T03:04:05Z`)]);
     expect(await site.discover(target)).toMatchObject({ endpoint: WM });
-    expect(site.asked).toEqual(["/twtxt.txt"]);
+    expect(site.requests).toEqual(["/twtxt.txt"]);
   });
 
   it("is requested again after a failure, but not after a negative result", async () => {
@@ -378,7 +378,7 @@ describe("a result", () => {
     expect(await site.discover(`${site.url}/twtxt.txt`)).toMatchObject({ endpoint: WM });
     await site.discover(`${site.url}/no`);
     await site.discover(`${site.url}/no`);
-    expect(site.asked).toEqual(["/twtxt.txt", "/twtxt.txt", "/no"]);
+    expect(site.requests).toEqual(["/twtxt.txt", "/twtxt.txt", "/no"]);
   });
 
   it("is fresh for as long as the response allows, even if it is negative", async () => {

@@ -5,20 +5,20 @@ import type { Store } from "../../../plugin/store/store.js";
 import { NOW, siteWith } from "./bobs-site.js";
 
 /** A store that counts its requests. */
-function countingStore(inner: Store = memoryStore()): { store: Store; asked: string[] } {
-  const asked: string[] = [];
+function countingStore(inner: Store = memoryStore()): { store: Store; operations: string[] } {
+  const operations: string[] = [];
   const store: Store = {
     ...inner,
     async get(key) {
-      asked.push(`get ${key.split("/", 2).join("/")}`);
+      operations.push(`get ${key.split("/", 2).join("/")}`);
       return inner.get(key);
     },
     async put(key, ...rest) {
-      asked.push(`put ${key.split("/", 2).join("/")}`);
+      operations.push(`put ${key.split("/", 2).join("/")}`);
       return inner.put(key, ...rest);
     },
   };
-  return { store, asked };
+  return { store, operations };
 }
 
 const now = () => NOW;
@@ -32,19 +32,19 @@ describe("the endpoint of a target", () => {
       },
     }));
     const target = `${bob.url}/twtxt.txt`;
-    const { store, asked } = countingStore();
+    const { store, operations } = countingStore();
     const expected = { endpoint: `${bob.url}/webmention`, method: "feed field" };
 
     const first = new EndpointCache({ store, discover: bob.discover, now });
     const found = await Promise.all([first.discover(target), first.discover(target), first.discover(target)]);
     expect(found).toMatchObject([expected, expected, expected]);
-    expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints"]);
+    expect(operations).toEqual(["get sent/endpoints", "put sent/endpoints"]);
 
     const second = new EndpointCache({ store, discover: bob.discover, now });
     expect(await second.discover(target)).toMatchObject(expected);
     expect(await second.discover(target)).toMatchObject(expected);
-    expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints", "get sent/endpoints"]);
-    expect(bob.asked).toEqual(["/twtxt.txt"]);
+    expect(operations).toEqual(["get sent/endpoints", "put sent/endpoints", "get sent/endpoints"]);
+    expect(bob.requests).toEqual(["/twtxt.txt"]);
   });
 });
 
@@ -52,21 +52,21 @@ describe("the form that an endpoint accepts", () => {
   it("is read once in a run, and written only if it changed", async () => {
     const endpoint = "https://bob.example/webmention";
     const bob = await siteWith(() => ({}));
-    const { store, asked } = countingStore();
+    const { store, operations } = countingStore();
     const first = new EndpointCache({ store, discover: bob.discover, now });
     expect(await first.formOf(endpoint)).toBeNull();
     await first.noteForm(endpoint, "page");
-    expect(asked.splice(0)).toEqual(["get sent/forms", "put sent/forms"]);
+    expect(operations.splice(0)).toEqual(["get sent/forms", "put sent/forms"]);
 
     const second = new EndpointCache({ store, discover: bob.discover, now });
     for (let twt = 0; twt < 3; twt += 1) {
       expect(await second.formOf(endpoint)).toBe("page");
       await second.noteForm(endpoint, "page");
     }
-    expect(asked.splice(0)).toEqual(["get sent/forms"]);
+    expect(operations.splice(0)).toEqual(["get sent/forms"]);
 
     await second.noteForm(endpoint, "reference");
     expect(await new EndpointCache({ store, discover: bob.discover, now }).formOf(endpoint)).toBe("reference");
-    expect(asked).toEqual(["put sent/forms", "get sent/forms"]);
+    expect(operations).toEqual(["put sent/forms", "get sent/forms"]);
   });
 });

@@ -23,10 +23,10 @@ describe("a link in a new post", () => {
       expect(report.mentions).toMatchObject([{ outcome: "sent", isLink: true, nick: null, target: link, method }]);
       expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY), target: link }]);
 
-      const requests = bob.asked.length;
+      const requests = bob.requests.length;
       home.clock.time += DAY;
       expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
-      expect(bob.asked).toHaveLength(requests);
+      expect(bob.requests).toHaveLength(requests);
     },
   );
 
@@ -36,12 +36,12 @@ describe("a link in a new post", () => {
     const links = Array.from({ length: 20 }, (_, at) => `${bob.url}/posts/${at}/`);
     home.deploy({ [TODAY]: links });
     expect(outcomes(await home.send())).toEqual(links.map(() => "new no-endpoint"));
-    expect(bob.asked).toHaveLength(20);
+    expect(bob.requests).toHaveLength(20);
 
     home.clock.time += 10 * DAY;
     home.deploy({ [TODAY]: [...links, `${bob.url}/posts/new/`] });
     expect(outcomes(await home.send())).toEqual(["new no-endpoint"]);
-    expect(bob.asked.slice(20)).toEqual(["/posts/new/"]);
+    expect(bob.requests.slice(20)).toEqual(["/posts/new/"]);
   });
 
   it("is not sent to the endpoint in a feed's header, which is for mentions", async () => {
@@ -215,12 +215,12 @@ describe("the first run with links", () => {
     // The earlier version does not support links.
     await home.send({ links: undefined });
     expect(targetsOf(bob)).toEqual([`${bob.url}/`]);
-    const requests = bob.asked.length;
+    const requests = bob.requests.length;
 
     expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 2 });
     home.clock.time += DAY;
     expect(await home.send()).toMatchObject({ mentions: [], leftAlone: null });
-    expect(bob.asked).toHaveLength(requests);
+    expect(bob.requests).toHaveLength(requests);
 
     home.deploy({ [DAYS_8]: [old, added], [TODAY]: [own], [LATER]: [recent] });
     expect((await home.send()).mentions.map(({ target }) => target).sort()).toEqual([added, recent]);
@@ -256,11 +256,11 @@ describe("a site with `links: false`", () => {
     const home = await linkingWorld([bob]);
     home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
     await home.send();
-    const requests = bob.asked.length;
+    const requests = bob.requests.length;
     home.mentions.links = false;
     home.deploy({ [DAYS_6]: [], [LATER]: [`${bob.url}/posts/hens/`] });
     expect((await home.send()).mentions).toEqual([]);
-    expect(bob.asked).toHaveLength(requests);
+    expect(bob.requests).toHaveLength(requests);
   });
 
   it("sends no links of posts from that time after links are turned on again", async () => {
@@ -285,7 +285,7 @@ describe("a blocked host", () => {
     const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/posts/hens/`] });
     await home.send();
-    const requests = bob.asked.length;
+    const requests = bob.requests.length;
     home.mentions.block = [bob.host];
     home.deploy({ [TODAY]: [], [LATER]: [`${bob.url}/posts/eggs/`] });
     const { mentions } = await home.send();
@@ -294,7 +294,7 @@ describe("a blocked host", () => {
       "new no-endpoint blocked by the option mentions.block",
     ]);
     expect((await home.send()).mentions).toEqual([]);
-    expect(bob.asked).toHaveLength(requests);
+    expect(bob.requests).toHaveLength(requests);
   });
 });
 
@@ -324,7 +324,7 @@ describe("a hostile target", () => {
       "http://10.0.0.1/x": "not-asked",
       [`${bob.url}/`]: "sent",
     });
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
     expect((await home.send()).mentions).toEqual([]);
   });
 
@@ -335,12 +335,12 @@ describe("a hostile target", () => {
     const home = await linkingWorld([eve]);
     home.deploy({ [TODAY]: [`${eve.url}/1`, `${eve.url}/2`] });
     expect(outcomes(await home.send())).toEqual(["new retry", "new retry"]);
-    expect(eve.asked).toHaveLength(1);
+    expect(eve.requests).toHaveLength(1);
     for (let run = 0; run < 20; run += 1) {
       home.clock.time += 12 * 60 * MINUTE;
       await home.send();
     }
-    expect(eve.asked.length).toBeLessThanOrEqual(16);
+    expect(eve.requests.length).toBeLessThanOrEqual(16);
     expect((await home.send()).mentions).toEqual([]);
   });
 });

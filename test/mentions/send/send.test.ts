@@ -100,7 +100,7 @@ describe("a new twt", () => {
       );
     const report = await home.send({ aliases: ["https://old.example/a.txt"] });
     expect(report).toMatchObject({ mentions: [], troubles: [] });
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it("is reported if there is no endpoint, and not looked up again", async () => {
@@ -110,9 +110,9 @@ describe("a new twt", () => {
     expect((await home.send()).mentions).toMatchObject([
       { outcome: "no-endpoint", endpoint: null, why: "no endpoint in the feed, its headers or its site" },
     ]);
-    const requests = bob.asked.length;
+    const requests = bob.requests.length;
     expect((await home.send()).mentions).toEqual([]);
-    expect(bob.asked).toHaveLength(requests);
+    expect(bob.requests).toHaveLength(requests);
     expect(bob.posts).toEqual([]);
   });
 
@@ -219,7 +219,7 @@ describe("a found endpoint", () => {
     const bob = await neighbour();
     bob.headers = headers;
     const home = await world([bob]);
-    const looks = () => bob.asked.filter((path) => path === "/twtxt.txt").length;
+    const looks = () => bob.requests.filter((path) => path === "/twtxt.txt").length;
     const tell = async (timestamp: string) => {
       home.alice.twts[timestamp] = bob.mention;
       expect(outcomes(await home.send())).toContain("new sent 202");

@@ -173,7 +173,7 @@ describe.each([
     const site = await siteWith((url) => ({ [`/test/${n}`]: served(url, n, answer) }));
 
     expect(await find(site, `${site.url}/test/${n}`)).toEqual({ endpoint: site.url + here(n), method });
-    expect(site.asked.filter((path) => !site.posted.includes(path))).toEqual([`/test/${n}`]);
+    expect(site.requests.filter((path) => !site.posted.includes(path))).toEqual([`/test/${n}`]);
   });
 
   it("15 finds the page itself in an empty href", async () => {

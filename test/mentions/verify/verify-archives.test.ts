@@ -19,7 +19,7 @@ describe("an archive", () => {
     expect(await verifier([bob])(`${bob.url}/u/tw.txt#:~:text=${LAST_YEAR}`)).toMatchObject(
       proven({ identity: `${bob.url}/u/tw.txt`, instant: LAST_YEAR, author: { name: "bob" }, text: mention }),
     );
-    expect(bob.asked).toEqual(["/u/tw.txt", "/u/tw-2025.txt", "/u/tw/2024.txt"]);
+    expect(bob.requests).toEqual(["/u/tw.txt", "/u/tw-2025.txt", "/u/tw/2024.txt"]);
   });
 
   it.each([
@@ -28,13 +28,13 @@ describe("an archive", () => {
   ])("is not requested if the feed has an older twt, %s", async (_, twts) => {
     const bob = await siteWith(() => ({ "/tw.txt": feed(feedOf(twts, "# prev = abcdefg tw-2025.txt\n")) }));
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toEqual(gone("no-such-twt"));
-    expect(bob.asked).toEqual(["/tw.txt"]);
+    expect(bob.requests).toEqual(["/tw.txt"]);
   });
 
   it("is not requested if the feed has the twt without the mention", async () => {
     const bob = await siteWith(() => ({ "/tw.txt": feed(feedOf([`${AT} x`], "# prev = abcdefg tw-2025.txt\n")) }));
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toEqual(gone("no-such-mention"));
-    expect(bob.asked).toEqual(["/tw.txt"]);
+    expect(bob.requests).toEqual(["/tw.txt"]);
   });
 
   it("ends the search if it has no earlier archive", async () => {
@@ -51,7 +51,7 @@ describe("an archive", () => {
       Object.fromEntries([...Array(20).keys()].map((n) => [`/${n}.txt`, feed(part(n))])),
     );
     expect(await verifier([bob])(`${bob.url}/0.txt#:~:text=${LAST_YEAR}`)).toEqual(kept("no-such-twt"));
-    expect(bob.asked).toHaveLength(10);
+    expect(bob.requests).toHaveLength(10);
   });
 
   it.each([
@@ -62,14 +62,14 @@ describe("an archive", () => {
     ["is a page", "page.html", 2],
     ["has an invalid URL", "http://[", 1],
     ["is on another origin", "http://127.0.0.1:1/a.txt", 1],
-  ])("that %s does not prove that the twt is gone", async (_, name, asked) => {
+  ])("that %s does not prove that the twt is gone", async (_, name, count) => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], `# prev = abcdefg ${name}\n`)),
       "/a.txt": feed(feedOf([EARLIER], "# prev = abcdefg a.txt\n")),
       "/page.html": page("<p>hello"),
     }));
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${LAST_YEAR}`)).toEqual(kept("no-such-twt"));
-    expect(bob.asked).toHaveLength(asked);
+    expect(bob.requests).toHaveLength(count);
   });
 
   it("unreachable: an archive that responds with 503", async () => {

@@ -69,7 +69,7 @@ describe("a source that cannot be verified", () => {
     const bob = await bobServer(write);
     expect(await verifier([bob])(bob.twt)).toMatchObject(unreachable(true));
     expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
-    expect(bob.asked).toEqual(["/tw.txt", "/p"]);
+    expect(bob.requests).toEqual(["/tw.txt", "/p"]);
   });
 
   it("unreachable by timeout: no first byte", async () => {
@@ -86,7 +86,7 @@ describe("a source that cannot be verified", () => {
       response.end(feedOf([`2026-02-0${part}T00:00:00Z x`], `# nick = bob\n# prev = abcdefg ${part}.txt\n`));
     });
     expect(await verifier([bob])(bob.twt)).toMatchObject(unreachable(true));
-    expect(bob.asked).toHaveLength(3);
+    expect(bob.requests).toHaveLength(3);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe("a source that cannot be verified", () => {
     });
     const proof = await verifier([bob])(`${bob.url}/p${query}`, PAGE);
     expect(proof).toMatchObject(unreachable(true));
-    expect(bob.asked).toHaveLength(2);
+    expect(bob.requests).toHaveLength(2);
   });
 
   const gzip = { "content-encoding": "gzip" };
@@ -280,7 +280,7 @@ describe("an error of the sender", () => {
     }));
     expect(await verifier([bob])(`${bob.url}/a#:~:text=${AT}`)).toMatchObject(refused("too-many-redirects"));
     expect(await verifier([bob])(`${bob.url}/0`, PAGE)).toMatchObject(refused("too-many-redirects"));
-    expect(bob.asked).toEqual(["/a", "/b", "/0", "/1", "/2", "/3", "/4", "/5"]);
+    expect(bob.requests).toEqual(["/a", "/b", "/0", "/1", "/2", "/3", "/4", "/5"]);
   });
 
   it("too-many-redirects: 30 requests, with at most five redirects for each part", async () => {
@@ -292,7 +292,7 @@ describe("an error of the sender", () => {
       else response.end(feedOf([`${AT} ${MENTION}`]));
     });
     expect(await verifier([eve])(`${eve.url}/0/5?x#:~:text=${AT}`)).toMatchObject(refused("too-many-redirects"));
-    expect(eve.asked).toHaveLength(30);
+    expect(eve.requests).toHaveLength(30);
   });
 
   it("address-refused: a private address, direct, after a redirect or mapped to IPv6", async () => {
@@ -306,7 +306,7 @@ describe("an error of the sender", () => {
       expect(await verifier([bob])(`${url}#:~:text=${AT}`)).toMatchObject(refused("address-refused"));
       expect(await verifier([bob])(url, PAGE)).toMatchObject(refused("address-refused"));
     }
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("address-refused: a name with a private address, alone or among several", async () => {
@@ -333,8 +333,8 @@ describe("a blocked source", () => {
       expect(await verify(`${url}#:~:text=${AT}`)).toMatchObject(refused("blocked"));
     }
     expect(await verify(`${bob.url}/p`, PAGE)).toMatchObject(refused("blocked"));
-    expect(mallory.asked).toEqual([]);
-    expect(bob.asked).toEqual(["/tw.txt", "/feed.txt", "/p"]);
+    expect(mallory.requests).toEqual([]);
+    expect(bob.requests).toEqual(["/tw.txt", "/feed.txt", "/p"]);
   });
 
   it("blocked: a feed behind a redirect from a blocked URL", async () => {

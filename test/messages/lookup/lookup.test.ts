@@ -64,7 +64,7 @@ describe("looking up an address", () => {
     ["hashed", HASHED, 2],
     ["hashed, at the path of Salty", SALTY_HASHED, 3],
     ["plain, at the path of Salty", SALTY, 4],
-  ])("finds the document at its path, and stops: %s", async (_name, path, asked) => {
+  ])("finds the document at its path, and stops: %s", async (_name, path, count) => {
     const bob = await hostWith({ [path]: documentOf() });
     expect(await lookupBob({ "bob.example": bob })).toEqual({
       address: BOB.address,
@@ -73,7 +73,7 @@ describe("looking up an address", () => {
       url: `http://bob.example${path}`,
       byDns: false,
     });
-    expect(bob.asked).toEqual(PATHS.slice(0, asked));
+    expect(bob.requests).toEqual(PATHS.slice(0, count));
   });
 
   it("uses the first document of several", async () => {
@@ -126,7 +126,7 @@ describe("looking up an address", () => {
   ])("no-such-address: %s, after trying the other paths", async (_name, answer, why) => {
     const wrong = await hostWith({ [PLAIN]: answer });
     await expect(lookupBob({ "bob.example": wrong })).rejects.toThrow(failsWith("no-such-address", why));
-    expect(wrong.asked).toEqual(PATHS);
+    expect(wrong.requests).toEqual(PATHS);
 
     const right = await hostWith({ [PLAIN]: answer, [HASHED]: documentOf() });
     expect(await lookupBob({ "bob.example": right })).toMatchObject({ url: `http://bob.example${HASHED}` });
@@ -136,40 +136,40 @@ describe("looking up an address", () => {
     const secret = await hostWith({ "/": documentOf() });
     const bob = await hostWith({ [PLAIN]: { status: 302, headers: { location: secret.url } } });
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("no-such-address"));
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("uses https by default", async () => {
     const bob = await hostWith({ [PLAIN]: documentOf() });
     const { ask } = neighbourhood({ "bob.example": bob });
     await expect(lookup(BOB.address, { ask })).rejects.toThrow(failsWith("unreachable"));
-    expect(bob.asked).toEqual([]);
+    expect(bob.requests).toEqual([]);
   });
 
   it.each(["bob@127.0.0.1:8080", "bob@10.0.0.1", "bob@[::1]:8080", "bob@localhost:8080", "bob@169.254.169.254"])(
     "address-refused: %s, without a request",
     async (address) => {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const ask = async (url: string) => {
-        asked.push(url);
+        requests.push(url);
         throw new TwtxtError("unreachable", "");
       };
       await expect(lookup(address, { ask, plainHosts: ["127.0.0.1:9"] })).rejects.toThrow(
         failsWith("address-refused", "its address is not public"),
       );
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     },
   );
 
   it.each(["", "bob", "bob@", "b@o@b", "bob@bob.example/x"])("bad-address: %j, without a request", async (address) => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const ask = async (url: string) => {
-      asked.push(url);
+      requests.push(url);
       throw new TwtxtError("unreachable", "");
     };
     await expect(lookup(address, { ask })).rejects.toThrow(failsWith("bad-address"));
     await expect(publicLookup(address)).rejects.toThrow(failsWith("bad-address"));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -199,7 +199,7 @@ describe("a host without a document", () => {
   it.each([429, 500, 503])("unreachable: the host responds with %i at all paths", async (status) => {
     const bob = await hostWith(Object.fromEntries(PATHS.map((path) => [path, { status }])));
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("unreachable", `answers ${status}`));
-    expect(bob.asked).toEqual(PATHS);
+    expect(bob.requests).toEqual(PATHS);
   });
 
   it("unreachable: the host does not exist", async () => {
@@ -213,7 +213,7 @@ describe("a host without a document", () => {
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith("unreachable", "bob.example did not answer (the connection failed: UND_ERR_SOCKET)"),
     );
-    expect(bob.asked).toHaveLength(1);
+    expect(bob.requests).toHaveLength(1);
   });
 
   it("unreachable: the host is slow, after one request", async () => {
@@ -228,18 +228,18 @@ describe("a host without a document", () => {
     await expect(lookupBob({ "bob.example": slow })).rejects.toThrow(
       failsWith("unreachable", "bob.example did not answer (it took too long)"),
     );
-    expect([silent.asked.length, slow.asked.length]).toEqual([1, 1]);
+    expect([silent.requests.length, slow.requests.length]).toEqual([1, 1]);
   });
 
   it("unreachable: the requests exceed the total time limit, so that some are not sent", async () => {
     const late = await loopbackServer((_request, response) => {
-      if (late.asked.length === 1) passTimeLimits();
+      if (late.requests.length === 1) passTimeLimits();
       response.writeHead(404).end();
     });
     const hosts = neighbourhood({ "bob.example": late, "host.example": late });
     const network = { ...hosts, resolveSrv: async () => [{ name: "host.example" }] };
     await expect(lookup(BOB.address, network)).rejects.toThrow(failsWith("unreachable", "it took too long"));
-    expect(late.asked).toHaveLength(1);
+    expect(late.requests).toHaveLength(1);
     await expect(lookup(BOB.address, network)).rejects.toThrow(failsWith("no-such-address"));
   });
 });
@@ -258,7 +258,7 @@ describe("looking up an address by DNS", () => {
       url: `http://host.example${HASHED}`,
       byDns: true,
     });
-    expect(host.asked).toEqual([PLAIN, HASHED]);
+    expect(host.requests).toEqual([PLAIN, HASHED]);
   });
 
   it("is not done if the domain has a document", async () => {
@@ -266,7 +266,7 @@ describe("looking up an address by DNS", () => {
     const host = await hostWith({ [PLAIN]: documentOf({ key: CAROL.kex }) });
     const found = await lookupBob({ "bob.example": bob, "host.example": host }, { srv: ["host.example"] });
     expect(found).toMatchObject({ key: BOB.kex, byDns: false });
-    expect(host.asked).toEqual([]);
+    expect(host.requests).toEqual([]);
   });
 
   it("tries at most three hosts in order, each once", async () => {
@@ -276,7 +276,7 @@ describe("looking up an address by DNS", () => {
     const hosts = { "bob.example": bob, "a.example": none, "b.example": none, "c.example": none, "d.example": late };
     const names = ["bob.example", "a.example", "a.example.", "b.example", "c.example", "d.example"];
     await expect(lookupBob(hosts, { srv: names })).rejects.toThrow(failsWith("no-such-address"));
-    expect([bob.asked.length, none.asked.length, late.asked.length]).toEqual([4, 12, 0]);
+    expect([bob.requests.length, none.requests.length, late.requests.length]).toEqual([4, 12, 0]);
     expect(await lookupBob(hosts, { srv: ["a.example", "d.example"] })).toMatchObject({ byDns: true });
   });
 
@@ -308,25 +308,25 @@ describe("looking up an address by DNS", () => {
 
 describe("looking up an address at an IP address", () => {
   it.each(["127.0.0.1", "[::1]"])("does not query DNS: %s", async (host) => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const resolveSrv = async (name: string) => {
-      asked.push(name);
+      requests.push(name);
       return [];
     };
     const { ask } = neighbourhood({});
     const found = lookup(`bob@${host}:8080`, { ask, plainHosts: [`${host}:8080`], resolveSrv });
     await expect(found).rejects.toThrow(failsWith("no-such-address", "DNS has no records for a bare IP address"));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
 describe("looking up many addresses", () => {
   it("looks up each once, including failures, at most eight concurrently", async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     let running = 0;
     let maxRunning = 0;
     const look = lookupOnce(async (address) => {
-      asked.push(address);
+      requests.push(address);
       running += 1;
       maxRunning = Math.max(maxRunning, running);
       await new Promise(setImmediate);
@@ -338,7 +338,7 @@ describe("looking up many addresses", () => {
     await Promise.all([...many, ...many].map(look));
     await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
     await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
-    expect(asked).toEqual([...many, CAROL.address]);
+    expect(requests).toEqual([...many, CAROL.address]);
     expect(maxRunning).toBe(8);
   });
 });

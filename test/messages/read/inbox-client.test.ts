@@ -151,7 +151,7 @@ describe("listing an inbox", () => {
     "%s: %s",
     async (code, _name, answer) => {
       const pass = fakeTimeout();
-      const { client, asked } = await hostOf((_request, response) => answer(response, pass));
+      const { client, requests: asked } = await hostOf((_request, response) => answer(response, pass));
       await expect(client.list()).rejects.toThrow(failsWith(code));
       expect(asked).toHaveLength(1);
     },
@@ -163,7 +163,7 @@ describe("listing an inbox", () => {
     ["another protocol", "javascript:alert(1)"],
     ["itself", "/inbox/alice"],
   ])("address-refused: the next page is at %s, and is not requested", async (_name, next) => {
-    const { client, asked } = await hostOf((_request, response) =>
+    const { client, requests: asked } = await hostOf((_request, response) =>
       json(response, [item("1")], { link: `<${next}>; rel="next"` }),
     );
     await expect(client.list()).rejects.toThrow(failsWith("address-refused"));
@@ -172,7 +172,7 @@ describe("listing an inbox", () => {
 
   it("address-refused: an endless list", async () => {
     const page = JSON.stringify(Array.from({ length: 60_000 }, () => item("1")));
-    const { client, asked } = await hostOf((_request, response) =>
+    const { client, requests: asked } = await hostOf((_request, response) =>
       response.writeHead(200, { link: `</inbox/alice?after=${asked.length}>; rel="next"` }).end(page),
     );
     await expect(client.list()).rejects.toThrow(failsWith("address-refused", "more messages than an inbox can have"));
@@ -317,7 +317,7 @@ describe("subscribing to an inbox", () => {
   });
 
   it("ends if the host no longer supports event streams", async () => {
-    const { client, asked } = await hostOf((_request, response) =>
+    const { client, requests: asked } = await hostOf((_request, response) =>
       asked.length === 1 ? start(response).end(event("1")) : response.writeHead(406).end(),
     );
     const stream = await client.subscribe({ signal: new AbortController().signal });

@@ -131,7 +131,7 @@ describe("a message", () => {
     expect(await resultOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
     const { ask } = neighbourhood({});
     expect(await deliver(secret.url, SEALED, { ask, now: () => NOW })).toEqual(refused);
-    expect(secret.asked).toEqual([]);
+    expect(secret.requests).toEqual([]);
   });
 
   it("is not sent: the endpoint uses plain http", async () => {

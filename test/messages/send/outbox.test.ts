@@ -385,13 +385,13 @@ describe("several processes", () => {
     const other = await inbox(400);
     let fail = () => {};
     const bob = await loopbackServer((_request, response) => {
-      if (bob.asked.length === 2) response.writeHead(202).end();
+      if (bob.requests.length === 2) response.writeHead(202).end();
       else fail = () => response.writeHead(500).end();
     });
     const hosts = { "bob.example": bob, "other.example": other };
     const [first, second] = [sender(hosts, { store }), sender(hosts, { store })];
     const sending = first.send(["bob@bob.example", "ben@other.example"]);
-    while ((await second.list())[0]?.recipients[1]?.state !== "failed" || bob.asked.length < 1) {
+    while ((await second.list())[0]?.recipients[1]?.state !== "failed" || bob.requests.length < 1) {
       await new Promise(setImmediate);
     }
     expect(summaryOf(await second.retry({ all: true }))[0]).toEqual(["bob@bob.example", "delivered", null]);

@@ -180,7 +180,7 @@ describe("a message that is not sent", () => {
     await author.contacts.pin(foundFor(EVE));
     const error: unknown = await author.send(recipients, message).catch((thrown: unknown) => thrown);
     expect(await author.store.keys("outbox/")).toEqual([]);
-    expect(bobs.asked).not.toContain("/inbox");
+    expect(bobs.requests).not.toContain("/inbox");
     return { error, contacts: await author.contacts.list() };
   }
 
@@ -214,7 +214,7 @@ describe("a message that is not sent", () => {
     const { error, contacts } = await failToSend([BOB.address, EVE.address], {}, host);
     expect(error).toEqual(failsWith("key-changed", "There is a new key of eve@eve.example"));
     expect(contacts.find(({ address }) => address === EVE.address)?.key).toBe(EVE.kex);
-    expect(host.asked).not.toContain("/inbox");
+    expect(host.requests).not.toContain("/inbox");
   });
 
   it("too-large: states the limit, and a text of that size fits", async () => {
