@@ -1,6 +1,7 @@
 // plugin/host/connections.ts: the connections of a server: requests in order, those that cannot be parsed, and closing.
 import { once } from "node:events";
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
@@ -66,14 +67,31 @@ async function httpText(response: Response): Promise<string> {
   return `${[status, ...headers, length, "connection: close"].join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** Accepts no new connections, answers open requests for up to 20 seconds, and closes. */
-export async function closeServer(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  // Closes each connection as soon as it is idle.
-  server.keepAliveTimeout = 1;
-  server.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  await closed;
-  clearTimeout(timer);
+/**
+ * Prepares closing a server, before it accepts connections.
+ *
+ * @returns a function that accepts no new connections, answers open requests for up to 20 seconds, and closes
+ */
+export function closerOf(server: Server): () => Promise<void> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  let isClosing = false;
+  server.on("request", (_, response: ServerResponse) => {
+    // Its connection is idle now. Node.js would keep it open for at least a second.
+    response.once("close", () => isClosing && server.closeIdleConnections());
+  });
+  return async () => {
+    const closed = once(server, "close");
+    isClosing = true;
+    server.close();
+    server.closeIdleConnections();
+    // Browsers open connections in advance, which Node.js does not count as idle.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+    await closed;
+    clearTimeout(timer);
+  };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Log } from "../http/respond.js";
-import { Connections, closeServer } from "./connections.js";
+import { Connections, closerOf } from "./connections.js";
 import type { Endpoint } from "./endpoints.js";
 import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
@@ -78,9 +78,10 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   // No limit on the total time: bodies have a minimum speed, and headers have their own timeout.
   server.requestTimeout = 0;
   server.on("clientError", (error, socket) => connections.refuse(error, socket));
+  const close = closerOf(server);
   server.listen(options.port, options.host);
   await once(server, "listening");
-  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {

@@ -372,6 +372,31 @@ describe("a handler on a Node.js server", () => {
     expect((await answer).body).toBe("finished\n");
     await closed;
   });
+
+  it("closes a connection that has sent nothing at once, while it answers an open request", async () => {
+    let finish = () => {};
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const server = await started({
+      route: () => () => {
+        begin();
+        return new Promise((resolve) => {
+          finish = () => resolve(line("finished"));
+        });
+      },
+    });
+    const unused = connect(server.port, "127.0.0.1");
+    await once(unused, "connect");
+    const answer = ask(server, "/");
+    await begun;
+    const closed = server.close();
+    await once(unused.resume(), "close");
+    finish();
+    expect((await answer).body).toBe("finished\n");
+    await closed;
+  });
 });
 
 describe("pipelined requests", () => {
