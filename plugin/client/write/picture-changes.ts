@@ -86,7 +86,7 @@ function withText(draft: PostDraft, body: string, drafts: PostDrafts): Promise<P
   return drafts.save({ ...draft, body, page: randomUUID(), edit: 0, seen: versionOf(draft) });
 }
 
-/** The position in the text of the draft, which has no space around it; its end without script. */
+/** The cursor's position in the trimmed text of the draft. Without a script, the end of the text. */
 function cursorOf(form: FormData, body: string): number {
   const cursor = form.get("cursor");
   if (typeof cursor !== "string" || !/^\d+$/.test(cursor)) return body.length;
