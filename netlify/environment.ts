@@ -63,7 +63,6 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
     authority: authorityIn(place, settings),
     client: `${manifest.name}/${manifest.version}`,
     guard: { allowPrivateHosts: privateHostsIn(place) },
-    fetch,
     now: Date.now,
     log: (line) => console.error(oneLine(line, LOG_LENGTH)),
     purge,

@@ -205,7 +205,6 @@ function servicesFor({ origin, work, ...served }: Served, values: Values, termin
     authority: new URL(origin).host,
     client: userAgent(),
     guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },
-    fetch,
     now: terminal.now,
     log: terminal.say,
     purge: null,

@@ -2,7 +2,7 @@
 import type { Channel } from "../mentions/inform/digest.js";
 import { mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
-import { type HookFetch, webhookChannel } from "../mentions/inform/webhook.js";
+import { webhookChannel } from "../mentions/inform/webhook.js";
 import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, valueIn } from "./service-options.js";
 
 interface ChannelOptions {
@@ -10,7 +10,6 @@ interface ChannelOptions {
   page: string;
   /** Hours between two digests by mail. */
   digestHours: number;
-  fetch: HookFetch;
 }
 
 /** A feature that is on when all of its variables are set. */
@@ -33,12 +32,12 @@ const CHANNELS: readonly ChannelFeature[] = [
   {
     name: "Webhook",
     variables: ["TWTXT_WEBHOOK_URL"],
-    open: ([url = ""], { page, fetch }) => webhookChannel(url, fetch, page),
+    open: ([url = ""], { page }) => webhookChannel(url, page),
   },
   {
     name: "Notifications through ntfy",
     variables: ["TWTXT_NTFY_URL"],
-    open: ([url = ""], { page, fetch }) => ntfyChannel(url, fetch, page),
+    open: ([url = ""], { page }) => ntfyChannel(url, page),
   },
 ];
 

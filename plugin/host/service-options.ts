@@ -17,8 +17,6 @@ export interface ServiceOptions {
   /** `eleventy-plugin-twtxt/1.2.3` */
   client: string;
   guard: Omit<GuardOptions, "userAgent">;
-  /** For the owner's own hooks, which may have private addresses. */
-  fetch: typeof fetch;
   now: Clock;
   log: Log;
   /** Purges a tag from the CDN; `null` without a CDN. */

@@ -57,7 +57,6 @@ function authorNotifier(
   const channels = channelsOf(environment, {
     page: settings.urls.mentionsPage ?? settings.url,
     digestHours: settings.mentions.digestHours,
-    fetch: options.fetch,
   });
   const { list } = mentions.received;
   const notify = coalesce(() => notifyAuthor({ list, inboxes: () => inbox.news(), store, now, channels, log }));

@@ -214,7 +214,6 @@ function endpointsOf(built: PublishedSite, options: SiteOptions, requests: strin
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
         guard: { connector: loopbackConnector },
-        fetch,
         now: () => NOW,
         log: () => {},
         purge: async () => {},

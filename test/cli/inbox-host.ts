@@ -25,7 +25,7 @@ export function endpointsAt(settings: HostSettings, { store, isStreaming, now, e
     read: async () => site,
     make: ({ settings, pages }) =>
       siteServices({
-        ...{ settings, pages, store, fetch, now, isMetered: false, isLive: true },
+        ...{ settings, pages, store, now, isMetered: false, isLive: true },
         environment: {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",

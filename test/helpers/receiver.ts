@@ -81,7 +81,6 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
       totalMs: PATIENT_MS,
       firstByteMs: PATIENT_MS,
     },
-    fetch,
     now: () => clock.time,
     log: (line) => void log.push(line),
     purge: async (tag) => void purged.push(tag),

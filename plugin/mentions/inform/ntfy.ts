@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { type Digest, digestNote } from "./digest-text.js";
-import { decodeCredential, type HookFetch, postHook } from "./webhook.js";
+import { decodeCredential, postHook } from "./webhook.js";
 
 const VARIABLE = "TWTXT_NTFY_URL";
 const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
@@ -15,7 +15,7 @@ const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
  * @param page - where the author sees all mentions
  * @see docs.ntfy.sh/publish
  */
-export function ntfyChannel(url: string, fetch: HookFetch, page: string): Channel {
+export function ntfyChannel(url: string, page: string): Channel {
   return {
     name: "ntfy",
     key: "inform/ntfy",
@@ -25,7 +25,7 @@ export function ntfyChannel(url: string, fetch: HookFetch, page: string): Channe
       const { title, text: message, click } = digestNote(news, page);
       const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
       const body = JSON.stringify({ topic, title, message, click, tags: tagsOf(news) });
-      await postHook({ variable: VARIABLE, url: server, fetch }, headers, body);
+      await postHook({ variable: VARIABLE, url: server }, headers, body);
     },
   };
 }

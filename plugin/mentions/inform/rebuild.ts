@@ -7,7 +7,7 @@ import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { ListMentions } from "../mention.js";
 import { publicMention } from "./list-json.js";
-import { type HookFetch, postHook } from "./webhook.js";
+import { postHook } from "./webhook.js";
 
 const KEY = "inform/rebuild";
 const DAY = 24 * 3600_000;
@@ -33,7 +33,7 @@ const Rebuilds = v.object({
  * @throws TwtxtError `store-failed`; a failing hook is logged and retried at the next build
  */
 export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
-  const { list, store, now, url, fetch, perDay, perMonth, log } = parts;
+  const { list, store, now, url, perDay, perMonth, log } = parts;
   const stored = await readJson(store, KEY, Rebuilds);
   if (!stored) return noteBuild({ list, store });
   const asked = stored.value.asked.filter((at) => at > now() - MONTH);
@@ -45,7 +45,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   const counted = { shown, asked: [...asked, now()] };
   const etag = await writeJson(store, KEY, counted, ifUnchanged(stored));
   if (etag === null) return;
-  const hook = { variable: "TWTXT_BUILD_HOOK_URL", url, fetch } as const;
+  const hook = { variable: "TWTXT_BUILD_HOOK_URL", url } as const;
   const failure = await postHook(hook, { "content-type": "application/json" }, "{}").then(
     () => null,
     (error: Error) => error.message,
@@ -66,7 +66,6 @@ interface RebuildParts {
   now: Clock;
   /** `TWTXT_BUILD_HOOK_URL`. */
   url: string;
-  fetch: HookFetch;
   perDay: number;
   perMonth: number;
   log: Log;

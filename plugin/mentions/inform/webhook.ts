@@ -4,18 +4,11 @@ import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestNote } from "./digest-text.js";
 
-/** The subset of `fetch` that hooks need. */
-export type HookFetch = (
-  url: string,
-  request: { method: "POST"; headers: Record<string, string>; body: string; redirect: "manual"; signal: AbortSignal },
-) => Promise<Pick<Response, "ok" | "status" | "body">>;
-
-/** A webhook. Its URL may be on a private network and is a secret, so messages never contain it. */
+/** A webhook of the author. Its URL may be on a private network, so it needs no guard. It is a secret: messages never contain it. */
 interface Hook {
   /** The environment variable that has the URL, for messages. */
   variable: string;
   url: string;
-  fetch: HookFetch;
 }
 
 const TIMEOUT = 10_000;
@@ -27,7 +20,7 @@ const TIMEOUT = 10_000;
  * @param page - where the author sees all mentions
  * @see docs.ntfy.sh/publish
  */
-export function webhookChannel(url: string, fetch: HookFetch, page: string): Channel {
+export function webhookChannel(url: string, page: string): Channel {
   return {
     name: "webhook",
     key: "inform/webhook",
@@ -35,17 +28,13 @@ export function webhookChannel(url: string, fetch: HookFetch, page: string): Cha
     async send(news) {
       const { title, click, text } = digestNote(news, page);
       const headers = { title, click, "content-type": "text/plain; charset=utf-8" };
-      await postHook({ variable: "TWTXT_WEBHOOK_URL", url, fetch }, headers, text);
+      await postHook({ variable: "TWTXT_WEBHOOK_URL", url }, headers, text);
     },
   };
 }
 
 /** @throws TwtxtError `hook-failed`, with what to do */
-export async function postHook(
-  { variable, url, fetch }: Hook,
-  headers: Record<string, string>,
-  body: string,
-): Promise<void> {
+export async function postHook({ variable, url }: Hook, headers: Record<string, string>, body: string): Promise<void> {
   if (!isHookUrl(url)) {
     throw hookFailed(`${variable}: expected an http or https URL without user and password.`);
   }

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 const mailTo = (url: string, to = "alice@alice.example") => mailChannel(url, to, { page: PAGE, digestHours: 24 });
-const toWebhook = (url: string) => webhookChannel(url, fetch, PAGE);
+const toWebhook = (url: string) => webhookChannel(url, PAGE);
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
 interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
@@ -563,7 +563,7 @@ describe("the webhook", () => {
   it("gets ASCII headers for a site with an internationalized name", async () => {
     const { url, notes } = await telephone();
     addMention("hello");
-    await run({ mail: null, webhook: webhookChannel(url, fetch, "https://bücher.example/erwähnt/") });
+    await run({ mail: null, webhook: webhookChannel(url, "https://bücher.example/erwähnt/") });
     expect(notes[0]?.headers).toMatchObject({
       title: "1 new mention of xn--bcher-kva.example",
       click: "https://xn--bcher-kva.example/erw%C3%A4hnt/",

@@ -80,8 +80,8 @@ describe("hostile texts in a notification", () => {
       request.on("end", () => response.end(void bodies.push({ headers: request.headers, text })));
     });
     for (const mentions of MAILS) {
-      await notify(mentions, webhookChannel(server.url, fetch, PAGE));
-      await notify(mentions, ntfyChannel(`${server.url}/topic`, fetch, PAGE));
+      await notify(mentions, webhookChannel(server.url, PAGE));
+      await notify(mentions, ntfyChannel(`${server.url}/topic`, PAGE));
       const [hook, ntfy] = bodies.splice(0);
       expect(hook?.headers).toMatchObject({ title: `${mentions.length} new mentions of alice.example`, click: PAGE });
       const { message, ...fields } = JSON.parse(ntfy?.text ?? "");

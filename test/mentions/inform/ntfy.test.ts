@@ -48,7 +48,7 @@ async function ntfyServer() {
 
 /** One hourly run with this TWTXT_NTFY_URL. */
 function run(url: string, inboxes: InboxState[] = []) {
-  const options = { page: PAGE, digestHours: 24, fetch };
+  const options = { page: PAGE, digestHours: 24 };
   const channels = channelsOf({ TWTXT_NTFY_URL: url }, options);
   const parts = { list: listOf(stored), inboxes: async () => inboxes, store, now: () => time, channels };
   return notifyAuthor({ ...parts, log: (line) => log.push(line) });
@@ -139,7 +139,7 @@ describe("ntfy", () => {
   });
 
   it("is off if its variable is unset or empty", () => {
-    const options = { page: PAGE, digestHours: 24, fetch };
+    const options = { page: PAGE, digestHours: 24 };
     expect(channelsOf({}, options)).toEqual([]);
     expect(channelsOf({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);
   });

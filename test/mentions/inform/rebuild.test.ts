@@ -35,7 +35,6 @@ function run(change: Partial<Parameters<typeof rebuildIfChanged>[0]> = {}) {
     store,
     now: () => time,
     url: hook.url,
-    fetch,
     perDay: 1,
     perMonth: 5,
     log: (line) => log.push(line),
