@@ -61,7 +61,7 @@ export interface Correspondent {
   run(args: string[], input?: string): Promise<Outcome>;
   /** Runs `eleventy-twtxt message ARGS`. */
   message(...args: string[]): Promise<Outcome>;
-  /** Runs `eleventy-twtxt ARGS` on a terminal of 80 columns, parts of which can be replaced. */
+  /** Runs `eleventy-twtxt ARGS` on a terminal of 80 columns. `terminal` replaces parts of it. */
   runOnTerminal(args: string[], terminal?: Partial<Terminal>): Promise<Outcome>;
   /** The output of `message ARGS --json`, parsed. */
   messageJson(...args: string[]): Promise<Record<string, unknown>[]>;

@@ -17,7 +17,7 @@ const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 /** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
 const FUTURE_MS = 24 * 3600_000;
 
-/** Its lengths are in UTF-16 units, of which a character has one or two. */
+/** Lengths are in UTF-16 code units: a character has one or two. */
 const Mention = v.strictObject({
   source: webUrl,
   target: webUrl,

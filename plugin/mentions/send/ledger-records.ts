@@ -23,7 +23,7 @@ export const FinishedRecord = v.object({
 });
 export type FinishedRecord = v.InferOutput<typeof FinishedRecord>;
 
-/** The key of such a record, with its parts. Comparing the ledger with the feed needs no more. */
+/** The key of such a record, with its parts. This is all that a comparison of the ledger with the feed needs. */
 export interface FinishedMention {
   key: string;
   pair: string;
