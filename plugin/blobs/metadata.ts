@@ -58,8 +58,8 @@ export function checkFilename(filename: string): string {
 }
 
 /**
- * Turns any text into a name that {@link checkFilename} accepts, empty for a text that is only a path. The end of a long name is kept, such as
- * ".jpeg".
+ * Turns any text into a name that {@link checkFilename} accepts, empty for a text that is only a path. A long name keeps its
+ * end, such as ".jpeg".
  *
  * @example filenameFrom("C:\\pictures\\a\u202eb.png") // "a_b.png"
  */

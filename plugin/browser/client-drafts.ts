@@ -1,4 +1,4 @@
-// plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, with the request of the button with `data-draft`.
+// plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, as its button does.
 
 const PAUSE_MS = 1000;
 const RETRY_MS = 5000;

@@ -8,7 +8,7 @@ import { Sentence } from "./sentence.js";
 
 declare module "hono" {
   interface ContextRenderer {
-    // biome-ignore lint/style/useShorthandFunctionType: merged with hono's interface
+    // biome-ignore lint/style/useShorthandFunctionType: only an interface can be merged with hono's
     (content: Child | Promise<Child>, page: { title: string }): Response | Promise<Response>;
   }
 }

@@ -43,7 +43,10 @@ export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Whether a text has more than this many bytes of UTF-8. Its length usually decides without encoding, because a code unit has one to three bytes. */
+/**
+ * Whether a text has more than this many bytes of UTF-8. Its length usually decides without encoding, because a code unit has
+ * one to three bytes.
+ */
 export function isLongerThan(text: string, bytes: number): boolean {
   return text.length > bytes || (text.length * 3 > bytes && byteLength(text) > bytes);
 }

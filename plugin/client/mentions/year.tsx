@@ -1,4 +1,4 @@
-// plugin/client/mentions/year.tsx: a year of mentions, counted by week, kind and author: as a plot, as a table, and as a list of the most frequent authors.
+// plugin/client/mentions/year.tsx: a year of mentions: a plot and a table by week and kind, and the most frequent authors.
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";

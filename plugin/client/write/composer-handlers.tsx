@@ -1,4 +1,4 @@
-// plugin/client/write/composer-handlers.tsx: answers requests of the composer: saves and deletes drafts, shows a draft with its twt and pictures.
+// plugin/client/write/composer-handlers.tsx: requests of the composer: saves, shows and deletes drafts.
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";

@@ -22,8 +22,8 @@ interface PictureChanges {
 }
 
 /**
- * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one. The notice
- * names each refused picture.
+ * Writes the descriptions of a form into the text of a draft; adds pictures to the draft and to its text, or removes one.
+ * The notice names each refused picture.
  */
 export async function changePictures(c: ClientRequest, saved: PostDraft, drafts: PostDrafts): Promise<PictureChanges> {
   const form = await c.req.formData();

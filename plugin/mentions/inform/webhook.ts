@@ -4,7 +4,10 @@ import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestNote } from "./digest-text.js";
 
-/** A webhook of the author. Its URL may be on a private network, so it needs no guard. It is a secret: messages never contain it. */
+/**
+ * A webhook of the author. It may be on a private network, so its requests do not go through the guard. Its URL is a secret:
+ * messages never contain it.
+ */
 interface Hook {
   /** The environment variable that has the URL, for messages. */
   variable: string;

@@ -86,7 +86,10 @@ interface Subscription extends SubscriptionParts {
   disconnected: AbortSignal;
 }
 
-/** The first event sets the reconnection time of the client. It follows a listing, so that a failing store leads to an error status. */
+/**
+ * The events of a subscription. The first one sets the client's reconnection time. It is sent after a listing, so that a
+ * failing store leads to an error status.
+ */
 async function* eventsOf(subscription: Subscription): AsyncGenerator<string, undefined> {
   const { messages, newMessages, user, disconnected, signal, openStreams } = subscription;
   let waking = new AbortController();
