@@ -1,14 +1,14 @@
-// plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and WebAssembly.
+// plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and libsodium.
 import { createHmac, createPrivateKey, hash, type KeyObject, randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf, verifyingKeyOf } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
+import { loadLibsodiumBoxes } from "./libsodium-boxes.js";
 import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
 import { Saltpack } from "./saltpack/saltpack.js";
 import type { Opened } from "./saltpack/signcryption.js";
-import { wasmBoxes } from "./saltpack/wasm-boxes.js";
 
-/** WebAssembly takes 10 to 20 ms to compile, which smaller boxes do not save. All messages of an inbox are smaller. */
+/** Loading libsodium takes some 10 ms, which smaller boxes do not save. All messages of an inbox are smaller. */
 const LARGE_BOX_BYTES = 2 ** 16;
 let largeBoxes: Boxes | undefined;
 
@@ -47,9 +47,16 @@ export function openWith(message: Uint8Array | string, [key, ...others]: OwnKeys
   }
 }
 
+/** The first large box starts to load libsodium. Until it is loaded, and where it cannot be, JavaScript makes the same boxes. */
 function boxesFor({ length }: Uint8Array): Boxes {
   if (length < LARGE_BOX_BYTES) return nobleBoxes;
-  largeBoxes ??= wasmBoxes() ?? nobleBoxes;
+  if (largeBoxes === undefined) {
+    largeBoxes = nobleBoxes;
+    const use = (boxes: Boxes) => {
+      largeBoxes = boxes;
+    };
+    loadLibsodiumBoxes().then(use, () => {});
+  }
   return largeBoxes;
 }
 
