@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { dirname, posix } from "node:path";
 import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
 import { BLOBS } from "../plugin/options/blobs.js";
@@ -7,6 +7,7 @@ import { INBOX } from "../plugin/options/inbox.js";
 import { MENTIONS } from "../plugin/options/mentions.js";
 import { TIMELINE } from "../plugin/options/timeline.js";
 import { OPTIONS } from "../plugin/options.js";
+import { PREVIEW_FOLDER, SETTINGS_FILE } from "../plugin/site/site.js";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const readme = read("README.md");
@@ -49,6 +50,12 @@ function rowsOf(entries: Record<string, Documented>, prefix: string): string[] {
 }
 
 describe("the README", () => {
+  it("has every folder that a build writes beside the site ignored by git", () => {
+    const [line = ""] = /^2\. Add .* to `\.gitignore`/m.exec(readme) ?? [];
+    const folders = [dirname(SETTINGS_FILE), ".cache", ".netlify", PREVIEW_FOLDER];
+    expect([...line.matchAll(/`([^`]+)\/`/g)].map(([, folder]) => folder)).toEqual(folders);
+  });
+
   it("lists every option of the code with its default", () => {
     const [, table = ""] = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(readme) ?? [];
     expect(table).toBe(optionsTable());

@@ -49,7 +49,7 @@ async function findAuthor(
   const identity =
     file === undefined && authors.length === 0
       ? await onlyIdentity(wanted, machine)
-      : await ownIdentity(machine, { keys: authors.map(({ key }) => key), file });
+      : await ownIdentity(machine, { authors, file });
   if (file === undefined && authors.length > 1) await checkUnambiguous(authors, machine);
   const { address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
   return { identity, address: address ?? wanted ?? identity.address, endpoint };
@@ -72,7 +72,7 @@ async function onlyIdentity(address: string | undefined, machine: Machine): Prom
   if (only && others.length === 0) return only;
   if (only) throw ambiguous([only, ...others]);
   throw noIdentity(
-    `There is no key on this machine. Create one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.`,
+    `There is no key on this machine. Create one with \`${typed("keys create ADDRESS")}\`, restore it from its 24 words with \`${typed("keys restore ADDRESS")}\`, or name its file with --identity FILE.`,
     faults,
   );
 }
@@ -85,20 +85,22 @@ function ambiguous(authors: readonly { address: string }[]): TwtxtError {
 /**
  * Finds the private key of an author of the site.
  *
- * @param keys - the public keys of the site's authors, at least one
+ * @param authors - of the site, at least one
  * @param file - the value of `--identity`, which takes precedence
  * @throws TwtxtError `no-identity` if none of them is on this machine; `bad-identity` for a malformed file
  */
 export async function ownIdentity(
   machine: Machine,
-  { keys, file }: { keys: readonly string[]; file: string | undefined },
+  { authors, file }: { authors: readonly Pick<SiteAuthor, "key" | "address">[]; file: string | undefined },
 ): Promise<Identity> {
   if (file !== undefined) return (await readIdentity({ file: resolve(machine.folder, file) })).identity;
   const { identities, faults } = await listIdentities(identityPlaces(machine));
+  const keys = authors.map(({ key }) => key);
   const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
   if (found) return found.identity;
+  const restore = authors.map(({ address }) => `\`${typed(`keys restore ${address}`)}\``).join(" or ");
   throw noIdentity(
-    `The private key of ${keys.join(" or ")} is not on this machine. If it is in a file, name it with --identity FILE.`,
+    `The private key of ${keys.join(" or ")} is not on this machine. If you have its 24 words, type ${restore}. If it is in a file, name it with --identity FILE.`,
     faults,
   );
 }

@@ -50,9 +50,12 @@ export interface AuthorChoice {
   settings: string | undefined;
 }
 
+/** The value of `--allow-private-host` that forgets the hosts of earlier commands. */
+export const NO_HOSTS = "none";
+
 /** Which servers in the author's own network may be contacted. */
 export interface HostChoice {
-  /** `host:port`s */
+  /** `host:port`s; on the command line also {@link NO_HOSTS} */
   "allow-private-host": readonly string[];
 }
 

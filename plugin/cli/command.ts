@@ -1,5 +1,6 @@
 // plugin/cli/command.ts: a command: its options, its words, and the function to run. Its help is generated from these.
 import { misuse, PROGRAM } from "../author/invocation.js";
+import type { HostChoice } from "../author/machine.js";
 import { firstWord, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";
 import { linesAt } from "./output.js";
@@ -56,12 +57,20 @@ export function actionsWith<const S extends Options>(shared: S) {
     const options = { ...spec.options, ...shared } as S & O;
     return {
       ...{ usage: [usage].flat(), help, options },
-      run(where, args, terminal) {
+      async run(where, args, terminal) {
         const given = readArguments(where, args, options);
-        return run(given.values, words.read(given.words, where), terminal);
+        const read = words.read(given.words, where);
+        return run(await withPrivateHosts(given.values, terminal), read, terminal);
       },
     };
   };
+}
+
+/** Adds the private hosts that the site's earlier commands were allowed to contact, if the command contacts any. */
+async function withPrivateHosts<V extends object>(values: V, terminal: Terminal): Promise<V> {
+  if (!("allow-private-host" in values)) return values;
+  const { choosePrivateHosts } = await import("../author/private-hosts.js");
+  return { ...values, "allow-private-host": await choosePrivateHosts(values as HostChoice & V, terminal) };
 }
 
 /** A command without actions. */

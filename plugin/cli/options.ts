@@ -1,4 +1,5 @@
 // plugin/cli/options.ts: options and ids of the command line. Each option is declared once, with its kind, help and default.
+import { NO_HOSTS } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
 import { canParseUrl } from "../url.js";
@@ -85,11 +86,12 @@ export const FOLDER = text("DIR", "a folder");
 
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?):(\d{1,5})$/;
 
-/** `host:port`, as the guard takes it. PROTOCOL 6 */
+/** `host:port`, as the guard takes it, or {@link NO_HOSTS}. PROTOCOL 6 */
 export const HOST: Kind<string> = {
   name: "HOST:PORT",
   expected: "a host and a port, such as 127.0.0.1:8080",
   parse(value) {
+    if (value === NO_HOSTS) return NO_HOSTS;
     const [, host, port] = HOST_AND_PORT.exec(value.toLowerCase()) ?? [];
     return host !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? `${host}:${Number(port)}` : null;
   },
@@ -101,7 +103,10 @@ export const SETTINGS_OPTION = {
   settings: option(FILE, "the settings of the site (default .eleventy-twtxt/settings.json)"),
 };
 export const HOSTS_OPTION = {
-  "allow-private-host": repeatable(HOST, "a host in your own network that may be contacted"),
+  "allow-private-host": repeatable(
+    HOST,
+    `a host in your own network that may be contacted; remembered for a site on this machine, until you type ${NO_HOSTS}`,
+  ),
 };
 
 export const IDENTITY_OPTION = { identity: option(FILE, "the file with your key, if it is not in the default place") };

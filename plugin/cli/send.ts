@@ -129,11 +129,12 @@ async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values
 }
 
 function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {
-  const allowed = values["allow-private-host"];
+  const own = loopbackHostOf(feedUrl);
+  const others = values["allow-private-host"].filter((host) => !own.includes(host));
   return {
     ask: createGuard({
       userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
-      allowPrivateHosts: [...allowed, ...loopbackHostOf(feedUrl)],
+      allowPrivateHosts: [...others, ...own],
     }),
     now: terminal.now,
     random: Math.random,
@@ -143,7 +144,7 @@ function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Termin
     isDryRun: values["dry-run"],
     backfill: values.backfill ?? 0,
     isNow: values.now,
-    asksAgain: allowed.length > 0,
+    asksAgain: others.length > 0,
     onMention: progressOf(values, terminal),
     onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
   };

@@ -47,7 +47,10 @@ const OPTIONS = {
   store: option(FOLDER, "another folder for its data"),
   port: withDefault(number(0, 65_535), 8080, "the port to listen on"),
   host: withDefault(text("HOST", "an address of this machine"), "127.0.0.1", "the address to listen on"),
-  url: option(ORIGIN, 'the public URL, if it is not the option "url" of the site'),
+  url: option(
+    ORIGIN,
+    'answers signed requests at this URL, for commands with the same --url; pages and feed keep the option "url" of the site',
+  ),
   "rate-limit": withDefault(
     number(0, 1_000_000),
     60,
@@ -90,7 +93,8 @@ http://127.0.0.1:8080/twtxt.txt`,
     terminal.print(`${place}${prefixOf(settings)}/`);
     terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
     terminal.say(`Data is stored in ${data.place}.`);
-    for (const line of [...hostWarning(settings), ...featuresOff(terminal.environment)]) terminal.say(line);
+    for (const line of [...originNote(served), ...hostWarning(settings), ...featuresOff(terminal.environment)])
+      terminal.say(line);
     running.begin();
     await ended;
     terminal.say("Shutting down: finishing open requests.");
@@ -213,6 +217,14 @@ function servicesFor({ origin, work, ...served }: Served, values: Values, termin
     streams: STREAMS,
     background: work.add,
   });
+}
+
+/** What another origin changes, because pages, feed and mentions have the one of the build. */
+function originNote({ origin, published: { settings } }: ServedSite): string[] {
+  if (origin === settings.url) return [];
+  return [
+    `Signed requests are accepted for ${origin}: commands and the client need --url ${origin}. Pages, feed and mentions keep ${settings.url}; to change that, set the option url: "${origin}" and build the site again.`,
+  ];
 }
 
 function hostWarning({ host, endpoint, urls }: HostSettings): string[] {

@@ -69,11 +69,12 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
 
 /** The jobs of the scheduled run after sending, in order. */
 function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notifyAuthor }: JobParts): Job[] {
-  const { settings, store, now, log } = options;
+  const { settings, store, now, isMetered, log } = options;
   const { received, verification } = mentions;
   const rebuild = async () => {
     const url = valueIn(options.environment, BUILD_HOOK_URL);
-    if (url) await rebuildIfChanged({ list: received.list, store, now, url, ...settings.mentions.rebuild, log });
+    if (!url) return;
+    await rebuildIfChanged({ list: received.list, store, now, url, ...settings.mentions.rebuild, isMetered, log });
   };
   const purgeBlobs = async (isOver: () => boolean) => {
     if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);

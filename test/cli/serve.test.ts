@@ -202,6 +202,16 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
+  it("says what --url is for, and that pages and feed keep the URL of the site", async () => {
+    const alice = site();
+    const elsewhere = await serve(alice, ["--url", "http://localhost:9999"]);
+    expect(elsewhere.output()).toContain(
+      "Signed requests are accepted for http://localhost:9999: commands and the client need --url http://localhost:9999. Pages, feed and mentions keep https://alice.example; to change that, ",
+    );
+    const server = await serve(alice);
+    expect(server.output()).not.toContain("Signed requests");
+  });
+
   it("exit 2: the port is taken", async () => {
     const { port } = await feedServer({});
     const { exitCode, stderr } = await command(site().folder, ["serve", "--port", String(port)]);

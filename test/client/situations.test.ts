@@ -26,7 +26,7 @@ const CLOSED = `http://127.0.0.1:${await freePort()}`;
 const BUILD_HERE =
   /There is no built site here: .*Change to the folder of your site, and build it: npx @11ty\/eleventy/;
 const KEY_MISSING =
-  /The private key of kex1\w+ is not on this machine\. If it is in a file, name it with --identity FILE\./;
+  /The private key of kex1\w+ is not on this machine\. If you have its 24 words, type .*keys restore alice@\S+ ?\. If it is in a file, name it with --identity FILE\./;
 const BUILD_AGAIN =
   /The last build \(.+\) has no key, but this machine has one for alice@alice\.example\. If the option "key" is "kex1\w+" , build and deploy again\./;
 /** Rooms that work without a network and a key. */

@@ -62,7 +62,7 @@ export class SiteMentions {
     const { settings: site } = await publishedSite(here);
     checkReceiver(site);
     if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
-    const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
+    const signer = await ownIdentity(machine, { authors: site.authors, file });
     const root = ownUrl(site.urls.mentionsApi, { url });
     const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
     return new SiteMentions(async (schema, method, path, json, headers = {}) => {

@@ -33,7 +33,7 @@ const Rebuilds = v.object({
  * @throws TwtxtError `store-failed`; a failing hook is logged and retried at the next build
  */
 export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
-  const { list, store, now, url, perDay, perMonth, log } = parts;
+  const { list, store, now, url, perDay, perMonth, isMetered, log } = parts;
   const stored = await readJson(store, KEY, Rebuilds);
   if (!stored) return noteBuild({ list, store });
   const asked = stored.value.asked.filter((at) => at > now() - MONTH);
@@ -51,10 +51,8 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
     (error: Error) => error.message,
   );
   if (failure === null) {
-    log(
-      `Started rebuild ${counted.asked.length} of at most ${perMonth} in 31 days. On Netlify, each costs 15 of the 300 credits that a free team has per month.`,
-    );
-    return;
+    const cost = isMetered ? " Each costs 15 of the 300 credits that a free team has per month." : "";
+    return log(`Started rebuild ${counted.asked.length} of at most ${perMonth} in 31 days.${cost}`);
   }
   log(`The rebuild could not be started. ${failure}`);
   await writeJson(store, KEY, { ...counted, shown: stored.value.shown }, { etag });
@@ -68,6 +66,8 @@ interface RebuildParts {
   url: string;
   perDay: number;
   perMonth: number;
+  /** Whether the host charges for a build, as Netlify does. */
+  isMetered: boolean;
   log: Log;
 }
 

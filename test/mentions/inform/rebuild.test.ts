@@ -37,6 +37,7 @@ function run(change: Partial<Parameters<typeof rebuildIfChanged>[0]> = {}) {
     url: hook.url,
     perDay: 1,
     perMonth: 5,
+    isMetered: false,
     log: (line) => log.push(line),
     ...change,
   });
@@ -55,7 +56,7 @@ async function builtBlog() {
 }
 
 describe("a rebuild", () => {
-  it("is requested once, by POST, for a new shown mention, and its cost is logged", async () => {
+  it("is requested once, by POST, for a new shown mention, and logged without a word about another host", async () => {
     await builtBlog();
     await run();
     expect(hook.requests).toEqual([]);
@@ -65,8 +66,15 @@ describe("a rebuild", () => {
     time += 2 * DAY;
     await run();
     expect(hook).toMatchObject({ requests: ["/build_hooks/secret"], methods: ["POST"] });
+    expect(log).toEqual(["Started rebuild 1 of at most 5 in 31 days."]);
+  });
+
+  it("is logged with its cost on a host that charges for builds", async () => {
+    await builtBlog();
+    addMention();
+    await run({ isMetered: true });
     expect(log).toEqual([
-      "Started rebuild 1 of at most 5 in 31 days. On Netlify, each costs 15 of the 300 credits that a free team has per month.",
+      "Started rebuild 1 of at most 5 in 31 days. Each costs 15 of the 300 credits that a free team has per month.",
     ]);
   });
 

@@ -1,0 +1,73 @@
+// plugin/author/private-hosts.ts: the private hosts that commands may contact for a site on this machine, remembered from one command to the next.
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
+import { prefixOf } from "../site/routes.js";
+import { isLoopback, loopbackHostOf } from "../url.js";
+import { dataFolder, ifThere, orBadFile } from "./files.js";
+import { type AuthorChoice, type HostChoice, type Machine, NO_HOSTS } from "./machine.js";
+import { type Site, siteAt } from "./site.js";
+import { folderName } from "./site-store.js";
+
+const Remembered = v.array(v.string());
+
+/** The parts of a command line that hosts depend on. */
+type Typed = HostChoice & Partial<Pick<AuthorChoice, "settings">>;
+
+/**
+ * The private hosts that a command may contact: those on its command line, and, for a site on loopback, the site itself and
+ * those of earlier commands. New ones are remembered; `none` forgets the earlier ones. A public site remembers none, because its commands
+ * meet strangers.
+ *
+ * @throws TwtxtError `bad-file` if they cannot be stored
+ */
+export async function choosePrivateHosts(typed: Typed, machine: Machine): Promise<string[]> {
+  const named = typed["allow-private-host"].filter((host) => host !== NO_HOSTS);
+  const isForgetting = named.length < typed["allow-private-host"].length;
+  const site = await findTrialSite(typed.settings, machine);
+  if (site === null) return named;
+  const file = join(dataFolder(machine), "sites", folderName(site.url), "private-hosts.json");
+  const before = await readHosts(file);
+  const own = loopbackHostOf(site.url);
+  const kept = isForgetting ? [] : before;
+  const hosts = [...new Set([...kept, ...named.filter((host) => !own.includes(host))])];
+  if (hosts.join() === before.join()) return [...hosts, ...own];
+  await storeHosts(file, hosts);
+  machine.say(
+    hosts.length === 0
+      ? `Forgot the private hosts of ${site.url}: ${before.join(", ")}.`
+      : `Remembered for ${site.url}: commands may contact ${hosts.join(", ")}. To forget: --allow-private-host ${NO_HOSTS}`,
+  );
+  return [...hosts, ...own];
+}
+
+/** @returns `null` for no built site here, and for one with a public address */
+async function findTrialSite(settings: string | undefined, machine: Machine): Promise<{ url: string } | null> {
+  let site: Site;
+  try {
+    site = await siteAt(machine, settings);
+  } catch (error) {
+    // The command itself says that there is no site, if it needs one.
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
+  const url = site.settings.url + prefixOf(site.settings);
+  return isLoopback(new URL(url).hostname) ? { url } : null;
+}
+
+/** @returns none if the file does not exist or is damaged */
+async function readHosts(file: string): Promise<string[]> {
+  const text = await orBadFile(ifThere(readFile(file, "utf8")));
+  try {
+    return v.parse(Remembered, JSON.parse(text ?? "[]"));
+  } catch {
+    return [];
+  }
+}
+
+async function storeHosts(file: string, hosts: readonly string[]): Promise<void> {
+  if (hosts.length === 0) return orBadFile(rm(file, { force: true }));
+  await orBadFile(mkdir(dirname(file), { recursive: true }));
+  await orBadFile(writeFile(file, `${JSON.stringify(hosts)}\n`, { mode: 0o600 }));
+}
