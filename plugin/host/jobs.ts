@@ -10,6 +10,7 @@ import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import type { MentionServices } from "./mentions.js";
+import { type Job, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 import { attempt, sleep } from "./work.js";
@@ -17,11 +18,6 @@ import { attempt, sleep } from "./work.js";
 const MINUTE_MS = 60_000;
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */
 const PATIENCE_MS = 60_000;
-/** The scheduled run starts nothing after this time, because Netlify ends a scheduled function after 30 s. PROTOCOL 6 */
-const RUN_MS = 20_000;
-
-/** A job of the scheduled run. It starts nothing new once `isOver` returns true. */
-type Job = readonly [name: string, work: (isOver: () => boolean) => Promise<unknown>];
 
 /** The services that have jobs. */
 export interface JobParts {
@@ -37,17 +33,20 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const sender = mentionSender(options, siteIndex);
-  const sending: Job = ["Sending mentions", (isOver) => sender.send(isOver, 0)];
-  const timeline: Job[] = parts.timeline.isOn ? [["Reading the followed feeds", () => parts.timeline.refresh()]] : [];
-  const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline];
+  const sending: Job = { name: "Sending mentions", work: (isOver) => sender.send(isOver, 0) };
+  const timeline: Job[] = parts.timeline.isOn
+    ? [{ name: "Reading the followed feeds", work: () => parts.timeline.refresh() }]
+    : [];
+  const { verification } = parts.mentions;
+  // Last, because the sources of strangers may use up the time that the other jobs leave.
+  const verifying: Job = {
+    name: "Verifying mentions",
+    work: async (isOver) => (await verification()).claims.verifyPending("due", isOver),
+  };
+  const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline, verifying];
 
   const run = async (jobs: readonly Job[]) => {
-    if (!isLive) return;
-    const end = now() + RUN_MS;
-    const isOver = () => now() >= end;
-    for (const [name, work] of jobs) {
-      if (!isOver()) await attempt(name, () => work(isOver), log);
-    }
+    if (isLive) await runJobs(jobs, { store, now, log });
   };
 
   return {
@@ -67,7 +66,7 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   };
 }
 
-/** The jobs of the scheduled run after sending, in order. */
+/** The jobs of the scheduled run that wait for no stranger, in order. */
 function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notifyAuthor }: JobParts): Job[] {
   const { settings, store, now, isMetered, log } = options;
   const { received, verification } = mentions;
@@ -79,19 +78,18 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   const purgeBlobs = async (isOver: () => boolean) => {
     if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);
   };
-  const removeExpired = async (isOver: () => boolean) => {
-    await (await verification()).allowance.sweep();
-    await sweepNonces(store, now(), isOver);
-    await inbox.sweep(isOver);
-    await blobs.sweep(isOver);
-  };
   return [
-    ["Verifying mentions", async (isOver) => (await verification()).claims.verifyPending("due", isOver)],
-    ["Compacting the list of mentions", () => received.journal.compact()],
-    ["Notifying you", notifyAuthor],
-    ["Requesting a rebuild", rebuild],
-    ["Purging blobs from the CDN", purgeBlobs],
-    ["Removing expired data", removeExpired],
+    { name: "Compacting the list of mentions", work: () => received.journal.compact() },
+    { name: "Notifying you", work: notifyAuthor },
+    { name: "Requesting a rebuild", work: rebuild },
+    { name: "Purging blobs from the CDN", work: purgeBlobs },
+    {
+      name: "Removing expired limits of verification",
+      work: async (isOver) => (await verification()).allowance.sweep(isOver),
+    },
+    { name: "Removing used nonces", work: (isOver) => sweepNonces(store, now(), isOver) },
+    { name: "Removing expired messages", work: (isOver) => inbox.sweep(isOver) },
+    { name: "Removing unused contents of blobs", work: (isOver) => blobs.sweep(isOver) },
   ];
 }
 

@@ -75,7 +75,57 @@ describe("after a restart that allows a private host", () => {
   });
 });
 
+describe("six sources that trickle for 10 s", () => {
+  it("do not stop the other jobs, and the log says what is left to the next run", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => tricklingServer(() => alice.clock)));
+    const alice = receiver({ neighbours: [bob, ...slow] });
+    for (const { url } of slow) await alice.mentioned({ source: `${url}/twtxt.txt#:~:text=${AT}`, target: FEED });
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    const expired = "mentions/spending/2026-11-19/0";
+    await alice.store.put(expired, Buffer.from('{"total":0,"parties":{}}'));
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(6);
+    alice.clock.time += 2 * HOUR;
+    const begin = alice.clock.time;
+    const asked = slow.flatMap(({ requests }) => requests).length;
+
+    await alice.services.runScheduled();
+    expect(alice.clock.time - begin).toBe(20_000);
+    expect(slow.flatMap(({ requests }) => requests).length - asked).toBe(2);
+    expect(await alice.store.keys("mentions/events/")).toEqual([]);
+    expect(await alice.store.keys(expired)).toEqual([]);
+    expect(alice.log).toContainEqual("Not finished, the next run goes on: Verifying mentions.");
+  });
+});
+
 describe("the scheduled run", () => {
+  it("starts with the jobs that the run before had no time for, also in a new process", async () => {
+    const store = memoryStore();
+    const expired = "mentions/spending/2026-11-19/0";
+    await store.put(expired, Buffer.from('{"total":0,"parties":{}}'));
+    const slowHome = () =>
+      loopbackServer((_request, response) => {
+        alice.clock.time += 20_000;
+        response.writeHead(200, { "content-type": "text/plain" }).end("# nick = alice\n");
+      });
+    const started = (home: LoopbackServer) => receiver({ feedUrl: `${home.url}/twtxt.txt`, store, neighbours: [home] });
+    let alice = started(await slowHome());
+    await alice.services.runScheduled();
+    expect(await store.keys(expired)).toEqual([expired]);
+    expect(alice.log).toEqual([
+      expect.stringMatching(
+        /^No time was left for these jobs, which come first in the next run: Compacting.*, Verifying mentions\.$/,
+      ),
+    ]);
+
+    const home = await slowHome();
+    alice = started(home);
+    await alice.services.runScheduled();
+    expect(await store.keys(expired)).toEqual([]);
+    expect(home.requests).toEqual(["/twtxt.txt"]);
+    expect(alice.log).toEqual([]);
+  });
+
   it.each([
     ["starts the next job after 19.999 s", 19_999, 1],
     ["starts no job after 20 s", 20_000, 0],
@@ -134,3 +184,13 @@ describe("the scheduled run", () => {
     expect(bob.requests).toEqual([]);
   });
 });
+
+/** A server whose answers begin, take 10 s of the injected clock, and are cut off. */
+function tricklingServer(clock: () => { time: number }): Promise<LoopbackServer> {
+  return loopbackServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/plain" }).write("# nick = mallory\n", () => {
+      clock().time += 10_000;
+      response.destroy();
+    });
+  });
+}

@@ -86,11 +86,14 @@ export class Allowance {
     );
   }
 
-  /** Deletes outdated records. */
-  async sweep(): Promise<void> {
+  /** Deletes outdated records. @param isOver - when true, nothing more is started */
+  async sweep(isOver: () => boolean): Promise<void> {
     const { store } = this.#options;
     await this.#budget?.sweep();
-    for (const key of await store.keys(SLOW)) if (!(await this.#isSlow(key))) await store.delete(key);
+    for (const key of await store.keys(SLOW)) {
+      if (isOver()) return;
+      if (!(await this.#isSlow(key))) await store.delete(key);
+    }
   }
 
   async #isSlow(key: string): Promise<boolean> {
