@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { onAfterOthers } from "./eleventy/after-others.js";
 import type { BuildEnvironment } from "./eleventy/build-environment.js";
 import { guessHost } from "./eleventy/build-environment.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
@@ -57,7 +58,9 @@ export function definePlugin(readEnvironment: () => PluginEnvironment) {
     config.addTransform(NAME, function (content) {
       return build.transformPage(content, this.page ?? {});
     });
-    config.on("eleventy.after", (event) => build.finish(event));
+    // The older name of `eleventy.after`, whose handlers Eleventy calls before those of the newer one.
+    config.on("afterBuild", (event) => build.writeAssets(event));
+    onAfterOthers(config, (event) => build.finish(event));
   };
 }
 

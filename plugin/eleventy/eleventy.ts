@@ -44,9 +44,11 @@ export interface EleventyConfig {
   watchIgnores: Set<string>;
   /** Globs of files that are not templates. */
   ignores: Set<string>;
-  on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
+  on(event: "eleventy.before" | "eleventy.after" | "afterBuild", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
+  /** Whether the handlers of an event run side by side or one after the other. */
+  setEventEmitterMode(mode: "parallel" | "sequential"): void;
   /** The callback may return new content of the template. */
   addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => unknown): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;

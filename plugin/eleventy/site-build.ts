@@ -16,7 +16,7 @@ import { removeKeep } from "./mentions/mention-html.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
 import { SiteTimeline } from "./mentions/site-timeline.js";
 import { discoveryFiles } from "./output/discovery-files.js";
-import { feedFiles, removeStaleArchives } from "./output/feed-files.js";
+import { checkFeedFiles, feedFiles, removeStaleArchives } from "./output/feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
 import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./output/previews.js";
@@ -182,10 +182,22 @@ export class SiteBuild {
     return deletedPageHtml(this.urls.href("/"), { nick, lang, words: this.mentions.words });
   }
 
-  /** Writes the plugin's files after Eleventy has written the site. */
+  /** Writes the scripts and the stylesheet that pages load, which Vite then looks for. */
+  async writeAssets(event: BuildEvent): Promise<void> {
+    if (!this.#twtsToWrite(event)) return;
+    const assets = await this.#assets.files();
+    this.#checkAssets(assets);
+    await writeFiles(event.directories.output, assets);
+  }
+
+  /**
+   * Writes the plugin's files after Eleventy and other plugins have written the site.
+   *
+   * @throws TwtxtError `output-conflict` for two writers of one path, and for a feed that is gone again
+   */
   async finish(event: BuildEvent): Promise<void> {
-    const twts = this.#twts;
-    if (event.outputMode !== "fs" || !twts || this.#isDryRun()) return;
+    const twts = this.#twtsToWrite(event);
+    if (!twts) return;
     const { root } = this.#environment;
     await twts.renderSkipped();
     const all = twts.all().map(({ twt }) => twt);
@@ -195,10 +207,16 @@ export class SiteBuild {
     const written = [...(await this.#writeSite(event, feed)), ...pictures];
     const site = await this.#writeSettings(event, twts);
     const leftovers = await this.#cleanUp(event, written);
-    if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);
     const conflicts = await this.#writeForNetlify(site, feed);
     await this.#report(event, twts, [...conflicts, ...leftovers]);
+    await checkFeedFiles(event.directories.output, feed);
+    if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);
     this.#log(report.summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+  }
+
+  /** @returns `null` for a build that writes no files */
+  #twtsToWrite({ outputMode }: BuildEvent): TwtsFromPosts | null {
+    return outputMode !== "fs" || this.#isDryRun() ? null : this.#twts;
   }
 
   /** The collections; those of the last build if no template was read, for example after a change of a copied file. */
@@ -216,12 +234,16 @@ export class SiteBuild {
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
     const lists = [...(await this.#assets.files()), ...this.mentions.files()];
-    this.#others.check(lists, `give the option "${this.#assets.home().option}" another path`);
+    this.#checkAssets(lists);
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
     await removeStaleArchives(output, { path: this.settings.path, url: this.urls.feedUrl() }, feed);
     await Promise.all([this.mentions.saveCache(), this.timeline.saveCache()]);
     return files.map(({ path }) => join(output, path));
+  }
+
+  #checkAssets(files: readonly { path: string }[]): void {
+    this.#others.check(files, `give the option "${this.#assets.home().option}" another path`);
   }
 
   /** Writes the settings for the commands. @returns the site for its host */

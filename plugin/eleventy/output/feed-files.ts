@@ -1,6 +1,7 @@
 // plugin/eleventy/output/feed-files.ts: the files of the feed: its header, the feed and its archives.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { authorError } from "../../errors.js";
 import { isArchiveOf } from "../../feed/archives.js";
 import { formatFeed, parseFeed } from "../../feed/feed.js";
 import type { FieldName } from "../../feed/header.js";
@@ -46,6 +47,27 @@ export async function removeStaleArchives(
   for (const path of archives.filter((path) => !current.has(path))) {
     const { header } = parseFeed(await readFile(join(output, path)));
     if (header.url?.[0] === feed.url) await rm(join(output, path));
+  }
+}
+
+/**
+ * Checks at the end of a build that the site has its feed: a handler or program that nobody waits for may still be changing
+ * the output folder.
+ *
+ * @param output - the folder of the built site
+ * @param parts - the feed and its archives as this build wrote them
+ * @throws TwtxtError `output-conflict` naming a file that is missing or has other content
+ */
+export async function checkFeedFiles(output: string, parts: readonly SiteFile[]): Promise<void> {
+  for (const { path, content } of parts) {
+    const file = join(output, path);
+    const found = await readFile(file, "utf8").catch(() => null);
+    if (found === content) continue;
+    const state = found === null ? "is missing" : "has other content";
+    throw authorError(
+      "output-conflict",
+      `${file} ${state}, although this build has just written it. Another program changes ${output} at the same time: find it among the handlers of "eleventy.after", and have them return a promise that Eleventy waits for.`,
+    );
   }
 }
 
