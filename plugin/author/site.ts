@@ -1,8 +1,9 @@
 // plugin/author/site.ts: the site of a command: the settings and files that its last build left.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { isBelow } from "../site/real-path.js";
 import {
   HOST_FILE,
   PUBLISHED_FOLDER,
@@ -92,12 +93,6 @@ async function readIfThere(file: string): Promise<string | null> {
   } catch (error) {
     throw new TwtxtError("no-settings", `${file} cannot be read: ${String(Object(error).code)}.`, { cause: error });
   }
-}
-
-/** Whether a file is a folder itself or below it. Both are absolute. */
-export function isBelow(folder: string, file: string): boolean {
-  const way = relative(folder, file);
-  return way.split(sep)[0] !== ".." && !isAbsolute(way);
 }
 
 function fileBelow(root: string, name: string): string {

@@ -74,7 +74,7 @@ async function inLogs(files: readonly string[], site: Site, terminal: Terminal):
       throw isMissing(error) ? missingLog(path) : badFile(error);
     });
   }
-  return found.newest(MAX_FOLLOWERS);
+  return found.list(MAX_FOLLOWERS);
 }
 
 function missingLog(path: string): TwtxtError {

@@ -17,6 +17,8 @@ const FAILED = "This did not work";
 /** Errors about something that is not set up yet. Their page is not that of a failure. */
 const SETUP: readonly TwtxtErrorCode[] = ["no-settings", "no-identity"];
 const SETUP_STATUS = 409;
+/** Errors about what was typed. Commands have no HTTP status. */
+const MISTAKES: readonly TwtxtErrorCode[] = ["bad-usage", "bad-address"];
 const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
 
 /** The icon of the browser tab. */
@@ -96,7 +98,7 @@ async function errorPage(
 ): Promise<Response> {
   const text = faultText(error, c.env.incoming.readableAborted ? { say: () => {} } : machine);
   const isSetup = error instanceof TwtxtError && SETUP.includes(error.code);
-  c.status(isSetup ? SETUP_STATUS : error instanceof TwtxtError ? (statusOf(error.code) as 500) : 500);
+  c.status((error instanceof TwtxtError ? pageStatus(error.code) : 500) as 500);
   // Without a session, the page has no navigation.
   if (c.get("csrfToken") === undefined) return bare(c, FAILED, <Sentence text={text} />);
   if (isSetup && room !== null) {
@@ -108,6 +110,11 @@ async function errorPage(
     );
   }
   return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
+}
+
+function pageStatus(code: TwtxtErrorCode): number {
+  if (SETUP.includes(code)) return SETUP_STATUS;
+  return MISTAKES.includes(code) ? 400 : statusOf(code);
 }
 
 /** @param again - the URL to request again; `null` for none */

@@ -12,9 +12,9 @@ export interface Follower {
   client: string;
 }
 
-/** A follower with the time of the last request. */
+/** A follower with the times of the first and the last request, `YYYY-MM-DDThh:mm:ssZ`. */
 export interface SeenFollower extends Follower {
-  /** `YYYY-MM-DDThh:mm:ssZ` */
+  firstSeen: string;
   lastSeen: string;
 }
 
@@ -31,15 +31,19 @@ const MAX_LENGTH = 1000;
 const ONE = /^(\S{1,100}) \(\+(https?:\/\/[^\s;]+); @([^\s;)]+)\)/;
 const SEVERAL = /^(\S{1,100}) \(~(https?:\/\/[^\s;]+); contact=[^)]*\)/;
 
-/** Address, user, date, request line, status, size, referrer, User-Agent. */
-const COMBINED = /^\S+ \S+ .*?\[([^\]]+)\] "(?:GET|HEAD) (\S+)[^"]*" (\d{3}) \S+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"/;
+/**
+ * Date, request line, status, size, referrer, User-Agent. What follows a repetition never continues it, and a date is
+ * short, so that a line takes time in proportion to its length.
+ */
+const COMBINED =
+  /\[([^[\]]{1,40})\] "(?:GET|HEAD) ([^\s"]+)(?:\s[^"]*)?" (\d{3}) [^\s"]+ "(?:[^"\\]|\\.)*" "((?:[^"\\]|\\.)*)"/;
 const DATE = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}:\d{2}:\d{2}) ([+-]\d{2})(\d{2})$/;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /**
  * Parses `client/version (+feed url; @nick)` and, for several followers, `client/version (~page url; contact=url)`.
  *
- * @returns `null` for anything else
+ * @returns `null` for anything else, and for a URL with a user name or password
  * @example parseFollower("twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)") // { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" }
  * @see twtxt.readthedocs.io/en/latest/user/discoverability.html; twtxt.dev/exts/multiuser-user-agent.html
  */
@@ -47,6 +51,8 @@ export function parseFollower(userAgent: string): Follower | null {
   if (userAgent.length > MAX_LENGTH) return null;
   const [, client, url, nick = null] = ONE.exec(userAgent) ?? SEVERAL.exec(userAgent) ?? [];
   if (client === undefined || url === undefined || !canParseUrl(url)) return null;
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") return null;
   return nick === null || isNick(nick) ? { nick, url, client } : null;
 }
 
@@ -70,7 +76,7 @@ export function parseLogLine(line: string): LoggedRequest | null {
   };
 }
 
-/** Followers by the URL of their feed, each with the newest request. */
+/** Followers by the URL of their feed, each with the client of the newest request. */
 export class FollowerList {
   readonly #byUrl = new Map<string, SeenFollower>();
 
@@ -90,16 +96,38 @@ export class FollowerList {
    */
   add(userAgent: string, time: string): boolean {
     const follower = parseFollower(userAgent);
-    if (follower) this.#add({ ...follower, lastSeen: time });
+    if (follower) this.#add({ ...follower, firstSeen: time, lastSeen: time });
     return follower !== null;
   }
 
   #add(follower: SeenFollower): void {
-    if (follower.lastSeen >= (this.#byUrl.get(follower.url)?.lastSeen ?? "")) this.#byUrl.set(follower.url, follower);
+    const known = this.#byUrl.get(follower.url) ?? follower;
+    const newest = follower.lastSeen >= known.lastSeen ? follower : known;
+    const firstSeen = known.firstSeen < follower.firstSeen ? known.firstSeen : follower.firstSeen;
+    this.#byUrl.set(follower.url, { ...newest, firstSeen });
   }
 
-  /** The followers that were seen last, newest first. @param limit - the maximum number */
-  newest(limit: number): SeenFollower[] {
-    return [...this.#byUrl.values()].sort((a, b) => (a.lastSeen < b.lastSeen ? 1 : -1)).slice(0, limit);
+  /**
+   * The followers, most recently seen first. Anyone can send any User-Agent, so over the limit, those stay who were seen on
+   * several days, the longest known first, and then the most recent others.
+   *
+   * @param limit - the maximum number
+   */
+  list(limit: number): SeenFollower[] {
+    const all = [...this.#byUrl.values()].sort((a, b) => compare(b.lastSeen, a.lastSeen));
+    if (all.length <= limit) return all;
+    const regular = all.filter(isRegular).sort((a, b) => compare(a.firstSeen, b.firstSeen));
+    const others = all.filter((follower) => !isRegular(follower));
+    const kept = new Set([...regular, ...others].slice(0, limit));
+    return all.filter((follower) => kept.has(follower));
   }
+}
+
+/** Whether a follower was seen on several days, UTC. */
+function isRegular({ firstSeen, lastSeen }: SeenFollower): boolean {
+  return firstSeen.slice(0, 10) !== lastSeen.slice(0, 10);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -11,9 +11,20 @@ const MAX_FOLLOWERS = 1000;
 /** Milliseconds after which a new follower is stored. */
 const PAUSE_MS = 60_000;
 
+const FOLLOWER = v.object({
+  nick: v.nullable(v.string()),
+  url: v.string(),
+  client: v.string(),
+  /** Missing in what earlier versions stored. */
+  firstSeen: v.optional(v.string()),
+  lastSeen: v.string(),
+});
 const STORED = v.object({
   followers: v.array(
-    v.object({ nick: v.nullable(v.string()), url: v.string(), client: v.string(), lastSeen: v.string() }),
+    v.pipe(
+      FOLLOWER,
+      v.transform(({ firstSeen, ...follower }) => ({ ...follower, firstSeen: firstSeen ?? follower.lastSeen })),
+    ),
   ),
 });
 
@@ -45,15 +56,15 @@ export class Followers {
   async save(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;
-    const added = this.#new.newest(MAX_FOLLOWERS);
+    const added = this.#new.list(MAX_FOLLOWERS);
     if (added.length === 0) return;
     this.#new = new FollowerList();
     try {
       await update(this.#store, KEY, STORED, (old) => ({
-        followers: new FollowerList([...(old?.followers ?? []), ...added]).newest(MAX_FOLLOWERS),
+        followers: new FollowerList([...(old?.followers ?? []), ...added]).list(MAX_FOLLOWERS),
       }));
     } catch (error) {
-      this.#new = new FollowerList([...added, ...this.#new.newest(MAX_FOLLOWERS)]);
+      this.#new = new FollowerList([...added, ...this.#new.list(MAX_FOLLOWERS)]);
       throw error;
     }
   }

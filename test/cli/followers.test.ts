@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Followers, readFollowers } from "../../plugin/host/followers.js";
+import { writeJson } from "../../plugin/store/json.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { command } from "./helpers.js";
 import { serve, site } from "./server.js";
@@ -11,7 +12,7 @@ const OWN = "eleventy-plugin-twtxt/0.1.0 (+https://alice.example/twtxt.txt; @ali
 const POD = "yarnd/0.15 (~https://yarn.example/whoFollows?token=1; contact=https://yarn.example/support)";
 
 function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {}): string {
-  return `203.0.113.7 - - [${day}/Oct/2026:13:55:36 +0000] "GET ${path} HTTP/1.1" ${status} 2326 "-" "${userAgent}"`;
+  return `203.0.113.7 - - [${String(day).padStart(2, "0")}/Oct/2026:13:55:36 +0000] "GET ${path} HTTP/1.1" ${status} 2326 "-" "${userAgent}"`;
 }
 
 describe("eleventy-twtxt followers", () => {
@@ -50,6 +51,24 @@ describe("eleventy-twtxt followers", () => {
     expect((await readFollowers(store)).map(({ client }) => client).sort()).toEqual(["twtxt/1.3.1", "yarnd/0.15"]);
   });
 
+  it("keeps the followers of several days when 10,000 forged User-Agents arrive, also among those that an earlier version stored", async () => {
+    const store = memoryStore();
+    const days = ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04"].map((day) => Date.parse(day));
+    const bob = { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" };
+    await writeJson(store, "followers", { followers: [{ ...bob, lastSeen: "2026-10-01T00:00:00Z" }] });
+    for (const now of days) {
+      const followers = new Followers(store, () => now);
+      if (now === days[1]) followers.note(BOB);
+      for (let n = 0; n < 10_000; n += 1) {
+        followers.note(`twtxt/1 (+https://forged${n}.example/${now}; @x${n})`);
+        if (n % 1000 === 999) await followers.save();
+      }
+    }
+    const stored = await readFollowers(store);
+    expect(stored).toHaveLength(1000);
+    expect(stored.find(({ nick }) => nick === "bob")).toMatchObject({ firstSeen: "2026-10-01T00:00:00Z" });
+  });
+
   it("lists the followers in access logs, the most recent first", async () => {
     const alice = site();
     alice.write(
@@ -72,9 +91,16 @@ describe("eleventy-twtxt followers", () => {
         nick: null,
         url: "https://yarn.example/whoFollows?token=1",
         client: "yarnd/0.15",
+        firstSeen: "2026-10-12T13:55:36Z",
         lastSeen: "2026-10-12T13:55:36Z",
       },
-      { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1", lastSeen: "2026-10-10T13:55:36Z" },
+      {
+        nick: "bob",
+        url: "https://bob.example/twtxt.txt",
+        client: "twtxt/1.3.1",
+        firstSeen: "2026-10-02T13:55:36Z",
+        lastSeen: "2026-10-10T13:55:36Z",
+      },
     ]);
   });
 

@@ -363,7 +363,7 @@ describe("the folder of a note", () => {
     const { exitCode, stderr } = await postOnTerminal(folder, ["one", "--folder", "notes"]);
     expect(exitCode).toBe(2);
     expect(stderr.join("\n")).toContain(
-      'the folder "notes" is not below content, where Eleventy reads your site. Choose one there, such as content/notes.',
+      'The folder "notes" is not below content, where Eleventy reads your site. Choose another, such as content/notes.',
     );
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });

@@ -171,6 +171,10 @@ describe("eleventy-twtxt serve", () => {
     await expect(preview()).rejects.toThrow("visitors would see the drafts");
     symlinkSync("_site", join(alice.folder, "link"));
     await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("visitors would see the drafts");
+    for (const below of ["_site/sub", "link/not/there/yet"]) {
+      await expect(refuseServedFolder(alice.folder, below)).rejects.toThrow("visitors would see the drafts");
+    }
+    await expect(refuseServedFolder(alice.folder, "_site-preview")).resolves.toBeUndefined();
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(() => preview().catch(({ message }: Error) => message))

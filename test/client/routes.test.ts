@@ -188,6 +188,7 @@ describeWithoutKeychain("each route of the client", () => {
             : await visitor.post(path, fields);
         const about = [route, value.slice(0, 30), got.status];
         expect([...about, got.text.includes("This is a bug")]).toEqual([...about, false]);
+        expect([...about, got.status < 500]).toEqual([...about, true]);
         expect([...about, got.text.includes("<script>alert")]).toEqual([...about, false]);
         expect([...about, got.headers.get("set-cookie")]).toEqual([...about, null]);
       }

@@ -26,6 +26,8 @@ describe("a User-Agent", () => {
     "twtxt/1 (+javascript:alert(1); @bob)",
     "twtxt/1 (+https://bob.example/twtxt.txt; @<b>)",
     "twtxt/1 (+https://[bob/twtxt.txt; @bob)",
+    "twtxt/1 (+https://bob:secret@bob.example/twtxt.txt; @bob)",
+    "twtxt/1 (+https://token@bob.example/twtxt.txt; @bob)",
     `twtxt/1 (+https://bob.example/${"x".repeat(1000)}; @bob)`,
     "",
   ])("names no follower: %s", (userAgent) => {
@@ -63,22 +65,62 @@ describe("a line of an access log", () => {
 
   test("takes linear time, even if it is unterminated", () => {
     expect(parseLogLine(`${line.slice(0, -1)}${'\\"'.repeat(100_000)}`)).toBeNull();
-    expect(parseLogLine("[".repeat(100_000))).toBeNull();
+    for (const part of [
+      "[",
+      "x",
+      ' "',
+      "[10/Oct/2026:13:55:36 -0700] ",
+      '[10/Oct/2026:13:55:36 -0700] "GET x',
+      '\\" "',
+    ])
+      expect(parseLogLine(`a b ${part.repeat(400_000)}`)).toBeNull();
+    const request = line.slice(0, line.indexOf("/twtxt.txt"));
+    for (const part of ["x", "x ", "\t"]) expect(parseLogLine(request + part.repeat(400_000))).toBeNull();
   });
 });
 
 test("each follower is listed once, most recently seen first", () => {
   const followers = new FollowerList([
-    { nick: "carol", url: "https://carol.example/t", client: "a/1", lastSeen: "2026-01-02T00:00:00Z" },
+    {
+      nick: "carol",
+      url: "https://carol.example/t",
+      client: "a/1",
+      firstSeen: "2026-01-02T00:00:00Z",
+      lastSeen: "2026-01-02T00:00:00Z",
+    },
   ]);
   const bob = (version: number) => `twtxt/${version} (+https://bob.example/t; @bob)`;
   followers.add(bob(1), "2026-01-01T00:00:00Z");
   followers.add(bob(3), "2026-01-03T00:00:00Z");
   followers.add(bob(2), "2026-01-02T00:00:00Z");
   followers.add("Mozilla/5.0", "2026-01-04T00:00:00Z");
-  expect(followers.newest(10).map(({ nick, client, lastSeen }) => `${nick} ${client} ${lastSeen}`)).toEqual([
+  expect(followers.list(10).map(({ nick, client, lastSeen }) => `${nick} ${client} ${lastSeen}`)).toEqual([
     "bob twtxt/3 2026-01-03T00:00:00Z",
     "carol a/1 2026-01-02T00:00:00Z",
   ]);
-  expect(followers.newest(1)).toHaveLength(1);
+  expect(followers.list(1)).toHaveLength(1);
+});
+
+test("those who were seen on several days stay, however many others follow", () => {
+  const followers = new FollowerList();
+  const seen = (name: string, day: number, second = 0) =>
+    followers.add(
+      `twtxt/1 (+https://${name}.example/t; @${name})`,
+      `2026-01-${String(day).padStart(2, "0")}T00:00:${String(second).padStart(2, "0")}Z`,
+    );
+  for (const day of [1, 2]) for (const name of ["bob", "carol"]) seen(name, day);
+  seen("dave", 2);
+  for (let n = 0; n < 10_000; n += 1) seen(`forged${n}`, 3, n % 60);
+  const names = followers.list(1000).map(({ nick }) => nick);
+  expect(names).toHaveLength(1000);
+  expect(names.slice(-2).sort()).toEqual(["bob", "carol"]);
+  expect(names).not.toContain("dave");
+
+  for (let n = 0; n < 10_000; n += 1) seen(`forged${n}`, 4);
+  expect(
+    followers
+      .list(2)
+      .map(({ nick }) => nick)
+      .sort(),
+  ).toEqual(["bob", "carol"]);
 });

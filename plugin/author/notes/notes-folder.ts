@@ -1,12 +1,15 @@
 // plugin/author/notes/notes-folder.ts: the folder of new notes, and their file names.
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { TwtxtError } from "../../errors.js";
 import { formatTimestamp, isDateOnly } from "../../feed/timestamp.js";
+import { findRealPath, isBelow } from "../../site/real-path.js";
 import { badFile, dataFolder, isMissing, orBadFile } from "../files.js";
-import { misuse } from "../invocation.js";
 import type { Machine } from "../machine.js";
-import { isBelow, type Site } from "../site.js";
+import type { Site } from "../site.js";
+
+const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
 /** A folder for notes. */
 export interface NotesFolder {
@@ -35,7 +38,7 @@ export async function rememberedNotesFolder(site: Site, machine: Machine): Promi
   try {
     const { folder } = Object(JSON.parse(await readFile(choiceFile(site, machine), "utf8")));
     const chosen = resolve(site.file("."), String(folder));
-    return isBelow(site.file(site.settings.input), chosen) && existsSync(chosen) ? chosen : null;
+    return whyNoNotes(chosen, site) === null && existsSync(chosen) ? chosen : null;
   } catch (error) {
     if (error instanceof SyntaxError || isMissing(error)) return null;
     throw badFile(error);
@@ -49,16 +52,47 @@ export function foldersOfNotes({ settings, file }: Site): string[] {
 
 /**
  * @param typed - from the working directory
- * @throws TwtxtError `bad-usage` for a folder that is not below the input folder: Eleventy would not build it
+ * @throws TwtxtError `bad-usage` for a folder that cannot have notes
  */
 export function checkNotesFolder(typed: string, site: Site, machine: Machine): string {
   const folder = resolve(machine.folder, typed);
-  const input = site.file(site.settings.input);
-  if (isBelow(input, folder)) return folder;
-  throw misuse(
-    "post",
-    `the folder "${typed}" is not below ${site.shown(input)}, where Eleventy reads your site. Choose one there, such as ${site.shown(exampleFolder(site))}.`,
+  const why = whyNoNotes(folder, site);
+  if (why === null) return folder;
+  throw new TwtxtError(
+    "bad-usage",
+    `The folder ${JSON.stringify(typed)} ${why} Choose another, such as ${site.shown(exampleFolder(site))}.`,
   );
+}
+
+/**
+ * Why a folder cannot have notes: Eleventy does not build it, or it belongs to other programs.
+ *
+ * @param folder - absolute
+ * @returns the end of a sentence about the folder; `null` for a folder that can have notes
+ */
+export function whyNoNotes(folder: string, { settings, file, shown }: Site): string | null {
+  if (CONTROL.test(folder)) return "must not contain control characters.";
+  const input = file(settings.input);
+  if (!isBelow(input, folder)) return `is not below ${shown(input)}, where Eleventy reads your site.`;
+  const root = findRealPath(file("."));
+  const real = findRealPath(folder);
+  if (root === null || real === null || !isBelow(root, real)) return "is a link to a place outside of this project.";
+  const output = findRealPath(resolve(file("."), settings.output));
+  if (output !== null && output !== root && isBelow(output, real)) return "is in the folder of the built site.";
+  const parts = relative(root, real).split(sep);
+  const other = parts.find((part) => part.startsWith(".") || part === "node_modules");
+  return other === undefined ? null : `is in ${other}, which belongs to other programs.`;
+}
+
+/**
+ * @param name - of the file of a post, from the root of the site
+ * @returns absolute
+ * @throws TwtxtError `not-found` for a file that cannot be a post of the site
+ */
+export function findPostFile(name: string, site: Site): string {
+  const file = resolve(site.file("."), name);
+  if (file.endsWith(".md") && !CONTROL.test(file) && whyNoNotes(dirname(file), site) === null) return file;
+  throw new TwtxtError("not-found", "There is no such post.");
 }
 
 /** A folder that does not have to exist. */

@@ -2,9 +2,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { TwtxtError } from "../../errors.js";
+import { isBelow } from "../../site/real-path.js";
 import { badFile, createText, readText } from "../files.js";
 import type { Machine } from "../machine.js";
-import { isBelow, type Site } from "../site.js";
+import type { Site } from "../site.js";
 import { formatPost, readPost } from "./front-matter.js";
 import { linkPictures } from "./note-pictures.js";
 import { freeNoteTimes, noteName, notePictureName } from "./notes-folder.js";

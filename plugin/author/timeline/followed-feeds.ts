@@ -6,6 +6,7 @@ import { isMentionUrl, isNick } from "../../feed/mention.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
+import { findRealPath, isBelow } from "../../site/real-path.js";
 import { workAlone } from "../../store/processes.js";
 import { createText, orBadFile, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
@@ -95,6 +96,7 @@ export function unfollow(site: Site, wanted: string): Promise<FollowedFeed | nul
 
 async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {
   const isWanted = ({ nick, url }: FollowedFeed) => nick === wanted.replace(/^@/, "") || isSameFeed(url, wanted);
+  checkPlace(site);
   const { file, json, feeds } = await readList(site);
   const positions = feeds.flatMap((feed, at) => (isWanted(feed) ? [at] : []));
   const configured = site.settings.followed.option.find(isWanted);
@@ -125,11 +127,23 @@ async function readList(site: Site): Promise<FollowList> {
 }
 
 async function addToList(site: Site, { nick, url }: FollowedFeed): Promise<void> {
+  checkPlace(site);
   const { file, isThere, json } = await readList(site);
   const text = addToJsonList(json, { nick, url });
   if (isThere) return replaceText(file, text);
   // The author may just have created it.
   if (!(await createText(file, text))) await addToList(site, { nick, url });
+}
+
+/** @throws TwtxtError `bad-file` if a change would be written outside of the project */
+function checkPlace(site: Site): void {
+  const file = site.file(site.settings.followed.file);
+  const [root, real] = [findRealPath(site.file(".")), findRealPath(file)];
+  if (root !== null && real !== null && isBelow(root, real)) return;
+  throw new TwtxtError(
+    "bad-file",
+    `${site.shown(file)} is a link to a file outside of this project. Put the file itself there, then try again.`,
+  );
 }
 
 /** Feeds that are not on the web, such as `gemini:`, are compared as they are written. */

@@ -75,8 +75,8 @@ export async function showConversation(
   { open, unread, choice, machine }: RoomParts,
   unsent: UnsentMessage | null,
 ) {
-  const correspondence = await open();
   const address = addressIn(c);
+  const correspondence = await open();
   const all = await correspondence.conversations();
   const found = all.find((one) => one.address === address);
   const conversation = found ?? { address, received: [], sent: [], unread: 0 };

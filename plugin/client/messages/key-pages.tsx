@@ -69,8 +69,8 @@ const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, foun
 
 export function addKeys({ routes, open, notices }: RoomParts): void {
   routes.get("/key/:address", async (c) => {
-    const { mailbox } = await open();
     const address = addressIn(c);
+    const { mailbox } = await open();
     const page = <KeyPage comparison={await mailbox.compareKey(address)} />;
     return c.render(page, { title: `The key of ${shownAddress(address)}` });
   });

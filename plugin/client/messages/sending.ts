@@ -21,8 +21,8 @@ export function addSending(room: RoomParts): void {
     const form = await formOf(c);
     const text = textOf(form);
     const file = await fileIn(c);
-    const { mailbox } = await open();
     const address = addressIn(c);
+    const { mailbox } = await open();
     // Saved first, so that no typed text is lost if sending fails.
     const { draft, added } = await mailbox.drafts.save(address, text, saveIn(form));
     try {

@@ -14,7 +14,9 @@ import type { SavedText } from "../../author/notes/post-drafts.js";
 import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/notes/reply.js";
 import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
+import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
+import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
@@ -26,6 +28,7 @@ import { changePictures } from "./picture-changes.js";
 import { savePost } from "./save-post.js";
 
 const PATIENCE_MS = 3000;
+const MAX_SHOWN = 200;
 
 const MOVED =
   "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
@@ -121,6 +124,9 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;
   const reply = parseReply(source);
+  if (reply === null && !isWeb(source)) {
+    throw new TwtxtError("bad-usage", `"${source.slice(0, MAX_SHOWN)}" names neither a twt nor a web page.`);
+  }
   // A page has no hash, so an answer to it is a note with its link.
   if (reply === null) return { ...empty, body: `${withoutTemplateCode(source)}\n\n` };
   const hosts = hostsFor(site, choice, [reply.feedUrl]);

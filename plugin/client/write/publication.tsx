@@ -2,8 +2,9 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { pageOf } from "../../author/notes/compose.js";
+import { findPostFile } from "../../author/notes/notes-folder.js";
 import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
-import { isBelow, type Site, siteAt } from "../../author/site.js";
+import { type Site, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, formOf } from "../client-request.js";
@@ -67,10 +68,7 @@ async function planOf(
   context: ClientContext,
 ): Promise<Publication> {
   const site = await siteAt(context.machine, context.choice.settings);
-  const file = site.file(name);
-  if (!isBelow(site.file(site.settings.input), file) || !file.endsWith(".md")) {
-    throw new TwtxtError("not-found", "There is no such post.");
-  }
+  const file = findPostFile(name, site);
   return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
 }
 

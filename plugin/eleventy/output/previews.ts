@@ -1,7 +1,8 @@
 // plugin/eleventy/output/previews.ts: keeps previews, which may contain drafts, out of the site that visitors see.
-import { readFile, realpath, rm, stat } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { authorError } from "../../errors.js";
+import { findRealPath, isBelow } from "../../site/real-path.js";
 import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../../site/site.js";
 import { replaceFile } from "./write-files.js";
 
@@ -18,7 +19,7 @@ const PREVIEW_FILES = ".eleventy-twtxt/preview.json";
 export async function refuseServedFolder(root: string, output: string): Promise<void> {
   const { output: served } = await lastBuild(root);
   // Without the settings of a real build, any folder may be the served one.
-  if (typeof served === "string" && (await realPath(root, served)) !== (await realPath(root, output))) return;
+  if (typeof served === "string" && !isWithin(resolve(root, served), resolve(root, output))) return;
   await refuseWhileServing(
     root,
     (server) =>
@@ -52,10 +53,10 @@ async function refuseWhileServing(root: string, message: (server: string) => str
   throw authorError("output-conflict", message(`"eleventy-twtxt serve" (process ${process})`));
 }
 
-/** Resolves symbolic links, because one may lead to the served folder. */
-async function realPath(root: string, folder: string): Promise<string> {
-  const path = resolve(root, folder);
-  return realpath(path).catch(() => path);
+/** Resolves symbolic links, because one may lead into the served folder. */
+function isWithin(served: string, output: string): boolean {
+  const [outer, inner] = [findRealPath(served), findRealPath(output)];
+  return outer === null || inner === null || isBelow(outer, inner);
 }
 
 /** The settings of the last real build, of any version. */

@@ -1,0 +1,83 @@
+// test/client/refused-input.test.ts: what the author's browser sends is checked before a file or a server is named by it.
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { blog } from "../cli/helpers.js";
+import { shownText, visitorOf } from "./visitor.js";
+import { writer } from "./writer.js";
+
+async function opened() {
+  const { alice, client } = await writer();
+  return { alice, client, visitor: await visitorOf(client, "/write") };
+}
+
+describe("a request of the client's own page that names something impossible", () => {
+  it.each([
+    [
+      "a feed that is a file",
+      `/write?reply-to=${encodeURIComponent("file:///etc/passwd#:~:text=2026-01-02T03:04:05Z")}`,
+    ],
+    ["a page that is a file", `/write?reply-to=${encodeURIComponent("file:///etc/passwd")}`],
+    ["a path instead of an address", "/messages/with/..%2f"],
+    ["a path instead of the address of a key", "/messages/key/..%2f"],
+  ])("400: %s", async (_, path) => {
+    const { client, visitor } = await opened();
+    expect(await visitor.get(path)).toMatchObject({ status: 400, text: expect.stringContaining("This did not work") });
+    expect(client.printed).toEqual([]);
+  });
+
+  it.each(["a\0b", "notes\u001b[31m"])("400: the folder %j", async (folder) => {
+    const { alice, client, visitor } = await opened();
+    const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder: folder, next: "save" });
+    expect(shownText(text)).toContain("must not contain control characters");
+    const published = await visitor.get(`/write/publish?file=${encodeURIComponent(`${folder}.md`)}`);
+    expect(shownText(published.text)).toContain("There is no such post.");
+    expect(client.printed).toEqual([]);
+    expect(readdirSync(alice.folder)).not.toContain("notes");
+  });
+});
+
+describe("a note", () => {
+  it.each([".git", ".git/hooks", "node_modules/a", ".eleventy-twtxt", "_site", ".cache", "a/.b"])(
+    "is not written into %s",
+    async (folder) => {
+      const { alice, visitor } = await opened();
+      mkdirSync(join(alice.folder, folder), { recursive: true });
+      const before = readdirSync(join(alice.folder, folder));
+      const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder: folder, next: "save" });
+      expect(shownText(text)).toContain(`The folder &quot;${folder}&quot;`);
+      expect(readdirSync(join(alice.folder, folder))).toEqual(before);
+    },
+  );
+
+  it("is not written outside of the project through a symbolic link, and stays a draft", async () => {
+    const { alice, visitor } = await opened();
+    const outside = blog(null).folder;
+    symlinkSync(outside, join(alice.folder, "linked"));
+    symlinkSync(".git", join(alice.folder, "hidden"));
+    for (const newFolder of ["linked", "linked/notes", "hidden"]) {
+      const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder, next: "save" });
+      expect(shownText(text)).toContain(`The folder &quot;${newFolder}&quot;`);
+    }
+    expect(readdirSync(outside)).toEqual([]);
+    expect((await visitor.get("/write")).text).toContain("Hello</a>");
+    symlinkSync(join(alice.folder, "posts"), join(alice.folder, "inside"));
+    mkdirSync(join(alice.folder, "posts"), { recursive: true });
+    const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder: "inside", next: "save" });
+    expect(shownText(text)).toContain("Saved: inside/");
+  });
+});
+
+describe("the file of followed feeds", () => {
+  it.each([true, false])("is not changed through a link out of the project: target exists %s", async (isThere) => {
+    const { alice, visitor } = await opened();
+    const outside = blog(null).folder;
+    const target = join(outside, "list.json");
+    if (isThere) writeFileSync(target, "[]\n");
+    mkdirSync(join(alice.folder, "_data"), { recursive: true });
+    symlinkSync(target, join(alice.folder, "_data/follow.json"));
+    const { text } = await visitor.submit("/timeline/following", { url: "gemini://bob.example/twtxt.txt" });
+    expect(shownText(text)).toContain("_data/follow.json is a link to a file outside of this project");
+    expect(existsSync(target) ? readFileSync(target, "utf8") : null).toBe(isThere ? "[]\n" : null);
+  });
+});
