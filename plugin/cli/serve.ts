@@ -236,7 +236,7 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
 
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  { endpointAt, isDeleted }: SiteHost,
+  { endpointAt, isDeleted, needsLinkHeader }: SiteHost,
   followers: Followers,
   { port, host, ...values }: Values,
   terminal: Terminal,
@@ -252,6 +252,7 @@ async function listen(
         feedPath: new URL(settings.feedUrl).pathname,
         endpoint: settings.endpoint,
         isDeleted,
+        needsLinkHeader,
         onFeedRead: (userAgent) => followers.note(userAgent),
       }),
       rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),

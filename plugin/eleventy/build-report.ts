@@ -127,6 +127,24 @@ export function warningsOnMentions(unknown: Findings, { schedule }: TwtsFromPost
   ];
 }
 
+/** A warning about discovery documents below a path prefix, where they are not looked for. PROTOCOL 3.1 */
+export function warningsOnDocuments(
+  documents: readonly { path: string }[],
+  urls: Pick<SiteUrls, "href" | "hasGuests" | "settings">,
+): string[] {
+  if (documents.length === 0 || urls.href("/") === "/") return [];
+  const paths = documents.map(({ path }) => path).join(", ");
+  const [whose, solution] = urls.hasGuests()
+    ? [
+        "your address and of guests",
+        "Forward requests for /.well-known/msg/ and /.well-known/salty/ there to this site.",
+      ]
+    : ["your address", `Serve ${paths} from the root.`];
+  return [
+    `The documents of ${whose} must be at the root of ${new URL(urls.settings.url).host}, but this site has a path prefix. ${solution}`,
+  ];
+}
+
 /** A warning about pages at the paths of public blobs. */
 export function warningsOnHiddenPages(collections: Collections): string[] {
   const hidden = itemsOf(collections.all).filter(

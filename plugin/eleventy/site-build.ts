@@ -8,6 +8,7 @@ import { type DeletedPage, hostSettings, type PublishedSite, SETTINGS_FILE } fro
 import { addMentionRule, isMarkdownIt, linkMentions } from "../text/markdown-mentions.js";
 import type { HtmlReader } from "../text/text-from-post.js";
 import type { BuildEnvironment } from "./build-environment.js";
+import { BuildLog } from "./build-log.js";
 import * as report from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
@@ -33,7 +34,6 @@ import { itemsOf } from "./posts/posts.js";
 import { type PostContents, type PostTwt, TwtsFromPosts } from "./posts/twts-from-posts.js";
 import { SiteUrls } from "./site-urls.js";
 
-const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
 
@@ -53,6 +53,7 @@ export class SiteBuild {
   /** Notes about pages of the site at the URLs of the plugin's. */
   readonly ownPages = new Set<string>();
   readonly #config: EleventyConfig;
+  readonly #log: BuildLog;
   readonly #environment: BuildEnvironment;
   readonly #assets: PageAssets;
   readonly #head: HeadLinks;
@@ -61,7 +62,6 @@ export class SiteBuild {
   readonly #contents = new Map<string, PostContents | null>();
   #isMarkdownUsed = false;
   #isMarkdownExtended = false;
-  readonly #loggedNotes = new Set<string>();
   #templateData: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
@@ -71,6 +71,7 @@ export class SiteBuild {
 
   constructor(config: EleventyConfig, settings: Settings, environment: BuildEnvironment) {
     this.#config = config;
+    this.#log = new BuildLog(config);
     this.settings = settings;
     this.htmlReader = environment.htmlReader;
     this.#environment = environment;
@@ -97,6 +98,7 @@ export class SiteBuild {
     }
     this.#twts = null;
     this.#templateData = [];
+    this.#head.begin();
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
     this.#discovery = await discoveryFiles(this.urls.inboxes());
@@ -174,7 +176,7 @@ export class SiteBuild {
     if (this.deleted.has(inputPath)) return isHtml ? this.#deletedPage() : "";
     if (!isHtml) return content;
     const page = removeKeep(this.linkHtml(content, inputPath));
-    return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
+    return this.settings.head ? this.#head.addTo(page, url || "/") : page;
   }
 
   #deletedPage(): string {
@@ -211,7 +213,7 @@ export class SiteBuild {
     await this.#report(event, twts, [...conflicts, ...leftovers]);
     await checkFeedFiles(event.directories.output, feed);
     if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);
-    this.#log(report.summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+    this.#log.log(report.summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
   /** @returns `null` for a build that writes no files */
@@ -255,7 +257,11 @@ export class SiteBuild {
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
     const needsHashes = host.name !== "static";
     const needsLinks = isReal(event) && sendsLinks(this.settings);
-    const pages = sitePages({ twts, paths: this.#paths, deleted: this.#deletedPages, needsHashes, needsLinks });
+    const withoutHead = this.#head.pagesWithoutHead();
+    const pages = sitePages({
+      ...{ twts, paths: this.#paths, deleted: this.#deletedPages, withoutHead },
+      ...{ needsHashes, needsLinks },
+    });
     return { settings: hostSettings(settings), pages };
   }
 
@@ -282,7 +288,9 @@ export class SiteBuild {
     const isNetlify = host.name === "netlify";
     const deleted = this.#deletedPages.map(({ page }) => page);
     await writeNetlifyConfig(root, {
-      headers: isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [],
+      headers: isNetlify
+        ? headerRules(feed, this.#discovery, site.settings.endpoint, this.#head.pagesWithoutHead())
+        : [],
       "redirects!": isNetlify ? deletedRules(deleted) : [],
     });
     const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
@@ -302,27 +310,26 @@ export class SiteBuild {
       ...blobs.warnings,
       ...warnings,
     ];
-    for (const warning of all) this.#log(warning, "warn");
+    for (const warning of all) this.#log.log(warning, "warn");
     // A warning if `serve` shows the folder, because many starters run their preview with `--quiet`.
     const type = host.name === "node" ? "warn" : undefined;
-    if (!isReal(event)) this.#logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
-    if (host.reason !== null) this.#logOnce(report.noteOnHost(host.name, host.reason));
-    for (const note of this.ownPages) this.#logOnce(note);
-    const notes = [...report.notesOnOptions(this, host.name), ...blobs.notes, this.timeline.note()];
-    for (const note of notes) if (note !== null) this.#log(note);
+    if (!isReal(event)) this.#log.logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
+    if (host.reason !== null) this.#log.logOnce(report.noteOnHost(host.name, host.reason));
+    for (const note of this.ownPages) this.#log.logOnce(note);
+    const notes = [
+      ...report.notesOnOptions(this, host.name),
+      ...this.#head.notes(),
+      ...blobs.notes,
+      this.timeline.note(),
+    ];
+    for (const note of notes) if (note !== null) this.#log.log(note);
   }
 
   #warningsOnSite(): string[] {
-    const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
-    const paths = this.#discovery.map(({ path }) => path).join(", ");
-    const whose = this.urls.hasGuests() ? "your address and of guests" : "your address";
-    const solution = this.urls.hasGuests()
-      ? "Forward requests for /.well-known/msg/ and /.well-known/salty/ there to this site."
-      : `Serve ${paths} from the root.`;
-    const below = `The documents of ${whose} must be at the root of ${new URL(this.settings.url).host}, but this site has a path prefix. ${solution}`;
-    const warnings = [this.#head.takeWarning(), isBelowRoot ? below : null, this.mentions.warning()];
+    const warnings = [...this.#head.warnings(), this.mentions.warning()];
     return [
       ...warnings.filter((warning) => warning !== null),
+      ...report.warningsOnDocuments(this.#discovery, this.urls),
       ...(this.urls.hasBlobs() ? report.warningsOnHiddenPages(this.#collections) : []),
     ];
   }
@@ -331,22 +338,6 @@ export class SiteBuild {
   #isDryRun(): boolean {
     const pages = itemsOf(this.#collections.all);
     return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
-  }
-
-  /** Logs a note unless an earlier build of this process has logged it. */
-  #logOnce(note: string, type?: "warn"): void {
-    if (this.#loggedNotes.has(note)) return;
-    this.#loggedNotes.add(note);
-    this.#log(note, type);
-  }
-
-  /** Warnings are logged even with `--quiet`, which most builds on servers use. */
-  #log(message: string, type?: "warn"): void {
-    this.#config.logger.logWithOptions({
-      message,
-      prefix: `[${NAME}]`,
-      ...(type && { type, color: "yellow", force: true }),
-    });
   }
 }
 

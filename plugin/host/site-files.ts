@@ -16,8 +16,10 @@ export interface SiteFilesOptions {
   prefix: string;
   /** The path of the feed, such as `/blog/twtxt.txt`. */
   feedPath: string;
-  /** The endpoint in the `Link` header of the feed; `null` for none. */
+  /** The endpoint in the `Link` header of the feed and of some pages; `null` for none. */
   endpoint: string | null;
+  /** Whether the page of a decoded path has no `<link>` to the endpoint. */
+  needsLinkHeader?(path: string): boolean;
   /** Whether a decoded path is that of a deleted post. The answer is its page, with status 410. */
   isDeleted?(path: string): boolean;
   /** Called for each request for the feed, not for archives. */
@@ -70,12 +72,12 @@ function rootOf(path: string, { folder, published, prefix, feedPath }: SiteFiles
   return isPublishedDocument || isFeed(path, feedPath) ? published : folder;
 }
 
-function headersOf(path: string, { feedPath, endpoint }: SiteFilesOptions): Record<string, string> {
+function headersOf(path: string, { feedPath, endpoint, needsLinkHeader }: SiteFilesOptions): Record<string, string> {
   const headers = { "X-Content-Type-Options": "nosniff" };
   const shared = { ...headers, "Access-Control-Allow-Origin": "*" };
   if (isDiscovery(path)) return { ...shared, "Content-Type": "application/json" };
-  if (!isFeed(path, feedPath)) return headers;
   const link = endpoint === null ? {} : { Link: `<${endpoint}>; rel="webmention"` };
+  if (!isFeed(path, feedPath)) return needsLinkHeader?.(pagePath(path)) ? { ...headers, ...link } : headers;
   return { ...shared, ...link, "Content-Type": "text/plain; charset=utf-8" };
 }
 

@@ -29,6 +29,8 @@ export class SiteHost {
   #services: SiteServices;
   /** The paths of deleted posts. */
   #deleted: ReadonlySet<string>;
+  /** The paths of the pages without a `<link>` to the endpoint. */
+  #withoutHead: ReadonlySet<string>;
   /** Starts the scheduled run. */
   #timer: NodeJS.Timeout | undefined;
   #timelineTimer: NodeJS.Timeout | undefined;
@@ -43,6 +45,7 @@ export class SiteHost {
     this.#options = options;
     this.#services = options.make(options.site);
     this.#deleted = deletedPaths(options.site);
+    this.#withoutHead = pathsWithoutHead(options.site);
   }
 
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
@@ -50,6 +53,9 @@ export class SiteHost {
 
   /** @param path - of a page, decoded, without `index.html` */
   readonly isDeleted = (path: string): boolean => this.#deleted.has(path);
+
+  /** @param path - as for {@link isDeleted} */
+  readonly needsLinkHeader = (path: string): boolean => this.#withoutHead.has(path);
 
   /** Runs the jobs now, every few hours, after each build, and when mentions are due again. */
   begin(): void {
@@ -96,6 +102,7 @@ export class SiteHost {
       this.#services.endStreams();
       this.#services = services;
       this.#deleted = deletedPaths(site);
+      this.#withoutHead = pathsWithoutHead(site);
     } catch (error) {
       this.#isOutdated = true;
       log(`Still serving the previous build. ${(error as Error).message}`);
@@ -108,7 +115,15 @@ export class SiteHost {
 }
 
 function deletedPaths({ pages: { deleted = [] } }: PublishedSite): ReadonlySet<string> {
-  return new Set(deleted.map(({ page }) => pagePath(new URL(page).pathname)));
+  return pathsOf(deleted.map(({ page }) => page));
+}
+
+function pathsWithoutHead({ pages: { withoutHead = [] } }: PublishedSite): ReadonlySet<string> {
+  return pathsOf(withoutHead);
+}
+
+function pathsOf(pages: readonly string[]): ReadonlySet<string> {
+  return new Set(pages.map((page) => pagePath(new URL(page).pathname)));
 }
 
 /**

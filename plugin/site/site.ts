@@ -158,6 +158,8 @@ const SITE_PAGES = v.object({
   ),
   /** The pages of deleted posts, which are answered with 410. */
   deleted: v.optional(v.array(DELETED_PAGE)),
+  /** The pages that name the endpoint for mentions in a `Link` header, because they have no `</head>` for a `<link>`. */
+  withoutHead: v.optional(v.array(v.string())),
   /** The newest twts of the feed with their texts; absent for a site without a timeline. */
   own: v.optional(v.array(PLAIN_TWT)),
 });

@@ -7,7 +7,8 @@ import { type BuiltSite, buildSite, post, site } from "../helpers/site.js";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const HASHED = createHash("sha256").update("alice@alice.example").digest("hex");
 const files = {
-  "posts/posts.json": `{ "tags": "posts" }`,
+  "_includes/page.njk": "<head></head>{{ content | safe }}",
+  "posts/posts.json": `{ "tags": "posts", "layout": "page.njk" }`,
   "posts/old.md": post({ title: "Old", date: "2019-03-04T05:06:07Z" }, "Body"),
   "posts/older.md": post({ title: "Older", date: "2018-03-04T05:06:07Z" }, "Body"),
   "posts/new.md": post({ title: "New", date: "2026-03-04" }, "Body"),

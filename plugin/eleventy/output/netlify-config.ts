@@ -31,15 +31,25 @@ export interface NetlifyRules {
   "redirects!": readonly RedirectRule[];
 }
 
-/** The headers of the feed and the discovery documents. PROTOCOL 1.1, 3.1 */
+/** Netlify compares the path of each request with each rule. More pages share a rule for all paths. */
+const MAX_PAGES = 100;
+
+/**
+ * The headers of the feed, of the discovery documents, and of pages that cannot have a `<link>` to the endpoint.
+ *
+ * @param withoutHead - the paths of these pages; one with `*` or `:` would be a pattern
+ * @see PROTOCOL 1.1, 2.2, 3.1
+ */
 export function headerRules(
   feed: readonly SiteFile[],
   discovery: readonly SiteFile[],
   webmention: string | null,
+  withoutHead: readonly string[] = [],
 ): HeaderRule[] {
   // Netlify splits header values at commas, even inside URLs.
   const endpoint = webmention?.replaceAll(",", "%2C");
   const link = endpoint ? { Link: `<${endpoint}>; rel="webmention"` } : {};
+  const linked = withoutHead.length > MAX_PAGES ? ["/*"] : withoutHead.filter((path) => !/[*:]/.test(path));
   const anyone = { "Access-Control-Allow-Origin": "*" };
   return [
     ...feed.map(({ path }) => ({
@@ -47,6 +57,7 @@ export function headerRules(
       values: { "Content-Type": "text/plain; charset=utf-8", ...link, ...anyone },
     })),
     ...discovery.map(({ path }) => ({ for: path, values: { "Content-Type": "application/json", ...anyone } })),
+    ...linked.map((path) => ({ for: path, values: link })),
   ];
 }
 

@@ -19,6 +19,8 @@ interface BuiltPages {
   paths: readonly string[];
   /** By path. */
   deleted: readonly DeletedPage[];
+  /** The paths of the pages that cannot have a link to the endpoint. */
+  withoutHead: readonly string[];
   /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
   needsHashes: boolean;
   /** Whether the host sends the links of the posts. */
@@ -26,7 +28,8 @@ interface BuiltPages {
 }
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
-export function sitePages({ twts, paths, deleted, needsHashes, needsLinks }: BuiltPages): SitePages {
+export function sitePages(built: BuiltPages): SitePages {
+  const { twts, paths, deleted, withoutHead, needsHashes, needsLinks } = built;
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const hasTimeline = needsHashes && timelineOptions(settings) !== null;
@@ -41,6 +44,7 @@ export function sitePages({ twts, paths, deleted, needsHashes, needsLinks }: Bui
       const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
       return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
     }),
+    ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };
 }

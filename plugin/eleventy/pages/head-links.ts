@@ -2,6 +2,7 @@
 import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
+import { listed } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
 
 /** Matches comments, scripts and tags as a whole, so that a `</head>` inside them is skipped. */
@@ -12,15 +13,27 @@ const WEBMENTION =
   /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
 const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
-/** Adds the links to pages, and counts the pages that name another endpoint. */
+/** Adds the links to pages, and remembers the pages that name another endpoint or cannot have a link. */
 export class HeadLinks {
   /** Numbers of pages, by endpoint. */
   readonly #otherEndpoints = new Map<string, number>();
+  readonly #withoutHead = new Set<string>();
 
   constructor(
     readonly settings: Settings,
     readonly urls: SiteUrls,
   ) {}
+
+  /** Starts a build. */
+  begin(): void {
+    this.#otherEndpoints.clear();
+    this.#withoutHead.clear();
+  }
+
+  /** The paths of the pages that have no `</head>`, and so no link to the endpoint. Without the path prefix. */
+  pagesWithoutHead(): readonly string[] {
+    return [...this.#withoutHead];
+  }
 
   /** The links, one per line. */
   html(): string {
@@ -31,11 +44,15 @@ export class HeadLinks {
   /**
    * Inserts the missing links before the first `</head>`.
    *
-   * @param url - returns the URL of the page, to resolve relative links
+   * @param path - of the page, without the path prefix
    */
-  addTo(page: string, url: () => string): string {
+  addTo(page: string, path: string): string {
     const end = endOfHead(page);
-    if (end === null) return page;
+    const url = () => this.urls.absolute(path);
+    if (end === null) {
+      if (this.urls.endpoint() !== null && this.#isEndpointWanted(page, url)) this.#withoutHead.add(path);
+      return page;
+    }
     const head = page.slice(0, end).replace(COMMENT, "");
     const endpoint = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
     const links = [this.#feedLink(this.urls.feedHref()), endpoint, ...this.#inboxLinks()];
@@ -43,15 +60,41 @@ export class HeadLinks {
     return page.slice(0, end) + missing.join("") + page.slice(end);
   }
 
-  /** Returns a warning about pages with another endpoint, and resets the count. */
-  takeWarning(): string | null {
+  /** Warnings about pages with another endpoint, and about pages without any, if the host sends no headers. */
+  warnings(): string[] {
+    return [...this.#warningsOnOtherEndpoints(), ...(this.#hasHeaders() ? [] : this.#sentencesOnHeads())];
+  }
+
+  /** A note about pages whose host names the endpoint in a header. */
+  notes(): string[] {
+    return this.#hasHeaders() ? this.#sentencesOnHeads() : [];
+  }
+
+  #warningsOnOtherEndpoints(): string[] {
     const entries = [...this.#otherEndpoints];
-    this.#otherEndpoints.clear();
-    if (entries.length === 0) return null;
+    if (entries.length === 0) return [];
     const pages = entries.reduce((sum, [, count]) => sum + count, 0);
     const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
     const subject = pages === 1 ? "1 page names" : `${pages} pages name`;
-    return `${subject} another webmention endpoint, ${endpoints}, which takes precedence. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or set the option "webmention" to it.`;
+    return [
+      `${subject} another webmention endpoint, ${endpoints}, which takes precedence. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or set the option "webmention" to it.`,
+    ];
+  }
+
+  #sentencesOnHeads(): string[] {
+    const paths = this.pagesWithoutHead();
+    if (paths.length === 0) return [];
+    const pages = paths.length === 1 ? "1 page has" : `${paths.length} pages have`;
+    const result = this.#hasHeaders()
+      ? "so the host names your endpoint for mentions in a Link header"
+      : "so other sites cannot find your endpoint for mentions there";
+    return [
+      `${pages} no </head>, ${result}: ${listed(paths)}. To add the plugin's links to the page, write </head> in the layout, or {% twtxtHead %} below the title.`,
+    ];
+  }
+
+  #hasHeaders(): boolean {
+    return this.urls.environment.host.name !== "static";
   }
 
   #feedLink(href: string): string {
@@ -74,6 +117,7 @@ export class HeadLinks {
     });
   }
 
+  /** @param url - returns the URL of the page, to resolve relative links */
   #isEndpointWanted(page: string, url: () => string): boolean {
     const webmention = this.urls.endpoint();
     const existing = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
