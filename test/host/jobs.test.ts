@@ -98,6 +98,38 @@ describe("six sources that trickle for 10 s", () => {
   });
 });
 
+describe("one sender with many slow sources", () => {
+  const EVE = "192.0.2.66";
+
+  it("fills a tenth of the pending mentions, then gets 429; another sender is still accepted", async () => {
+    const slow = await Promise.all([1, 2, 3].map(() => tricklingServer(() => alice.clock)));
+    const alice = receiver({ neighbours: slow, mentions: { limits: { pending: 20 } } });
+    const send = ({ url }: LoopbackServer, address: string) =>
+      alice.mentioned({ source: `${url}/twtxt.txt#:~:text=${AT}`, target: FEED }, address);
+    const [a, b, c] = slow as [LoopbackServer, LoopbackServer, LoopbackServer];
+    expect(await send(a, EVE)).toMatchObject({ status: 202 });
+    expect(await send(b, EVE)).toMatchObject({ status: 202 });
+    expect(await send(c, EVE)).toMatchObject({ status: 429, code: "too-many-pending" });
+    expect(await send(a, EVE)).toMatchObject({ status: 202 });
+    expect(await send(c, "192.0.2.7")).toMatchObject({ status: 202 });
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(3);
+  });
+
+  it("does not delay the mention of another sender, which has the second turn", async () => {
+    const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => tricklingServer(() => alice.clock)));
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob, ...slow] });
+    bob.status = 500;
+    for (const { url } of slow) await alice.mentioned({ source: `${url}/twtxt.txt#:~:text=${AT}`, target: FEED }, EVE);
+    await alice.mentioned({ source: bob.twt(AT), target: FEED }, "192.0.2.7");
+    bob.status = 200;
+    alice.clock.time += 2 * HOUR;
+    await alice.services.runScheduled();
+    expect(await alice.mentions()).toHaveLength(1);
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(6);
+  });
+});
+
 describe("the scheduled run", () => {
   it("starts with the jobs that the run before had no time for, also in a new process", async () => {
     const store = memoryStore();

@@ -11,17 +11,17 @@ import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 
-/** The address of a sender (IPv4, or the /64 of an IPv6 one), {@link SCHEDULE} or {@link AUTHOR}. */
+/** A group of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
 export type Requester = string;
-/** The scheduled run. It gets the share of one sender, so that one sender's pending mentions cannot use up the budget. */
-export const SCHEDULE: Requester = "schedule";
+/** The group of mentions without a sender: those that an older version stored share the time of one sender. */
+export const UNKNOWN: Requester = hashParty("requester schedule");
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 
 const SPENDING = "mentions/spending/";
 const RECORDS = 8;
 /** A sender's address or a source host uses at most a tenth. PROTOCOL 2.4. */
-const SHARES = 10;
+export const SHARES = 10;
 /** How often the records of other processes are read again. */
 const READ_AGAIN_MS = 10_000;
 
@@ -69,7 +69,7 @@ export class Allowance {
   /** Whether a source may be asked now: its host is not slow, and the requester has time left. */
   async permits(source: string, requester: Requester): Promise<boolean> {
     if (await this.#isSlow(slowKey(source))) return false;
-    return requester === AUTHOR || this.#budget === null || this.#budget.hasLeft(partiesOf(source, requester));
+    return requester === AUTHOR || this.#budget === null || this.#budget.hasLeft(countedGroups(source, requester));
   }
 
   /** Records the time that a verification took. Does not throw: failing to count must not fail a mention. */
@@ -79,7 +79,7 @@ export class Allowance {
     { milliseconds, isTimeout }: { milliseconds: number; isTimeout: boolean },
   ): Promise<void> {
     const { store, now, limits, log } = this.#options;
-    if (requester !== AUTHOR) await this.#budget?.add(partiesOf(source, requester), milliseconds);
+    if (requester !== AUTHOR) await this.#budget?.add(countedGroups(source, requester), milliseconds);
     if (!isTimeout || limits.slowHostPause === 0) return;
     await writeJson(store, slowKey(source), { until: now() + limits.slowHostPause * 1000 }).catch((error: Error) =>
       log(`A slow host could not be recorded: ${error.message}`),
@@ -119,17 +119,17 @@ class VerificationBudget {
     this.#options = options;
   }
 
-  /** Whether there is time left today, in total and for each of these parties. */
-  async hasLeft(parties: readonly string[]): Promise<boolean> {
+  /** Whether there is time left today, in total and for each of these groups. */
+  async hasLeft(groups: readonly string[]): Promise<boolean> {
     const { stored, unsaved } = await this.#read();
     const limit = this.#options.limits.verificationSeconds * 1000;
     const used = (group: string) => (stored.parties[group] ?? 0) + (unsaved.parties[group] ?? 0);
-    return stored.total + unsaved.total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
+    return stored.total + unsaved.total < limit && groups.every((group) => used(group) < limit / SHARES);
   }
 
-  /** Adds the time of a verification for these parties. Does not throw. */
-  async add(parties: readonly string[], milliseconds: number): Promise<void> {
-    const ofParties = Object.fromEntries(parties.map((party) => [groupOf(party), milliseconds]));
+  /** Adds the time of a verification for these groups. Does not throw. */
+  async add(groups: readonly string[], milliseconds: number): Promise<void> {
+    const ofParties = Object.fromEntries(groups.map((group) => [group, milliseconds]));
     addTo(this.#today().unsaved, { total: milliseconds, parties: ofParties });
     await this.#save();
   }
@@ -200,8 +200,18 @@ function addTo(sums: Sums, added: Sums): Sums {
   return sums;
 }
 
+/**
+ * The group in which a sender's limits are counted. One of 4,096, so that what is stored does not reveal an address.
+ *
+ * @param address - IPv4, or the /64 of an IPv6 one
+ * @returns 3 hex digits
+ */
+export function senderGroup(address: string): Requester {
+  return hashParty(`requester ${address}`);
+}
+
 /** Hashes parties into 4,096 groups: records stay small and do not reveal senders' addresses. */
-function groupOf(party: string): string {
+function hashParty(party: string): string {
   return createHash("sha256").update(party).digest("hex").slice(0, 3);
 }
 
@@ -214,6 +224,6 @@ function slowKey(source: string): string {
   return `${SLOW}${hostKey(source)}`;
 }
 
-function partiesOf(source: string, requester: Requester): string[] {
-  return [`source ${new URL(source).hostname}`, `requester ${requester}`];
+function countedGroups(source: string, requester: Requester): string[] {
+  return [hashParty(`source ${new URL(source).hostname}`), requester];
 }

@@ -1,4 +1,7 @@
 // plugin/mentions/receive/pending.ts: mentions that wait for verification.
+//
+// The key of a record is `mentions/pending/<host>/<id>-<sender>`, so that a listing of keys counts hosts and senders. Two
+// senders of the same mention at once make two records.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
@@ -7,7 +10,7 @@ import type { Log } from "../../http/respond.js";
 import { parseJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Claim, PostedClaim } from "../mention.js";
-import { hostKey } from "./allowance.js";
+import { hostKey, type Requester, SHARES, UNKNOWN } from "./allowance.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;
@@ -28,6 +31,7 @@ const PendingClaim = v.object({
 export interface PendingMention extends v.InferOutput<typeof PendingClaim> {
   id: string;
   key: string;
+  sender: Requester;
 }
 
 interface PendingOptions {
@@ -51,21 +55,32 @@ export class PendingMentions {
   /**
    * Stores a claim for later, unless it is pending already. It replaces a damaged record.
    *
-   * @throws TwtxtError `too-many-pending` if too many are pending, in total or from one host
+   * @throws TwtxtError `too-many-pending` if too many are pending, in total, from one host or from one sender
    */
-  async add(claim: PostedClaim): Promise<void> {
-    const { store, now, limits } = this.#options;
-    const folder = folderOf(claim.source);
-    const key = keyOf(claim);
+  async add(claim: PostedClaim, sender: Requester): Promise<void> {
+    const { store, now } = this.#options;
+    const start = keyStart(claim);
     const keys = await store.keys(PENDING);
-    const isStored = keys.includes(key);
-    if (isStored && (await this.#read(key))) return;
-    const others = keys.filter((other) => other !== key);
-    const ofHost = others.filter((other) => other.startsWith(folder)).length;
-    if (others.length >= limits.pending || ofHost >= limits.pendingPerHost) {
-      throw new TwtxtError("too-many-pending", "Too many mentions are waiting for verification. Try again later.");
+    const same = keys.filter((key) => key.startsWith(start));
+    for (const key of same) if (await this.#read(key)) return;
+    const others = keys.filter((key) => !key.startsWith(start));
+    this.#checkLimits(others, folderOf(claim.source), sender);
+    const key = `${start}-${sender}`;
+    const condition = same.includes(key) ? undefined : ({ isNew: true } as const);
+    await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, condition);
+    for (const damaged of same) if (damaged !== key) await store.delete(damaged);
+  }
+
+  #checkLimits(others: readonly string[], folder: string, sender: Requester): void {
+    const { pending, pendingPerHost } = this.#options.limits;
+    const ofHost = others.filter((key) => key.startsWith(folder)).length;
+    const ofSender = others.filter((key) => key.endsWith(`-${sender}`)).length;
+    const wait = "are waiting for verification. Try again later.";
+    if (others.length >= pending) throw new TwtxtError("too-many-pending", `Too many mentions ${wait}`);
+    if (ofHost >= pendingPerHost) throw new TwtxtError("too-many-pending", `Too many mentions from this host ${wait}`);
+    if (ofSender >= Math.max(1, Math.floor(pending / SHARES))) {
+      throw new TwtxtError("too-many-pending", `Too many mentions from your network address ${wait}`);
     }
-    await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, isStored ? undefined : { isNew: true });
   }
 
   /** All pending mentions, oldest first. Damaged records are left out. */
@@ -82,7 +97,8 @@ export class PendingMentions {
       const stored = await store.get(key);
       if (!stored) return null;
       const claim = parseJson(key, stored.bytes, PendingClaim);
-      return { ...claim, key, id: key.slice(key.lastIndexOf("/") + 1) };
+      const [id = "", sender = UNKNOWN] = key.slice(key.lastIndexOf("/") + 1).split("-");
+      return { ...claim, key, id, sender };
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       if (!this.#logged.has(key)) log(`${error.message} This pending mention was skipped. Delete the record.`);
@@ -102,14 +118,15 @@ export class PendingMentions {
   }
 
   /** Records an attempt without a verdict. @returns whether it was the last one */
-  async noteAttempt({ id, key, ...claim }: PendingMention): Promise<boolean> {
+  async noteAttempt({ id, key, sender, ...claim }: PendingMention): Promise<boolean> {
     const attempts = claim.attempts + 1;
     await writeJson(this.#options.store, key, { ...claim, attempts });
     return attempts >= ATTEMPTS.length;
   }
 
   async drop(claim: Claim): Promise<void> {
-    await this.#options.store.delete(keyOf(claim));
+    const { store } = this.#options;
+    for (const key of await store.keys(keyStart(claim))) await store.delete(key);
   }
 }
 
@@ -117,7 +134,8 @@ function folderOf(source: string): string {
   return `${PENDING}${hostKey(source)}/`;
 }
 
-function keyOf({ source, timestamps, target }: Claim): string {
+/** The key up to its sender. An older version stored no sender. */
+function keyStart({ source, timestamps, target }: Claim): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
-  return folderOf(source) + createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return `${folderOf(source)}${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }

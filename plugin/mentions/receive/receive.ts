@@ -4,6 +4,7 @@ import { allowing, essenceOf, type Handler, type HttpRequest, readBody } from ".
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
+import { senderGroup } from "./allowance.js";
 import { explanationPage, isBrowser, outcomeAnswer, refusalPage } from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
@@ -25,8 +26,9 @@ export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl
     const claim = claimIn(form, siteIndex);
     if (moderation.isBlocked(claim.source))
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
-    const outcome = await claims.process(claim, address);
-    if (outcome === "waiting" || outcome === "no verdict") await pending.add(claim);
+    const sender = senderGroup(address);
+    const outcome = await claims.process(claim, sender);
+    if (outcome === "waiting" || outcome === "no verdict") await pending.add(claim, sender);
     return [outcome, claim.target.url];
   };
 

@@ -6,8 +6,9 @@ import type { Log } from "../../http/respond.js";
 import { hostQueue } from "../concurrency.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
-import { type Allowance, AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
+import { type Allowance, AUTHOR, type Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
+import { interleaveGroups } from "./interleave.js";
 import type { VerifiedPending } from "./managed-mention.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
@@ -61,7 +62,7 @@ export class ClaimProcessor {
   }
 
   /**
-   * Verifies pending mentions, oldest first.
+   * Verifies pending mentions. Senders take turns, and so do the hosts of one sender, which uses its own share of the day.
    *
    * @param which - `due` for those whose time has come; `all` at the author's request
    * @param isOver - when true, nothing more is started
@@ -70,12 +71,18 @@ export class ClaimProcessor {
     const { pending } = this.#options;
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
-    const requester = which === "all" ? AUTHOR : SCHEDULE;
     const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
     const verify = async (mention: PendingMention) => {
+      const requester = which === "all" ? AUTHOR : mention.sender;
       result[isOver() ? "waiting" : await this.#processPending(mention, requester)] += 1;
     };
-    await Promise.all(mentions.map((mention) => queue(new URL(mention.source).host, () => verify(mention))));
+    const hostOf = ({ source }: PendingMention) => new URL(source).host;
+    const ordered = interleaveGroups(
+      mentions,
+      ({ sender }) => sender,
+      (ofSender) => interleaveGroups(ofSender, hostOf),
+    );
+    await Promise.all(ordered.map((mention, i) => queue(hostOf(mention), () => verify(mention), -i)));
     return result;
   }
 

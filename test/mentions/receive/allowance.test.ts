@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { Allowance, AUTHOR, SCHEDULE } from "../../../plugin/mentions/receive/allowance.js";
+import { Allowance, AUTHOR, senderGroup, UNKNOWN } from "../../../plugin/mentions/receive/allowance.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 
 const HOUR = 3600_000;
-const EVE = "192.0.2.66";
-const CAROL = "192.0.2.7";
+const EVE = senderGroup("192.0.2.66");
+const CAROL = senderGroup("192.0.2.7");
 
 /** The allowance of a site, with a clock. */
 function siteAllowance({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
@@ -62,31 +62,33 @@ describe("the verification time of a day", () => {
     }
     expect(await allowance.permits("https://bob.example/", EVE)).toBe(false);
     expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
-    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(true);
+    expect(await allowance.permits("https://bob.example/", UNKNOWN)).toBe(true);
   });
 
   it("is available to one source host up to a tenth, for all senders together", async () => {
     const { allowance } = siteAllowance();
-    for (let n = 0; n < 10; n += 1) await allowance.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
+    for (let n = 0; n < 10; n += 1)
+      await allowance.record(`https://slow.example/${n}`, senderGroup(`192.0.2.${n}`), TEN_SECONDS);
     expect(await allowance.permits("https://slow.example/", CAROL)).toBe(false);
     expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
-  it("is available to pending mentions up to a tenth; new mentions are still verified", async () => {
+  it("is available to pending mentions of unknown senders up to a tenth; new mentions are still verified", async () => {
     const { allowance } = siteAllowance();
-    for (let n = 0; n < 10; n += 1) await allowance.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
-    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    for (let n = 0; n < 10; n += 1) await allowance.record(`https://host${n}.example/`, UNKNOWN, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", UNKNOWN)).toBe(false);
     expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
   it("is used up for everyone except the author after 1,000 seconds, and resets the next day", async () => {
     const { allowance, clock } = siteAllowance();
-    for (let n = 0; n < 100; n += 1) await allowance.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
-    expect(await allowance.permits("https://bob.example/", "198.51.100.1")).toBe(false);
-    expect(await allowance.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    for (let n = 0; n < 100; n += 1)
+      await allowance.record(`https://host${n}.example/`, senderGroup(`192.0.2.${n}`), TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", senderGroup("198.51.100.1"))).toBe(false);
+    expect(await allowance.permits("https://bob.example/", UNKNOWN)).toBe(false);
     expect(await allowance.permits("https://bob.example/", AUTHOR)).toBe(true);
     clock.time += 15 * HOUR;
-    expect(await allowance.permits("https://bob.example/", "198.51.100.1")).toBe(true);
+    expect(await allowance.permits("https://bob.example/", senderGroup("198.51.100.1"))).toBe(true);
   });
 
   it("excludes the author's requests", async () => {
@@ -107,11 +109,15 @@ describe("the verification time of a day", () => {
     const store = memoryStore();
     const processes = Array.from({ length: 60 }, () => siteAllowance({ store }));
     await Promise.all(
-      processes.map(({ allowance }, n) => allowance.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)),
+      processes.map(({ allowance }, n) =>
+        allowance.record(`https://a${n}.example/`, senderGroup(`192.0.2.${n}`), TEN_SECONDS),
+      ),
     );
     const { allowance, log } = siteAllowance({ store });
     await Promise.all(
-      Array.from({ length: 39 }, (_, n) => allowance.record(`https://b${n}.example/`, `198.51.100.${n}`, TEN_SECONDS)),
+      Array.from({ length: 39 }, (_, n) =>
+        allowance.record(`https://b${n}.example/`, senderGroup(`198.51.100.${n}`), TEN_SECONDS),
+      ),
     );
     expect(await siteAllowance({ store }).allowance.permits("https://bob.example/", CAROL)).toBe(true);
     await allowance.record("https://c.example/", "203.0.113.1", TEN_SECONDS);
@@ -151,7 +157,7 @@ describe("the verification time of a day", () => {
 
   it("is stored without the addresses of senders, in small records", async () => {
     const { allowance, store } = siteAllowance();
-    const senders = Array.from({ length: 5000 }, (_, n) => `2001:db8:${n}:0`);
+    const senders = Array.from({ length: 5000 }, (_, n) => senderGroup(`2001:db8:${n}:0`));
     const brief = { milliseconds: 1, isTimeout: false };
     await Promise.all(senders.map((sender) => allowance.record("https://bob.example/", sender, brief)));
     const [key = ""] = await store.keys("");
