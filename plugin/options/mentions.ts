@@ -110,7 +110,12 @@ export const MENTIONS = v.strictObject(
             86_400,
             1000,
           ),
-          pending: amount("Mentions that may wait for verification. One sender's address can use a tenth.", 1, 10_000, 500),
+          pending: amount(
+            "Mentions that may wait for verification. One sender's address can use a tenth.",
+            1,
+            10_000,
+            500,
+          ),
           pendingPerHost: amount("The same, from one host.", 1, 1000, 20),
           shownPerHost: amount(
             "Mentions from one host that are shown per day. Further ones wait for your approval.",
