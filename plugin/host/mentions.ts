@@ -7,6 +7,7 @@ import type { ManagedRoute } from "../mentions/receive/manage.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
+import { prefixOf } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, type ServiceOptions, valueIn } from "./service-options.js";
 import { attempt, once } from "./work.js";
@@ -21,7 +22,7 @@ export type MentionServices = ReturnType<typeof mentionServices>;
  * @param onStored - called when a mention was stored that is new or has changed
  */
 export function mentionServices(options: ServiceOptions, onStored: () => void) {
-  const siteIndex = new SiteIndex(options.pages);
+  const siteIndex = new SiteIndex(options.pages, options.settings.url + prefixOf(options.settings));
   const { received, list } = storedMentions(options);
   const verification = once(async () => {
     const { mentionVerification } = await import("./verification.js");

@@ -84,6 +84,9 @@ export function checkClaim(source: string, target: string, siteIndex: SiteIndex)
   const own = siteIndex.target(from.url);
   if (own?.kind === "feed") throw new TwtxtError("bad-source", "The source is this site's own feed.");
   if (own?.url === wanted.url) throw new TwtxtError("bad-request", "Source and target are the same.");
+  if (siteIndex.isOwn(from.url)) {
+    throw new TwtxtError("bad-source", "The source is a page of this site. Only other sites can mention it.");
+  }
 
   const page = to.timestamps.map((timestamp) => siteIndex.pageOfTwt(timestamp)).find((found) => found !== null) ?? null;
   return {

@@ -20,9 +20,15 @@ export class SiteIndex {
   readonly #posts: ReadonlySet<string | null>;
   readonly #byTimestamp: ReadonlyMap<string, string | null>;
   readonly #byHash: ReadonlyMap<string, string | null>;
+  /** {@link comparableUrl} without the last slash; `null` if it is not known. */
+  readonly #root: string | null;
 
-  /** @param pages - the feed's main URL is the first of `feeds` */
-  constructor({ feeds, pages, twts }: SitePages) {
+  /**
+   * @param pages - the feed's main URL is the first of `feeds`
+   * @param root - the URL of the site, with its path prefix; needed for `isOwn`
+   */
+  constructor({ feeds, pages, twts }: SitePages, root: string | null = null) {
+    this.#root = root && keyOf(root).replace(/\/$/, "");
     const [url = ""] = feeds;
     this.#feed = { url, kind: "feed" };
     this.#feedKeys = feeds.map(keyOf);
@@ -49,6 +55,13 @@ export class SiteIndex {
   /** Whether this is the site's feed, under any of its names, or one of its archives. */
   isFeed(url: string): boolean {
     return this.target(url)?.kind === "feed";
+  }
+
+  /** Whether a URL belongs to this site: its feed, or any URL below its root, listed as a page or not. */
+  isOwn(url: string): boolean {
+    const path = withoutQueryOf(comparableUrl(url) ?? "");
+    const isBelowRoot = this.#root !== null && `${path}/`.startsWith(`${this.#root}/`);
+    return isBelowRoot || this.target(url) !== null;
   }
 
   /** Whether a page is a post. @param page - its URL as the site writes it */

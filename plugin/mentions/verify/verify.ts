@@ -44,10 +44,8 @@ export function createVerify(parts: VerificationParts): Verify {
       const seen = await checkSource(claim, context);
       if (seen.outcome !== "proven") return seen;
       const mention = await resolveIdentity(seen, claim, context);
-      if (!siteIndex.isFeed(mention.identity) && !isSameUrl(mention.identity, claim.target.url)) {
-        return { outcome: "proven", mention: await withHtml(mention) };
-      }
-      return disproven("bad-source", "The source redirects to this site's own feed or to the target itself.");
+      if (siteIndex.isOwn(mention.identity)) return disproven("bad-source", "The source redirects to this site.");
+      return { outcome: "proven", mention: await withHtml(mention) };
     } catch (error) {
       return proofOf(error);
     }

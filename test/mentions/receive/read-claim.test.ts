@@ -1,17 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { checkClaim, claimIn, readForm } from "../../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
+import type { SitePages } from "../../../plugin/site/site.js";
 
 const FEED = "https://alice.example/twtxt.txt";
 const PAGE = "https://alice.example/posts/quinces/";
 const BOB = "https://bob.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
 
-const siteIndex = new SiteIndex({
+const pages: SitePages = {
   feeds: [FEED, "https://old.example/alice.txt"],
   pages: ["https://alice.example/", PAGE],
   twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE, replyTo: null }],
-});
+};
+const siteIndex = new SiteIndex(pages, "https://alice.example");
 
 async function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {
   const request = new Request("https://alice.example/webmention", {
@@ -188,8 +190,31 @@ describe("source and target", () => {
     ["bad-source", "https://alice.example/twtxt-2024.txt", PAGE],
     ["bad-request", `${PAGE}#a`, `${PAGE}#b`],
     ["bad-request", `${PAGE}?utm_source=x`, PAGE],
+    ["bad-source", "https://alice.example/", PAGE],
+    ["bad-source", "https://alice.example/tags/quinces/", PAGE],
+    ["bad-source", "http://ALICE.example.:80/%74ags/?a=b#c", FEED],
+    ["bad-source", "https://alice.example:443/x/../guests/eve.txt#:~:text=2026-01-02T03:04:05Z", FEED],
+    ["bad-source", "https://alice.example", PAGE],
   ])("%s: from %s to %s", (code, source, target) => {
     expect(() => checkClaim(source, target, siteIndex)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it.each([
+    ["https://alice.example/blog", "bad-source"],
+    ["https://alice.example/blog/", "bad-source"],
+    ["http://alice.example/blog/tags/?page=2", "bad-source"],
+    ["https://alice.example/blogger/", null],
+    ["https://alice.example/~bob/twtxt.txt#:~:text=2026-01-02T03:04:05Z", null],
+    ["https://alice.example:8443/blog/", null],
+    ["https://alice.example.evil.example/blog/", null],
+    ["https://www.alice.example/blog/", null],
+  ])("from %s are %s for a site at /blog, whose origin has other sites, too", (source, code) => {
+    const feed = "https://alice.example/blog/twtxt.txt";
+    const site = new SiteIndex({ feeds: [feed], pages: [], twts: [] }, "https://alice.example/blog");
+    const check = () => checkClaim(source, feed, site);
+    if (code === null) expect(check()).toMatchObject({ target: { url: feed } });
+    else
+      expect(check).toThrow(expect.objectContaining({ code, message: expect.stringContaining("a page of this site") }));
   });
 
   it("are quoted in an error with at most 200 characters", () => {

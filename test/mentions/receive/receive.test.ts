@@ -430,7 +430,7 @@ describe("a mention that is refused", () => {
     });
   });
 
-  it("400 bad-source: the source redirects to the target", async () => {
+  it("200: the source is where a redirect leads", async () => {
     const bob = await loopbackServer((request, response) => {
       response.writeHead(request.url === "/self" ? 200 : 302, { location: "/self", "content-type": "text/html" });
       response.end(`<a href="${PAGE}">x</a>`);
@@ -438,6 +438,14 @@ describe("a mention that is refused", () => {
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: `${bob.url}/r`, target: PAGE })).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/self` }]);
+  });
+
+  it("400 bad-source: a page of this site, which is not requested", async () => {
+    const alice = receiver();
+    const answer = await alice.mentioned({ source: "https://alice.example/tags/hens/", target: PAGE });
+    expect(answer).toMatchObject({ status: 400, code: "bad-source" });
+    expect(answer.text).toContain("The source is a page of this site.");
+    expect(await alice.store.keys("mentions/")).toEqual([]);
   });
 
   it.each([

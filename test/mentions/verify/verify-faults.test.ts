@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { GuardOptions } from "../../../plugin/http/guard.js";
 import { TimeSlices } from "../../../plugin/http/time-slices.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
 import { freePort } from "../../helpers/ports.js";
 import { passTimeLimits } from "../../helpers/time-limits.js";
@@ -49,6 +50,20 @@ describe("a source that redirects", () => {
     });
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toMatchObject(refused("bad-source"));
   });
+});
+
+describe("a source that redirects to this site", () => {
+  it.each(["/posts/hens/", "/tags/hens/", "/"])(
+    "bad-source: to %s, because a site does not mention itself",
+    async (path) => {
+      const own = await loopbackServer((_, response) => {
+        response.writeHead(200, { "content-type": "text/html" }).end(`<a href="${PAGE}">quinces</a>`);
+      });
+      const short = await loopbackServer((_, response) => response.writeHead(302, { location: own.url + path }).end());
+      const siteIndex = new SiteIndex({ feeds: [FEED], pages: [PAGE], twts: [] }, own.url);
+      expect(await verifier([own, short], { siteIndex })(`${short.url}/x`, PAGE)).toMatchObject(refused("bad-source"));
+    },
+  );
 });
 
 describe("a source that cannot be verified", () => {
