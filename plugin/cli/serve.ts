@@ -11,9 +11,10 @@ import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import type { ServiceOptions } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
-import { preload, SiteHost } from "../host/site-host.js";
+import { SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
+import { loadAll } from "../later.js";
 import { prefixOf } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
@@ -174,6 +175,8 @@ async function start(
 ) {
   const { site, published, origin } = served;
   const ending = new AbortController();
+  // Once, because the file with the version is gone after an update of the package.
+  const client = userAgent();
   const work = new BackgroundWork();
   const host = new SiteHost({
     site: published,
@@ -182,10 +185,11 @@ async function start(
       await mark.renew();
       return publishedSite(site);
     },
-    make: (current) => servicesFor({ ...current, store, origin, work, ending: ending.signal }, values, terminal),
+    make: (current) =>
+      servicesFor({ ...current, store, origin, client, work, ending: ending.signal }, values, terminal),
     log: terminal.say,
   });
-  await preload();
+  await loadAll();
   const followers = new Followers(store, terminal.now);
   const { port, close } = await listen(served, host, followers, values, terminal);
   const stop = async () => {
@@ -197,7 +201,7 @@ async function start(
   return { port, begin: () => host.begin(), stop };
 }
 
-type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "ending"> & {
+type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "ending"> & {
   origin: string;
   work: BackgroundWork;
 };
@@ -207,7 +211,6 @@ function servicesFor({ origin, work, ...served }: Served, values: Values, termin
     ...served,
     environment: terminal.environment,
     authority: new URL(origin).host,
-    client: userAgent(),
     guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },
     now: terminal.now,
     log: terminal.say,

@@ -1,5 +1,6 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
 import { type Handler, type HttpRequest, readBody } from "../http/respond.js";
+import { later } from "../later.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
@@ -11,6 +12,11 @@ import { prefixOf } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, type ServiceOptions, valueIn } from "./service-options.js";
 import { attempt, once } from "./work.js";
+
+const verifier = later(() => import("./verification.js"));
+const manager = later(() => import("../mentions/receive/manage.js"));
+const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
+const signatures = later(() => import("../http/signature.js"));
 
 const CACHE_TAG = "twtxt-mentions";
 
@@ -25,11 +31,11 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const siteIndex = new SiteIndex(options.pages, options.settings.url + prefixOf(options.settings));
   const { received, list } = storedMentions(options);
   const verification = once(async () => {
-    const { mentionVerification } = await import("./verification.js");
+    const { mentionVerification } = await verifier();
     return mentionVerification(options, { siteIndex, received, onStored });
   });
   const management = once(async () => {
-    const { manageMentions } = await import("../mentions/receive/manage.js");
+    const { manageMentions } = await manager();
     const services = await verification();
     return manageMentions({ ...services, readSigned: signedReader(options), received, siteIndex, now: options.now });
   });
@@ -85,14 +91,14 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
 }
 
 async function privateFeed({ settings, environment, log }: ServiceOptions, { list }: ReceivedMentions) {
-  const { mentionsFeed } = await import("../mentions/inform/mentions-feed.js");
+  const { mentionsFeed } = await feedWriter();
   const token = valueIn(environment, MENTIONS_TOKEN);
   return mentionsFeed({ list, token, nick: settings.nick, url: settings.urls.mentionsFeed, log });
 }
 
 function signedReader({ settings, authority, store, now }: ServiceOptions) {
   return async (request: HttpRequest, maxBytes: number) => {
-    const { verifyRequest } = await import("../http/signature.js");
+    const { verifyRequest } = await signatures();
     const allowed = new Set(settings.authors.map(({ key }) => key));
     return (await verifyRequest(request, () => readBody(request, maxBytes), { authority, allowed, store, now })).body;
   };

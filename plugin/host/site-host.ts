@@ -125,22 +125,3 @@ function pathsWithoutHead({ pages: { withoutHead = [] } }: PublishedSite): Reado
 function pathsOf(pages: readonly string[]): ReadonlySet<string> {
   return new Set(pages.map((page) => pagePath(new URL(page).pathname)));
 }
-
-/**
- * Loads every module that a handler or a job imports later. Call it before a server listens: Node.js remembers a module
- * that it could not load, for example because the process had no file descriptors left, and fails each later import of it.
- */
-export async function preload(): Promise<void> {
-  await Promise.all([
-    import("nodemailer"),
-    import("parse5"),
-    import("hast-util-from-parse5"),
-    import("microformats-parser"),
-    import("../http/signature.js"),
-    import("../mentions/inform/mentions-feed.js"),
-    import("../mentions/receive/manage.js"),
-    import("../site/text-html.js"),
-    import("./refresh-timeline.js"),
-    import("./verification.js"),
-  ]);
-}

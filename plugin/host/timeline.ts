@@ -1,9 +1,12 @@
 // plugin/host/timeline.ts: wires the timeline of a site.
 import { TwtxtError } from "../errors.js";
 import { publicJson } from "../http/public-json.js";
+import { later } from "../later.js";
 import { ROUTES } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
+
+const refresher = later(() => import("./refresh-timeline.js"));
 
 /** Key of the stored list, as `GET /timeline.json` returns it. */
 const LIST = "timeline/list";
@@ -24,7 +27,7 @@ export function timelineServices(options: ServiceOptions) {
     isOn: settings.timeline !== null,
     /** Reads the followed feeds, unless this was done a moment ago. */
     async refresh(): Promise<void> {
-      const { refreshTimeline } = await import("./refresh-timeline.js");
+      const { refreshTimeline } = await refresher();
       await refreshTimeline(options, { list: LIST, tag: CDN.tag });
     },
   };

@@ -1,8 +1,9 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
-import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector, request } from "undici";
+import { isIP, type LookupFunction, Socket } from "node:net";
+import { Agent, buildConnector, Client, request } from "undici";
 import { TwtxtError } from "../errors.js";
+import { later } from "../later.js";
 import { canParseUrl, hostAndPort, portOf, resolveUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -64,6 +65,8 @@ export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTO
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
 
+later(loadParser);
+
 /**
  * Creates the function that requests URLs of untrusted servers.
  *
@@ -104,6 +107,16 @@ export function createGuard(options: GuardOptions): Ask {
       throw unreachable(error, address);
     }
   };
+}
+
+/** Loads undici's parser of responses, which it loads at the first connection otherwise. Connects to nothing. */
+async function loadParser(): Promise<void> {
+  const socket = new Socket()
+    .on("error", () => {})
+    .destroy(new Error("This socket only makes undici load its parser."));
+  const client = new Client("http://localhost", { connect: (_, callback) => callback(null, socket) });
+  await client.request({ path: "/", method: "GET" }).catch(() => {});
+  await client.destroy();
 }
 
 /** Sends a request without following redirects. */

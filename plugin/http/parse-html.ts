@@ -1,8 +1,11 @@
 // plugin/http/parse-html.ts: parser for untrusted HTML. Its libraries are loaded with the first page.
 import type { Element, Nodes, Parents, Root } from "hast";
 import type { DefaultTreeAdapterTypes as Parse5 } from "parse5";
+import { later } from "../later.js";
 import { resolveUrl } from "../url.js";
 import { TimeSlices } from "./time-slices.js";
+
+const parsers = later(() => Promise.all([import("parse5"), import("hast-util-from-parse5")]));
 
 /** Real pages are not nested deeper. Code that walks the tree needs time or stack in proportion to its depth. */
 const MAX_DEPTH = 128;
@@ -37,7 +40,7 @@ interface ParsedHtml {
  * @param slices - the deadline; other requests are answered in between
  */
 export async function parseHtml(html: string, slices = new TimeSlices()): Promise<ParsedHtml> {
-  const [parse5, { fromParse5 }] = await Promise.all([import("parse5"), import("hast-util-from-parse5")]);
+  const [parse5, { fromParse5 }] = await parsers();
   const { document, isWhole } = await startOfDocument(html, parse5, slices);
   return { tree: await treeOf(document, fromParse5, slices), isWhole };
 }

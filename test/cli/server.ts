@@ -63,6 +63,10 @@ interface ProcessSetup {
   /** The limit of file descriptors of the process. */
   maxFiles?: number;
   environment?: Record<string, string>;
+  /** The file of the command; default: the compiled one. */
+  command?: string;
+  /** Modules that the process loads first. */
+  imports?: readonly string[];
 }
 
 /**
@@ -71,9 +75,10 @@ interface ProcessSetup {
 export async function serveProcess(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
-  { maxFiles, environment }: ProcessSetup = {},
+  { maxFiles, environment, command = COMMAND, imports = [] }: ProcessSetup = {},
 ): Promise<ServerProcess> {
-  const words = [process.execPath, "--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0", ...args];
+  const first = [LOOPBACK_ONLY, ...imports].flatMap((module) => ["--import", module]);
+  const words = [process.execPath, ...first, command, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;

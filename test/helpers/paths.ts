@@ -13,3 +13,6 @@ export const COMMAND = join(COMPILED, "cli/main.js");
 
 /** For `node --import`: lets the process connect only to this machine. */
 export const LOOPBACK_ONLY = join(REPO, "test/helpers/loopback-only.mjs");
+
+/** For `node --import`: a process that listens on a port can load no further files of modules. */
+export const NO_LATE_MODULES = join(REPO, "test/helpers/no-late-modules.mjs");

@@ -1,9 +1,12 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
+import { later } from "../../later.js";
 import { canParseUrl, isLoopback } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
 import { decodeCredential } from "./webhook.js";
+
+const nodemailer = later(() => import("nodemailer"));
 
 type MailSettings = ReturnType<typeof mailSettings>;
 
@@ -33,7 +36,7 @@ export function mailChannel(
 }
 
 async function sendMail({ from, to, auth, ...server }: MailSettings, mail: Mail): Promise<void> {
-  const { createTransport } = await import("nodemailer");
+  const { createTransport } = await nodemailer();
   const transport = createTransport({
     ...server,
     ignoreTLS: !server.requireTLS,

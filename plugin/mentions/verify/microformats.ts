@@ -1,11 +1,14 @@
 // plugin/mentions/verify/microformats.ts: reads h-entry and h-card. The parser is loaded on first use.
 import type { Element, Nodes } from "hast";
 import { toInstant } from "../../feed/timestamp.js";
+import { later } from "../../later.js";
 import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
 import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
+
+const parser = later(() => import("microformats-parser"));
 
 /** A parsed `h-entry`; missing values are `null`. */
 export interface Entry extends Pick<ProvenMention, "type" | "text" | "published"> {
@@ -92,7 +95,7 @@ export async function readCard(element: Element, base: string): Promise<Entry["a
 
 /** @returns `null` if the parser fails */
 async function readItem(element: Element, base: string): Promise<Item | null> {
-  const { mf2 } = await import("microformats-parser");
+  const { mf2 } = await parser();
   try {
     return mf2(microformatsOutline(element), { baseUrl: base }).items[0] ?? null;
   } catch {

@@ -1,7 +1,10 @@
 // plugin/mentions/verify/source-text.ts: cleans untrusted texts, names and URLs for storage and for output in lines.
+import { later } from "../../later.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
+
+const converter = later(() => import("../../site/text-html.js"));
 
 /** Maximum lengths of texts and names, in characters. */
 export const TEXT_LIMIT = 500;
@@ -58,7 +61,7 @@ export function quotedLines(text: string): string[] {
 export async function withHtml<M extends Pick<ProvenMention, "text" | "hash">>(
   mention: M,
 ): Promise<M & { html: string }> {
-  const { textHtml } = await import("../../site/text-html.js");
+  const { textHtml } = await converter();
   return { ...mention, html: textHtml(mention.text, mention.hash === null ? "page" : "twt") };
 }
 
