@@ -4,8 +4,8 @@ const loaders = new Set<() => Promise<unknown>>();
 
 /**
  * A module that is loaded when it is first needed. Define it at the top of a file:
+ * `const nodemailer = later(() => import("nodemailer"));`
  *
- * @example const nodemailer = later(() => import("nodemailer"));
  * @param load - imports the module
  * @returns what `load` returned first. `import()` looks for the file again each time, even if the module is loaded, and fails
  *   if the file has been removed

@@ -1,10 +1,13 @@
 // plugin/cli/command.ts: a command: its options, its words, and the function to run. Its help is generated from these.
 import { misuse, PROGRAM } from "../author/invocation.js";
 import type { HostChoice } from "../author/machine.js";
+import { later } from "../later.js";
 import { firstWord, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";
 import { linesAt } from "./output.js";
 import type { Terminal } from "./terminal.js";
+
+const privateHosts = later(() => import("../author/private-hosts.js"));
 
 /** A command of the program. */
 export interface Command {
@@ -69,7 +72,7 @@ export function actionsWith<const S extends Options>(shared: S) {
 /** Adds the private hosts that the site's earlier commands were allowed to contact, if the command contacts any. */
 async function withPrivateHosts<V extends object>(values: V, terminal: Terminal): Promise<V> {
   if (!("allow-private-host" in values)) return values;
-  const { choosePrivateHosts } = await import("../author/private-hosts.js");
+  const { choosePrivateHosts } = await privateHosts();
   return { ...values, "allow-private-host": await choosePrivateHosts(values as HostChoice & V, terminal) };
 }
 
