@@ -13,6 +13,8 @@ const MAX_TEXT = 1000;
 const MAX_NAME = 200;
 const MAX_HTML = 30_000;
 
+const MAX_FORMER = 100;
+
 const MAX_TWTS = 400;
 const MAX_UNREAD = 1000;
 
@@ -73,7 +75,7 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { target, under, type, hash, hashV1, published, received } = fieldsOf(json);
+  const { target, under, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
   return {
     ...parseCommonFields(json),
     target: textOf(target),
@@ -83,6 +85,8 @@ function parseMention(json: unknown): PublicMention {
     hashV1: textOrNull(hashV1),
     published: textOrNull(published),
     received: textOf(received),
+    ...(former !== undefined && { former: listOf(former).slice(0, MAX_FORMER).map(textOf) }),
+    ...(isRemoved === true && { isRemoved }),
   };
 }
 

@@ -95,7 +95,7 @@ class TwtxtMentions extends HTMLElement {
     const context = this.#context();
     const all = [...newest.values()];
     const oldest = all.at(-1)?.received ?? "";
-    const listed = context.target === null ? oncePerTwt(all) : oncePerSource(all);
+    const listed = context.target === null ? oncePerTwt(all.filter(({ isRemoved }) => !isRemoved)) : oncePerSource(all);
     const mentions = new Map(listed.map((mention) => [mentionKey(mention), mention]));
     for (const [key, item] of known) {
       // Own replies have no such time: they come with the page.
@@ -157,7 +157,7 @@ class TwtxtMentions extends HTMLElement {
     known: ReadonlyMap<string, HTMLElement>,
     context: MentionContext,
   ): void {
-    const created = toDom(partMarkup(name, [], countOf(items), context));
+    const created = toDom(partMarkup(name, [], 0, context));
     const old = this.querySelector(`:scope > .twtxt-${name}`);
     const part = old ?? created;
     const list = part.querySelector(":scope > .twtxt-mentions, :scope > .twtxt-names");
@@ -167,7 +167,8 @@ class TwtxtMentions extends HTMLElement {
       return;
     }
     const count = part.querySelector(":scope > .twtxt-heading > .twtxt-count");
-    if (count && count.textContent !== String(countOf(items))) count.textContent = String(countOf(items));
+    const shown = String(part.querySelectorAll("li[data-source]:not(.twtxt-removed)").length);
+    if (count && count.textContent !== shown) count.textContent = shown;
     if (!old) this.insertBefore(created, this.#partAfter(name));
   }
 
@@ -269,13 +270,9 @@ function itemOf(
 
 /** The place of an item of the page in its conversation. */
 function entryOfItem(key: string, item: HTMLElement): Entry {
-  const { names = "", parents = "" } = item.dataset;
-  const date = item.querySelector(":scope > .twtxt-by .dt-published")?.getAttribute("datetime") ?? "";
+  const { names = "", parents = "", received = "" } = item.dataset;
+  const date = item.querySelector(":scope > .twtxt-by .dt-published")?.getAttribute("datetime") ?? received;
   return { key, names: names.split(" "), parents: parents.split(" "), at: date };
-}
-
-function countOf(items: readonly Item[]): number {
-  return items.reduce((count, { replies }) => count + 1 + countOf(replies), 0);
 }
 
 customElements.define("twtxt-mentions", TwtxtMentions);

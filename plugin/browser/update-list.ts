@@ -14,7 +14,7 @@ export interface Item {
 const ITEM = "li[data-source]";
 
 /** The parts of an item that are updated. The page may have added others. */
-const PARTS = [".p-author", ".twtxt-verb", ".u-url", ".dt-published", ".twtxt-about", ".p-content"];
+const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".twtxt-about", ".p-content"];
 
 /** The items of a page by key. */
 export function itemsIn(parent: Element): Map<string, HTMLElement> {
@@ -76,6 +76,7 @@ function updatedItem(item: HTMLElement | undefined, created: HTMLElement | null)
     if (old && next) next.prepend(...old.querySelectorAll("img"));
     if (!next) old?.remove();
     else if (old) old.replaceWith(next);
+    else if (part === ".twtxt-via") item.querySelector(":scope > .twtxt-by > .p-author")?.after(next);
     else if (part === ".p-content") item.querySelector(":scope > .twtxt-by")?.after("\n", next);
     else item.querySelector(":scope > .twtxt-by")?.append(" ", next);
   }

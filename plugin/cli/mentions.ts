@@ -9,6 +9,7 @@ import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
 import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
+import { viaHost } from "../site/via-host.js";
 import { oneOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import {
@@ -240,5 +241,7 @@ async function mentionOf(prefix: string, site: SiteMentions): Promise<ManagedMen
 
 function lineOf({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {
   const quote = said === null ? "" : `  ${JSON.stringify(said.length > 80 ? `${said.slice(0, 79)}…` : said)}`;
-  return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${quote}`;
+  const via = author && viaHost({ source, author });
+  const name = `${author?.name ?? "?"}${via === null ? "" : `, via ${via}`}`;
+  return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${name}  ${source} -> ${under ?? target}${quote}`;
 }

@@ -4,6 +4,7 @@ import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
 import { plainLines } from "../site/plain-lines.js";
 import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
+import { viaHost } from "../site/via-host.js";
 
 /** Number of texts that are kept as HTML, because open pages request them again every minute. */
 const MAX_KEPT = 1000;
@@ -59,4 +60,14 @@ export function StrangersLink({ href, children }: PropsWithChildren<{ href: stri
   ) : (
     <bdi>{children}</bdi>
   );
+}
+
+/** The host of the source, if the author is of another one. */
+export function Via({ source, author }: { source: string; author: { url: string } | null }) {
+  const host = author && viaHost({ source, author });
+  return host ? (
+    <span class="muted">
+      , via <bdi>{host}</bdi>
+    </span>
+  ) : null;
 }

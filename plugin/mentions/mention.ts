@@ -36,7 +36,7 @@ const orNull = v.nullable(v.string());
 export const ProvenMention = v.object({
   /** The normalized URL that identifies the source. PROTOCOL 2.4, "The proof". */
   identity: StoredUrl,
-  /** Whether the feed's `url` field names this URL; `false` for a page. */
+  /** Whether the feed's `url` field, or the page's canonical link, names this URL. */
   isDeclared: v.optional(v.boolean(), false),
   /** The twt's timestamp as written in the source; `null` for a page. */
   timestamp: orNull,
@@ -88,15 +88,29 @@ export const PlacedMention = v.object({
 /** A mention as it is stored. */
 export const StoredMention = v.object({
   ...PlacedMention.entries,
+  /** Hashes and URLs of its earlier versions, oldest first: answers to them still belong to it. */
+  former: v.exactOptional(v.array(v.string())),
   /** 32 hex digits, the same for each repeat of a mention. */
   id: v.string(),
-  state: v.picklist(["shown", "held", "rejected"]),
+  /** `removed`: its source retracted it. Only its place in the conversation is kept, without text and author. */
+  state: v.picklist(["shown", "held", "rejected", "removed"]),
   /** When it was first received, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   received: StoredTime,
 });
 export type StoredMention = v.InferOutput<typeof StoredMention>;
 
-export type MentionState = StoredMention["state"];
+/**
+ * The time of publication that is shown. A source can claim any time: one after its mention was received is not shown. It
+ * does not depend on the clock, so an approved mention never changes by itself.
+ *
+ * @returns `null` for none; `received` is shown then
+ */
+export function publishedTime({ published, received }: Pick<StoredMention, "published" | "received">): string | null {
+  return published !== null && Date.parse(published) > Date.parse(received) ? null : published;
+}
+
+/** The states that the author can list and decide. */
+export type MentionState = Exclude<StoredMention["state"], "removed">;
 
 export interface MentionQuery {
   state?: MentionState;
@@ -108,6 +122,8 @@ export interface MentionQuery {
   /** The cursor from the previous page. */
   after?: string | undefined;
   limit: number;
+  /** Adds the replies in other states that have shown answers. */
+  withPlaces?: boolean;
 }
 
 /** Lists stored mentions, newest first. */

@@ -63,6 +63,8 @@ export interface MentionLike {
   replyTo: string | null;
   published: string | null;
   received: string | null;
+  /** Hashes and URLs of its earlier versions. */
+  former?: readonly string[];
 }
 
 /** A twt of the site's own feed. */
@@ -97,14 +99,37 @@ export function asMention<M extends { type: string }>(mention: M): M {
 
 /** The entry of a mention: its names, and those of what it replies to. */
 export function mentionEntry(mention: Omit<MentionLike, "type">): Entry {
-  const { source, target, under, hash, hashV1, replyTo, published, received } = mention;
+  const { source, target, under, hash, hashV1, former = [], replyTo, published, received } = mention;
   const known = (names: readonly (string | null)[]) => [...new Set(names.filter((name) => name !== null))];
   return {
     key: mentionKey(mention),
-    names: known([hash, hashV1, source]),
+    names: known([hash, hashV1, source, ...former]),
     parents: known([replyTo, under, target]),
     at: published ?? received ?? "",
   };
+}
+
+/**
+ * The hidden mentions below which a shown one stands, directly or below other hidden ones. One that is also shown, such as
+ * for another target, does not count.
+ */
+export function answeredEntries<M extends Omit<MentionLike, "type">>(shown: readonly M[], hidden: readonly M[]): M[] {
+  if (hidden.length === 0) return [];
+  const shownNames = new Set(shown.flatMap((mention) => mentionEntry(mention).names));
+  const answerable = new Map<string, M>();
+  for (const mention of hidden) {
+    const { names } = mentionEntry(mention);
+    if (!names.some((name) => shownNames.has(name))) for (const name of names) answerable.set(name, mention);
+  }
+  const found = new Set<M>();
+  const ahead = [...shown];
+  for (let next = ahead.pop(); next; next = ahead.pop()) {
+    const parent = next.replyTo === null ? undefined : answerable.get(next.replyTo);
+    if (!parent || found.has(parent)) continue;
+    found.add(parent);
+    ahead.push(parent);
+  }
+  return [...found];
 }
 
 function twtEntry(twt: TwtLike): Entry {

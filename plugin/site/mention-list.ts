@@ -34,11 +34,15 @@ const MENTION = v.object({
   /** The hash of its twt, and the short form that most clients know; `null` for a page. */
   hash: LATER,
   hashV1: LATER,
+  /** Hashes and URLs of its earlier versions, which answers may name. */
+  former: v.exactOptional(v.array(v.string())),
   /** The hash or URL that it replies to; `null` for none. */
   replyTo: LATER,
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   published: v.nullable(v.string()),
   received: v.string(),
+  /** The empty place of a reply that is no longer shown and has answers. It has no text and no author. */
+  isRemoved: v.exactOptional(v.literal(true)),
 });
 
 /** The public part of a mention. PROTOCOL 2.4, "The answer". */

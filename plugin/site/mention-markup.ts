@@ -4,6 +4,7 @@ import { mentionEntry } from "./conversation.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
+import { viaHost } from "./via-host.js";
 
 /** A mention, the author's own reply, or a twt of the timeline, as a page shows it. */
 export interface ShownMention extends Omit<PublicMention, "received" | "type"> {
@@ -96,15 +97,29 @@ export function mentionItem(
   replies: readonly Markup[] = [],
 ): MarkupElement {
   const attributes = attributesOf(mention, context);
-  if (isReaction(mention) && context.target !== null) return element("li", attributes, ...nameOf(mention, context));
+  if (mention.isRemoved) {
+    return element(
+      "li",
+      attributes,
+      "\n",
+      element("p", { class: "twtxt-gone" }, context.words.removed),
+      "\n",
+      ...replies,
+    );
+  }
+  if (isReaction(mention) && context.target !== null) return element("li", attributes, ...signature(mention, context));
   return element("li", attributes, "\n", byline(mention, context), "\n", ...content(mention, context), ...replies);
 }
 
 function attributesOf(mention: ShownMention, { target }: MentionContext): Record<string, string> {
-  const { type, received } = mention;
+  const { type, received, isRemoved } = mention;
   const property = target === null ? undefined : PROPERTIES[type];
   return {
-    class: ["h-cite", property, `twtxt-is-${type}`, received === null ? "twtxt-own" : undefined]
+    class: [
+      ...(isRemoved ? ["twtxt-removed"] : ["h-cite", property]),
+      `twtxt-is-${type}`,
+      received === null ? "twtxt-own" : undefined,
+    ]
       .filter(Boolean)
       .join(" "),
     "data-source": mention.source,
@@ -134,11 +149,25 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
   const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, words[type]), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   const about = target === null ? pageLink(mention, context) : [];
-  return element("p", { class: "twtxt-by" }, ...nameOf(mention, context), ...mark, " ", ...verb, linkedDate, ...about);
+  return element(
+    "p",
+    { class: "twtxt-by" },
+    ...signature(mention, context),
+    ...mark,
+    " ",
+    ...verb,
+    linkedDate,
+    ...about,
+  );
 }
 
-function nameOf({ author }: ShownMention, context: MentionContext): readonly Markup[] {
-  return context.once(author, () => [nameMarkup(author, context)]);
+/** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
+function signature(mention: ShownMention, context: MentionContext): readonly Markup[] {
+  const { author } = mention;
+  const name = context.once(author, () => [nameMarkup(author, context)]);
+  const via = mention.received === null ? null : viaHost(mention);
+  if (via === null) return name;
+  return [...name, element("span", { class: "twtxt-via" }, `, ${context.words.via} `, element("bdi", {}, via))];
 }
 
 function nameMarkup(author: Author, { pictureOf }: MentionContext): MarkupElement {

@@ -362,7 +362,7 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page, requests } = await openedUntil("live", site.server.url);
 
     const item = page.locator("li");
-    expect((await item.innerText()).trim()).toBe("Robert replied Feb 3, 2026\n\nsecond\nthird");
+    expect((await item.innerText()).trim()).toBe("Robert, via bob.example replied Feb 3, 2026\n\nsecond\nthird");
     expect(await item.getAttribute("class")).toBe("h-cite u-comment twtxt-is-reply");
     expect(await item.locator(".p-author").getAttribute("href")).toBe("https://robert.example/");
     expect(await item.locator(".u-photo").getAttribute("src")).toBe("/bob.png");
@@ -437,7 +437,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(await page.locator(`${made} .p-author`).first().textContent()).toBe(evil[0]?.author.name);
       expect(await page.locator(`${made} .p-content`).first().textContent()).toBe(evil[0]?.text.replace("\n", ""));
       const names = await page.evaluate(`[...document.querySelectorAll("${made} *")].map((each) => each.localName)`);
-      expect([...new Set(names as string[])].sort()).toEqual(["a", "br", "div", "p", "span", "time"]);
+      expect([...new Set(names as string[])].sort()).toEqual(["a", "bdi", "br", "div", "p", "span", "time"]);
       const attributes = `[...document.querySelectorAll("${made} a")].flatMap((each) => each.getAttributeNames())`;
       expect([...new Set((await page.evaluate(attributes)) as string[])].sort()).toEqual(["class", "href", "rel"]);
       const links = await page.evaluate(`[...document.querySelectorAll("${made} a")].map((each) => each.protocol)`);
@@ -810,6 +810,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     );
     expect([...new Set(names as string[])].sort()).toEqual([
       "a",
+      "bdi",
       "code",
       "div",
       "em",

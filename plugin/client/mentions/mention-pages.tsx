@@ -6,7 +6,7 @@ import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { ActionButton, Form, Question } from "../form.js";
 import { MentionAbout } from "../mention-about.js";
-import { StrangersLink, StrangersText } from "../strangers-text.js";
+import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { Time } from "../time.js";
 
 interface List {
@@ -139,8 +139,8 @@ function Byline({ mention }: { mention: ManagedMention }) {
     <>
       <strong>
         <StrangersLink href={author?.url ?? source}>{name}</StrangersLink>
-      </strong>{" "}
-      <MentionAbout type={type} target={target} under={under} />,{" "}
+      </strong>
+      <Via source={source} author={author} /> <MentionAbout type={type} target={target} under={under} />,{" "}
       <StrangersLink href={source}>
         <Time at={published ?? received} />
       </StrangersLink>

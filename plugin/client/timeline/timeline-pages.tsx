@@ -10,7 +10,7 @@ import type { UnreadFeed } from "../../site/timeline.js";
 import { ActionButton, Form } from "../form.js";
 import { MentionAbout } from "../mention-about.js";
 import { Fault } from "../sentence.js";
-import { StrangersLink, StrangersText } from "../strangers-text.js";
+import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { PictureList } from "./picture-list.js";
 
@@ -97,6 +97,7 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
         <strong>
           <StrangersLink href={author.url}>{isOwn ? "You" : author.name || new URL(source).host}</StrangersLink>
         </strong>
+        {!isOwn && <Via source={source} author={author} />}
         {mention && (
           <span class="muted">
             <MentionAbout {...mention} />

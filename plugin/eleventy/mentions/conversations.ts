@@ -57,7 +57,8 @@ export class SiteConversations {
     const replies: MentionLike[] = [];
     for (const mention of mentions) {
       const { target, under } = mention;
-      for (const page of new Set([nameOnce(target), nameOnce(under ?? target)])) this.#add(page, mention);
+      const pages = mention.isRemoved ? [] : [nameOnce(target), nameOnce(under ?? target)];
+      for (const page of new Set(pages)) this.#add(page, mention);
       if (mention.type !== "reply") continue;
       const named = withNames(mention, nameOnce);
       replies.push(named);
@@ -181,12 +182,13 @@ function rememberNames(): (url: string) => string {
 
 /** The place of a mention in its conversation, with URLs in the form in which they are compared. */
 function withNames(mention: PublicMention, nameOf: (url: string) => string): MentionLike {
-  const { source, target, under, type, hash, hashV1, replyTo, published, received } = mention;
+  const { source, target, under, type, hash, hashV1, former, replyTo, published, received } = mention;
   return {
     source: nameOf(source),
     target: nameOf(target),
     under: under && nameOf(under),
     replyTo: replyTo && nameOf(replyTo),
+    ...(former && { former: former.map(nameOf) }),
     ...{ type, hash, hashV1, published, received },
   };
 }

@@ -92,7 +92,9 @@ function* itemsOf(mentions: readonly (ShownMention | Reply)[], context: MentionC
 }
 
 function countOf(mentions: readonly (ShownMention | Reply)[]): number {
-  return mentions.reduce((count, each) => count + 1 + ("replies" in each ? countOf(each.replies) : 0), 0);
+  const countWithReplies = (each: ShownMention | Reply) =>
+    Number(each.isRemoved !== true) + ("replies" in each ? countOf(each.replies) : 0);
+  return mentions.reduce((count, each) => count + countWithReplies(each), 0);
 }
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */

@@ -73,8 +73,8 @@ export class SiteMentions {
       isHostChosen: this.settings.host !== undefined,
       signal,
     });
-    const all = this.#known.all ?? [];
-    this.#listed = this.#known.all && oncePerTwt(this.#known.all);
+    const all = this.all() ?? [];
+    this.#listed = this.all() && oncePerTwt(all);
     if (this.#options.avatars) await this.#readAvatars(all, signal);
   }
 
@@ -93,6 +93,11 @@ export class SiteMentions {
 
   /** All mentions, newest first; `null` if they are unknown. */
   all(): readonly PublicMention[] | null {
+    return this.#allWithPlaces()?.filter(({ isRemoved }) => isRemoved !== true) ?? null;
+  }
+
+  /** The same with the empty places of removed replies. */
+  #allWithPlaces(): readonly PublicMention[] | null {
     return this.#known?.all ?? null;
   }
 
@@ -112,14 +117,14 @@ export class SiteMentions {
   }
 
   #withoutOwnTwts(): SiteConversations {
-    this.#received ??= new SiteConversations(this.all() ?? [], []);
+    this.#received ??= new SiteConversations(this.#allWithPlaces() ?? [], []);
     return this.#received;
   }
 
   /** @returns `null` while the posts are not rendered */
   #allConversations(): SiteConversations | null {
     try {
-      this.#conversations ??= new SiteConversations(this.all() ?? [], this.#ownTwts?.() ?? []);
+      this.#conversations ??= new SiteConversations(this.#allWithPlaces() ?? [], this.#ownTwts?.() ?? []);
       return this.#conversations;
     } catch (error) {
       if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early")
@@ -132,7 +137,7 @@ export class SiteMentions {
   listOf(permalink: string | null): string {
     this.#isInTemplates = true;
     if (permalink === null || !this.urls.hasReceiver()) return "";
-    const conversation = this.all() && this.conversationOf(permalink);
+    const conversation = this.#allWithPlaces() && this.conversationOf(permalink);
     return conversationHtml(conversation, this.listOptions(this.urls.absolute(permalink)));
   }
 
@@ -172,7 +177,7 @@ export class SiteMentions {
   /** The pictures, and the list for the next build if it is known. */
   files(): { path: string; content: string | Uint8Array }[] {
     if (!this.urls.hasReceiver()) return [];
-    const mentions = this.all();
+    const mentions = this.#allWithPlaces();
     return [
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
       ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: this.#jsonOf(mentions) }]),
@@ -181,7 +186,7 @@ export class SiteMentions {
 
   /** Caches the list on this machine for builds that cannot reach the site. Once per process. */
   async saveCache(): Promise<void> {
-    const mentions = this.all();
+    const mentions = this.#allWithPlaces();
     if (mentions === null || this.#isCached) return;
     const content = cacheOf(this.urls.absolute(PATHS.mentionsJson), this.#jsonOf(mentions));
     await replaceFile(join(this.environment.root, CACHE), content);

@@ -4,7 +4,8 @@ import { publicJson } from "../../http/public-json.js";
 import { type Handler, parseLimit, parseParameters } from "../../http/respond.js";
 import type { MentionList, PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
-import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
+import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
+import { NO_CONTENTS } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { sourceOf } from "../reference.js";
 
@@ -23,7 +24,7 @@ const MAX_LIMIT = 100;
 export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
   const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
-    const { mentions, next } = await list(queryOf(url, siteIndex));
+    const { mentions, next } = await list({ ...queryOf(url, siteIndex), withPlaces: true });
     const page: MentionList = { mentions: mentions.map(publicMention), next };
     return `${JSON.stringify(page)}\n`;
   });
@@ -37,9 +38,16 @@ interface ListParts {
 
 /** The public fields of a mention. */
 export function publicMention(mention: StoredMention): PublicMention {
-  const { target, under, type, author, text, html, hash, hashV1, subject: replyTo, published, received } = mention;
-  const source = sourceOf(mention);
-  return { source, target, under, type, author, text, html, hash, hashV1, replyTo, published, received };
+  const { target, under, type, author, text, html, hash, hashV1, former, subject: replyTo, ...others } = mention;
+  const { state, received } = others;
+  const published = publishedTime(mention);
+  const contents = state === "shown" ? { author, text, html } : { ...NO_CONTENTS, isRemoved: true as const };
+  return {
+    source: sourceOf(mention),
+    ...{ target, under, type, hash, hashV1, replyTo, published, received },
+    ...(former && { former }),
+    ...contents,
+  };
 }
 
 function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {

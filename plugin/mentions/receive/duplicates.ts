@@ -3,7 +3,7 @@ import type { StoredMention } from "../mention.js";
 
 type ComparedMention = Pick<
   StoredMention,
-  "identity" | "isDeclared" | "instant" | "published" | "author" | "text" | "target" | "under"
+  "identity" | "isDeclared" | "instant" | "published" | "type" | "author" | "text" | "target" | "under"
 >;
 
 /**
@@ -24,13 +24,15 @@ export class DuplicateIndex {
 
   /** @returns other mentions with the same contents in the same place, or that the author rejected */
   duplicatesOf(found: ComparedMention, id: string): StoredMention[] {
-    const others = (this.#index().get(indexKeyOf(found)) ?? []).filter((other) => other !== id);
-    return others.flatMap((other) => this.#mentions.get(other) ?? []).filter((known) => isDuplicate(known, found));
+    const ids = indexKeys(found).flatMap((key) => this.#index().get(key) ?? []);
+    const others = [...new Set(ids)].filter((other) => other !== id);
+    return others
+      .flatMap((other) => this.#mentions.get(other) ?? [])
+      .filter((known) => known.state !== "removed" && isDuplicate(known, found));
   }
 
   add(mention: StoredMention): void {
-    const ids = this.#index();
-    if (!ids.get(indexKeyOf(mention))?.includes(mention.id)) addTo(ids, mention);
+    addTo(this.#index(), mention);
   }
 
   /** Built for the first mention; other events do not need it. */
@@ -69,11 +71,21 @@ function isSameSource(known: ComparedMention, found: ComparedMention): boolean {
  * URL is not a copy of another, and another user's page does not replace a twt.
  */
 function isCopy(known: StoredMention, found: ComparedMention): boolean {
+  if (isUndatedCopy(known, found)) return known.state === "rejected" || isWithin(found, known);
   if (!hasSameWords(known, found)) return false;
   const isRejected = known.state === "rejected";
   if (found.instant === null) return isRejected || isWithin(found, known);
   if (known.instant === null) return isPageOf(known, found) && (isRejected || isWithin(known, found));
   return !found.isDeclared && (isRejected || isWithin(found, known) || isWithin(known, found));
+}
+
+/**
+ * Whether a page without a date repeats another one of its host, such as `like.php/2` and `like.php/1`. A canonical link
+ * tells two pages apart that look alike.
+ */
+function isUndatedCopy(known: ComparedMention, found: ComparedMention): boolean {
+  const isAnonymous = [known, found].every(({ isDeclared, ...each }) => timeOf(each) === null && !isDeclared);
+  return isAnonymous && found.text === known.text && undatedKey(found) === undatedKey(known);
 }
 
 /** Whether a page names the author of a twt as its author. */
@@ -100,24 +112,31 @@ function isWithin(first: ComparedMention, second: ComparedMention): boolean {
 }
 
 function addTo(ids: Map<string, string[]>, mention: StoredMention): void {
-  const key = indexKeyOf(mention);
-  const others = ids.get(key);
-  if (others) others.push(mention.id);
-  else ids.set(key, [mention.id]);
+  for (const key of indexKeys(mention)) {
+    const others = ids.get(key);
+    if (!others) ids.set(key, [mention.id]);
+    else if (!others.includes(mention.id)) others.push(mention.id);
+  }
 }
 
-/** The same for all duplicates. */
-function indexKeyOf(found: ComparedMention): string {
+/** Duplicates have a key in common. */
+function indexKeys(found: ComparedMention): string[] {
   const time = timeOf(found);
-  return time === null ? withoutScheme(found.identity) : `${hostOf(found)} ${time}`;
+  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${hostOf(found)} ${time}`];
 }
 
-function timeOf({ instant, published }: ComparedMention): string | null {
+/** Host, type and author. A page without an author has its own URL there. */
+function undatedKey({ identity, type, author }: ComparedMention): string {
+  const { name, url } = author;
+  return [hostOf({ identity }), type, name, url === identity ? "" : url].join(" ");
+}
+
+function timeOf({ instant, published }: Pick<ComparedMention, "instant" | "published">): string | null {
   return instant ?? published;
 }
 
 /** Identities are normalized, so slicing gives the same host as `URL`, a hundred times faster. */
-function hostOf({ identity }: ComparedMention): string {
+function hostOf({ identity }: Pick<ComparedMention, "identity">): string {
   const start = identity.indexOf("//") + 2;
   const end = identity.indexOf("/", start);
   return end < 0 ? identity.slice(start) : identity.slice(start, end);

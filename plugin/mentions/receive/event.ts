@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../store/json.js";
 import { PlacedMention, type StoredMention, StoredTime } from "../mention.js";
+import { sourceOf } from "../reference.js";
 import { DuplicateIndex, supersedes } from "./duplicates.js";
 
 /** A verified mention before it is stored. */
@@ -12,6 +13,8 @@ const NewMention = v.object({
   hold: v.picklist(["never", "always", "when many"]),
   /** When another service received it, `YYYY-MM-DDThh:mm:ss.sssZ`; default now. */
   received: v.exactOptional(StoredTime),
+  /** The id of the mention of another target that it replaces: its source no longer names that one. */
+  replaces: v.exactOptional(v.string()),
 });
 export type NewMention = v.InferOutput<typeof NewMention>;
 
@@ -43,6 +46,9 @@ export function parseEvent(key: string, bytes: Uint8Array): MentionEvent | null 
   }
 }
 
+/** Names of earlier versions that are kept. */
+const FORMER_LIMIT = 40;
+
 /** Stored mentions by id. */
 export type Mentions = Map<string, StoredMention>;
 
@@ -56,9 +62,11 @@ export function idOf({ identity, instant, target }: Pick<NewMention, "identity" 
  *
  * @returns 16 hex digits
  */
-export function versionOf({ identity, timestamp, type, author, text, under }: StoredMention): string {
+export function versionOf({ identity, timestamp, type, author, text, html, under, published }: StoredMention): string {
   const { name, url, photo } = author;
-  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text, under])).slice(0, 16);
+  // The HTML of a twt follows from its text. That of a page has links of its own.
+  const content = timestamp === null ? [text, html] : [text];
+  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, content, under, published])).slice(0, 16);
 }
 
 function hashOf(text: string): string {
@@ -94,7 +102,7 @@ class MentionChanges {
     this.#duplicates = new DuplicateIndex(mentions);
     const days = new Set(events.map(({ at }) => dayOf(at)));
     for (const { identity, received, state } of mentions.values()) {
-      if (state !== "held" && days.has(dayOf(received))) this.#count(identity, received);
+      if (state !== "held" && state !== "removed" && days.has(dayOf(received))) this.#count(identity, received);
     }
   }
 
@@ -106,12 +114,15 @@ class MentionChanges {
     const mention = this.#mentions.get(event.id);
     if (!mention) return;
     if (event.kind === "moderated") this.#moderate(mention, event);
-    else if (event.kind === "forgotten" || mention.state !== "rejected") this.#mentions.delete(event.id);
+    else if (event.kind === "forgotten") this.#mentions.delete(event.id);
+    else if (mention.state !== "rejected") this.#remove(mention);
   }
 
-  #keep({ at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>): void {
+  #keep({ at, mention: { hold, received = at, replaces, ...found } }: Extract<MentionEvent, { kind: "kept" }>): void {
     const id = idOf(found);
-    const known = this.#mentions.get(id);
+    const stored = this.#mentions.get(id);
+    const replacedTarget = this.#take(replaces);
+    const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
     const duplicates = this.#duplicates.duplicatesOf(found, id);
     // An approved mention stays as it is rather than being held again under another URL.
     const replaced = duplicates.filter(
@@ -125,11 +136,25 @@ class MentionChanges {
       return;
     }
     const isHeld = hold === "always" || (hold === "when many" && this.#isHostOverLimit(found.identity, at));
-    this.#set({ ...found, id, state: isHeld ? "held" : "shown", received });
+    this.#set({ ...found, ...formerNames(stored, found), id, state: isHeld ? "held" : "shown", received });
     if (!isHeld) this.#count(found.identity, received);
   }
 
+  /** Keeps the place of a reply, which others may have answered. Nothing else can be answered. */
+  #remove(mention: StoredMention): void {
+    if (mention.type !== "reply") this.#mentions.delete(mention.id);
+    else this.#mentions.set(mention.id, { ...mention, state: "removed", ...NO_CONTENTS });
+  }
+
+  /** Removes a mention that is replaced. */
+  #take(id: string | undefined): StoredMention | undefined {
+    const mention = id === undefined ? undefined : this.#mentions.get(id);
+    if (mention) this.#mentions.delete(mention.id);
+    return mention?.state === "removed" ? undefined : mention;
+  }
+
   #moderate(mention: StoredMention, { state, version }: Extract<MentionEvent, { kind: "moderated" }>): void {
+    if (mention.state === "removed") return;
     // The mention changed since the author saw it, so the new contents were not approved.
     if (state === "shown" && version !== null && version !== versionOf(mention)) return;
     this.#mentions.set(mention.id, { ...mention, state });
@@ -150,16 +175,27 @@ class MentionChanges {
   }
 }
 
+/** What remains of a removed mention's contents. */
+export const NO_CONTENTS = { author: { name: "", url: "", photo: null }, text: "", html: null };
+
+type FoundMention = Omit<NewMention, "hold" | "received" | "replaces">;
+
+/** The names of earlier versions: what is found now has other hashes after an edit, or another URL. */
+function formerNames(known: StoredMention | undefined, found: FoundMention): Pick<StoredMention, "former"> {
+  if (!known) return {};
+  const present = new Set([found.hash, found.hashV1, sourceOf(found)]);
+  const names = [...(known.former ?? []), known.hash, known.hashV1, sourceOf(known)];
+  const former = [...new Set(names)].filter((name) => name !== null && !present.has(name)) as string[];
+  return former.length > 0 ? { former: former.slice(-FORMER_LIMIT) } : {};
+}
+
 /** A stored mention with its source's current contents. */
-function updated(
-  known: StoredMention,
-  found: Omit<NewMention, "hold" | "received">,
-  hold: NewMention["hold"],
-): StoredMention {
+function updated(known: StoredMention, found: FoundMention, hold: NewMention["hold"]): StoredMention {
   const { id, given, state, received } = known;
   // A post named by the source follows the source; one named by the first request stays.
   const kept = known.about ? null : known.under;
-  const next = { ...found, id, given, state, received, under: found.about ? found.under : kept };
+  const place = { id, given, state, received, under: found.about ? found.under : kept };
+  const next: StoredMention = { ...found, ...formerNames(known, found), ...place };
   const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
 }

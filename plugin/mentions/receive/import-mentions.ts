@@ -74,7 +74,8 @@ function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
   return {
     ...fields,
     identity: claim.source,
-    isDeclared: false,
+    // The other service has told sources apart by their URLs.
+    isDeclared: timestamp === null,
     given: claim.source,
     target: claim.target.url,
     under: claim.under,

@@ -13,7 +13,7 @@ import {
 } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import { isSameHost } from "../../url.js";
-import type { StoredMention } from "../mention.js";
+import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
@@ -92,14 +92,14 @@ async function list({ received, pending }: ManageParts, url: string) {
     return pageOf((await pending.all()).map(itemOfPending).sort(newestFirst), { after, limit: size });
   }
   const page = await received.list({ state: known, limit: size, after });
-  return { mentions: page.mentions.map(itemOfStored), next: page.next };
+  return { mentions: page.mentions.map((mention) => itemOfStored(mention, known)), next: page.next };
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
   const { state } = parsed(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
-  return itemOfStored(mention);
+  return itemOfStored(mention, state);
 }
 
 async function forgetOne(parts: ManageParts, id: string): Promise<{ forgotten: number }> {
@@ -145,7 +145,7 @@ async function forget(
 ): Promise<number> {
   const waiting = (await pending.all()).filter(isPendingMeant);
   for (const mention of waiting) await pending.drop(mention);
-  return (await received.forget(isStoredMeant)).length + waiting.length;
+  return (await received.forget(isStoredMeant)) + waiting.length;
 }
 
 function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
@@ -153,9 +153,9 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
   return claims.verifyPending("all", () => now() >= end);
 }
 
-function itemOfStored(mention: StoredMention): ManagedMention {
-  const { id, state, target, under, type, author, text, published, received } = mention;
-  const version = versionOf(mention);
+function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
+  const { id, target, under, type, author, text, received } = mention;
+  const [version, published] = [versionOf(mention), publishedTime(mention)];
   return { id, version, state, source: sourceOf(mention), target, under, type, author, text, published, received };
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
-import { asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
+import { answeredEntries, asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
 import { isSameHost } from "../../url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { sourceOf } from "../reference.js";
@@ -45,15 +45,20 @@ export class ReceivedMentions {
     this.#onChange = onChange;
   }
 
-  readonly list: ListMentions = async ({ state, target, after, limit }) => {
+  readonly list: ListMentions = async ({ state, target, after, limit, withPlaces = false }) => {
     const known = await this.journal.read();
-    const inConversation = target === undefined ? null : this.#repliesOf(known).below(target);
-    const isWanted = (mention: StoredMention) =>
-      (state === undefined || mention.state === state) &&
-      (inConversation === null ||
-        mention.target === target ||
-        mention.under === target ||
-        inConversation.has(mention.id));
+    const replies = target !== undefined || withPlaces ? this.#repliesOf(known) : null;
+    const inConversation = target === undefined ? null : (replies?.below(target) ?? null);
+    const places = withPlaces ? replies?.places : undefined;
+    const isAbout = (mention: StoredMention) =>
+      inConversation === null ||
+      mention.target === target ||
+      mention.under === target ||
+      inConversation.has(mention.id);
+    const isWanted = (mention: StoredMention) => {
+      if (places?.has(mention.id)) return inConversation?.has(mention.id) ?? true;
+      return (state === undefined ? mention.state !== "removed" : mention.state === state) && isAbout(mention);
+    };
     if (after !== undefined) checkCursor(after, (id) => known.get(id));
     const page = pageOf(this.#newestFirst(known), { isWanted, after, limit });
     if (inConversation === null) return page;
@@ -78,6 +83,7 @@ export class ReceivedMentions {
     const answered = identity ?? url;
     const names = [answered, withoutQuery(answered)];
     const isOfSource = (mention: StoredMention) =>
+      mention.state !== "removed" &&
       mention.instant === instant &&
       mention.target === target &&
       (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
@@ -100,7 +106,7 @@ export class ReceivedMentions {
    */
   async moderate(id: string, state: MentionState, version: string | null): Promise<StoredMention | null> {
     const mention = (await this.journal.read()).get(id);
-    if (!mention) return null;
+    if (!mention || mention.state === "removed") return null;
     if (version !== null && version !== versionOf(mention)) {
       throw new TwtxtError("precondition-failed", "The mention has changed since it was listed. List it again.");
     }
@@ -108,11 +114,11 @@ export class ReceivedMentions {
     return { ...mention, state };
   }
 
-  /** @returns the ids of the removed mentions */
-  async forget(which: (mention: StoredMention) => boolean): Promise<string[]> {
-    const ids = [...(await this.journal.read()).values()].filter(which).map(({ id }) => id);
-    await this.#add(ids.map((id) => ({ kind: "forgotten", at: this.#at(), id })));
-    return ids;
+  /** Deletes mentions, and the places of removed ones. @returns how many mentions there were */
+  async forget(which: (mention: StoredMention) => boolean): Promise<number> {
+    const found = [...(await this.journal.read()).values()].filter(which);
+    await this.#add(found.map(({ id }) => ({ kind: "forgotten", at: this.#at(), id })));
+    return found.filter(({ state }) => state !== "removed").length;
   }
 
   async #add(events: readonly MentionEvent[]): Promise<void> {
@@ -206,16 +212,29 @@ function noCursor(): TwtxtError {
   return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
 }
 
-/** The shown replies of a site, by the pages to whose conversations they belong. */
+/**
+ * The shown replies of a site, and the places of others with shown answers, by the pages to whose conversations they
+ * belong.
+ *
+ * @see PROTOCOL 2.4, "The proof": a removed or rejected mention with answers keeps an empty place
+ */
 class ShownReplies {
   readonly #conversations: Conversations;
   readonly #ids = new Map<string, string>();
+  /** The ids of replies that are not shown and have shown answers. */
+  readonly places: ReadonlySet<string>;
 
   constructor(mentions: Iterable<StoredMention>, twts: readonly TwtLike[]) {
-    const replies = [...mentions].filter(({ state, type }) => state === "shown" && type === "reply");
+    const replies = [...mentions].filter(({ type }) => type === "reply");
     const entries = replies.map((reply) => ({ ...reply, source: sourceOf(reply), replyTo: reply.subject }));
-    this.#conversations = new Conversations(entries, twts);
     for (const entry of entries) this.#ids.set(mentionKey(entry), entry.id);
+    const shown = entries.filter(({ state }) => state === "shown");
+    const places = answeredEntries(
+      shown,
+      entries.filter(({ state }) => state !== "shown"),
+    );
+    this.places = new Set(places.map(({ id }) => id));
+    this.#conversations = new Conversations([...shown, ...places], twts);
   }
 
   /** @returns the ids of the replies below a page */

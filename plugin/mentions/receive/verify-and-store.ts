@@ -56,7 +56,8 @@ export class ClaimProcessor {
         ? await this.#store(claim, proof.mention)
         : await this.#remove(claim, proof, requester);
     // After storing. Any verdict ends the wait, including one that another request brought.
-    await this.#options.pending.drop(claim);
+    const isFinal = outcome !== "waiting" && outcome !== "no verdict";
+    if (isFinal) await this.#options.pending.drop(claim);
     if (outcome instanceof TwtxtError) throw outcome;
     return outcome;
   }
@@ -117,7 +118,8 @@ export class ClaimProcessor {
     });
   }
 
-  async #store(claim: PostedClaim, mention: ProvenMention): Promise<"stored"> {
+  /** @param replaces - the id of a mention of another target that the source no longer names */
+  async #store(claim: PostedClaim, mention: ProvenMention, replaces?: string): Promise<"stored"> {
     const { received, moderation, onStored, log } = this.#options;
     const target = claim.target.url;
     const under = mention.about ?? claim.under;
@@ -128,9 +130,10 @@ export class ClaimProcessor {
       target,
       under: under === target ? null : under,
       hold: moderation.isAllowed(mention.identity) ? "never" : others,
+      ...(replaces !== undefined && { replaces }),
     };
     // Anyone can send a mention again at any time, so a repeat must cost neither a record nor a CDN purge.
-    if (await received.journal.holds(found)) return "stored";
+    if (replaces === undefined && (await received.journal.holds(found))) return "stored";
     const at = await received.keep(found);
     onStored();
     // The mention is durable, so a failing store no longer makes this request fail.
@@ -149,7 +152,7 @@ export class ClaimProcessor {
     claim: PostedClaim,
     { code, why, isGone, identity }: Disproof,
     requester: Requester,
-  ): Promise<"removed" | TwtxtError> {
+  ): Promise<Exclude<ClaimOutcome, "stored"> | TwtxtError> {
     if (!isGone) return new TwtxtError(code, why);
     const { received, log } = this.#options;
     const { source, timestamps, target } = claim;
@@ -163,11 +166,30 @@ export class ClaimProcessor {
       const proof = await this.#verify({ ...claim, source: other.identity }, requester);
       if (proof?.outcome === "disproven" && proof.isGone) gone.push(other);
     }
-    for (const { id } of gone) {
-      await received.remove(id);
+    for (const mention of gone) {
+      const outcome = await this.#keepUnderPost(mention, claim, requester);
+      if (outcome === "waiting" || outcome === "no verdict") return outcome;
+      if (outcome === "stored") continue;
+      await received.remove(mention.id);
       log(`Removed a mention that its source no longer has: ${describeClaim(claim)}`);
     }
     return gone.length > 0 ? "removed" : new TwtxtError(code, why);
+  }
+
+  /**
+   * Keeps a mention under its post if the source no longer names the target but still the post, such as a twt that
+   * mentioned the feed and linked to the post. Such a mention was stored once, for both.
+   *
+   * @returns `removed` if the source does not name the post; otherwise as {@link process}
+   */
+  async #keepUnderPost(mention: StoredMention, claim: PostedClaim, requester: Requester): Promise<ClaimOutcome> {
+    const { under, identity, id } = mention;
+    if (under === null) return "removed";
+    const post: PostedClaim = { ...claim, source: identity, target: { url: under, kind: "page" }, under: null };
+    const proof = await this.#verify(post, requester);
+    if (proof === null) return "waiting";
+    if (proof.outcome === "unreachable") return "no verdict";
+    return proof.outcome === "proven" ? this.#store(post, proof.mention, id) : "removed";
   }
 }
 

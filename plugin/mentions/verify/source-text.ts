@@ -1,6 +1,7 @@
 // plugin/mentions/verify/source-text.ts: cleans untrusted texts, names and URLs for storage and for output in lines.
 import { later } from "../../later.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
+import { viaHost } from "../../site/via-host.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
@@ -41,10 +42,15 @@ export function quoteName(raw: string): string {
   return shortened(nameLine(raw.slice(0, READ_LIMIT)), NAME_LIMIT);
 }
 
-/** The author's name without markup, at most 80 characters; the host if nothing visible is left. */
+/**
+ * The author's name without markup, at most 80 characters; the host if nothing visible is left. With the host of the
+ * source if the author is of another one: "Bob, via brid.gy".
+ */
 export function plainName({ author, identity }: Pick<StoredMention, "author" | "identity">): string {
   const name = nameLine(author.name.replace(SYNTAX, ""));
-  return VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : new URL(identity).host;
+  const via = viaHost({ source: identity, author });
+  const shown = VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : new URL(identity).host;
+  return via === null ? shown : `${shown}, via ${via}`;
 }
 
 /** A name in one line without invisible characters. */

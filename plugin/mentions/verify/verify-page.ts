@@ -50,7 +50,8 @@ export async function verifyPage(claim: Claim, context: VerificationContext): Pr
   const { mention, declared, feed, isWhole } = await readSource(kind, whole, identity, context);
   if (mention) {
     const twt = feed === null ? null : await twtOfPage(feed, mention, claim.target, context);
-    return { outcome: "proven", mention: { ...mention, ...twt }, declared, contents: text };
+    const isDeclared = declared !== null && isSameUrl(declared, identity);
+    return { outcome: "proven", mention: { ...mention, isDeclared, ...twt }, declared, contents: text };
   }
   if (trouble) throw trouble;
   return disproven("no-such-mention", `${identity} does not link to ${claim.target.url}.`, {

@@ -170,7 +170,7 @@ bob liked https://alice.example/posts/quinces/
 https://bob.example/2.txt
 
 
-eve mentioned https://alice.example/twtxt.txt
+eve, via bob.example mentioned https://alice.example/twtxt.txt
 > buy this
 https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
 Held. To show it: npx eleventy-twtxt mentions approve cccccccc.${versionOf(held).slice(0, 8)}
@@ -542,7 +542,7 @@ describe("the webhook", () => {
       method: "POST",
       headers: { title: "2 new mentions of alice.example", click: PAGE, "content-type": "text/plain; charset=utf-8" },
     });
-    expect(notes[0]?.body.split("\n").sort()).toEqual(["bob: hello there", "eve (held): buy this"]);
+    expect(notes[0]?.body.split("\n").sort()).toEqual(["bob: hello there", "eve, via bob.example (held): buy this"]);
     expect(notes[1]?.body).toBe("bob: again");
     expect(box.mails).toEqual([]);
   });

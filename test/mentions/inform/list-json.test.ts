@@ -29,7 +29,7 @@ async function ask(query = "", init: RequestInit = {}) {
 
 const received = (text: string) =>
   (JSON.parse(text) as { mentions: { received: string }[] }).mentions.map((m) => m.received);
-const at = (second: number) => `2026-01-02T03:04:${String(second).padStart(2, "0")}.000Z`;
+const at = (second: number) => `2026-01-02T03:05:${String(second).padStart(2, "0")}.000Z`;
 
 describe("the list of mentions", () => {
   it("200: shown mentions, newest first, with their public fields", async () => {

@@ -215,7 +215,7 @@ describe("a notice", () => {
   it("keeps joiners and combining characters in names", () => {
     for (const name of ["\u0645\u06cc\u200c\u062e", "\u{1f468}\u200d\u{1f373}", "e\u0301ve"]) {
       const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
-      expect(textOf(mention).split(LS)[0]).toBe(`${name} mentioned you:`);
+      expect(textOf(mention).split(LS)[0]).toBe(`${name}, via bob.example mentioned you:`);
     }
   });
 
