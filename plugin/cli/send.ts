@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
-import { outcomeOf, type ReportedMention, sentMentions } from "../author/mentions/sent-mentions.js";
+import { askSiteState, readSentMentions, type SentMentions } from "../author/known-state.js";
+import { OUTCOME_WORDS, outcomeOf, type ReportedMention } from "../author/mentions/sent-mentions.js";
 import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, publishedSite, type Site, siteAt } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
@@ -23,10 +24,12 @@ import {
   FOLDER,
   flag,
   HOSTS_OPTION,
+  IDENTITY_OPTION,
   JSON_OPTION,
   number,
   option,
   SETTINGS_OPTION,
+  URL_OPTION,
   url,
   type ValuesOf,
 } from "./options.js";
@@ -38,12 +41,14 @@ const NAME = "send";
 const OPTIONS = {
   "dry-run": flag("lists what would be sent where, and sends nothing"),
   now: flag("also tries mentions that wait for their next attempt; that attempt stays scheduled"),
-  list: flag("lists each mention as sent, waiting or failed, and why; sends nothing"),
+  list: flag("asks your site, and lists each mention as sent, waiting, failed or withdrawn, and why; sends nothing"),
   feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
   store: option(FOLDER, "the folder that records what was sent (default: the data folder, like serve)"),
   backfill: option(number(0, 999_999), "also sends the newest N twts that the first run skipped"),
   ...JSON_OPTION,
   ...HOSTS_OPTION,
+  ...URL_OPTION,
+  ...IDENTITY_OPTION,
   ...SETTINGS_OPTION,
 };
 
@@ -51,6 +56,7 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 /** How long to wait for another run. A run that was killed blocks the next one for a shorter time. */
 const PATIENCE_MS = 45_000;
+const ALL = Number.POSITIVE_INFINITY;
 
 export const send = command({
   name: NAME,
@@ -64,8 +70,8 @@ export const send = command({
 2026-11-20T09:30:00Z  @bob  https://b.test/t  would be sent to https://b.test/ (named in the page)
 1 mention to send. Nothing was sent.`,
   async run(values, _, terminal) {
+    if (values.list) return listSent(values, terminal);
     const source = await sourceOf(values, terminal);
-    if (values.list) return listSent(source, values, terminal);
     const report = await sendMentions({ ...source, ...sendOptions(source, values, terminal) });
     printData(report, linesOf(report.mentions), values, terminal);
     for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
@@ -110,13 +116,11 @@ async function publishedIfOwn(site: Site, feed: string | undefined): Promise<Pub
 }
 
 /** On Netlify the site itself sends, and records what it sent. */
-function checkHost({ settings: { host } }: Site, { store, list, "dry-run": isDryRun }: Values): void {
+function checkHost({ settings: { host } }: Site, { store, "dry-run": isDryRun }: Values): void {
   if (host !== "netlify" || store !== undefined || isDryRun) return;
   throw misuse(
     NAME,
-    list
-      ? "your site sends on Netlify. The logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent."
-      : "on Netlify your site sends its mentions itself, and records them there. To send all of them again from here, name a folder with --store.",
+    "on Netlify your site sends its mentions itself, and records them there. To send all of them again from here, name a folder with --store.",
   );
 }
 
@@ -162,20 +166,34 @@ function progressOf({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: 
   };
 }
 
-async function listSent({ store, feedUrl }: Source, values: Values, terminal: Terminal): Promise<number> {
+/** Asks the site, unless another feed or a folder is named, and shows what this machine knows if it does not answer. */
+async function listSent(values: Values, terminal: Terminal): Promise<number> {
   if (values.now || values["dry-run"] || values.backfill !== undefined) {
     throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
   }
-  const mentions = await sentMentions(store, feedUrl);
-  printData({ mentions }, linesOf(mentions), values, terminal);
-  const sum = sumOf(mentions, [
-    ["sent", "sent"],
-    [`waiting (to try at once: ${typed("send --now")})`, "waiting"],
-    ["failed", "failed"],
-    ["without an endpoint", "no-endpoint"],
-    ["not requested", "not-asked"],
-  ]);
-  terminal.say(sum === "" ? "No mentions were sent from here yet." : `${sum}.`);
+  const isOfSite = values.feed === undefined && values.store === undefined;
+  const told = isOfSite ? await askSiteState(values, terminal, ALL) : null;
+  if (told !== null && typeof told !== "string") return showSent(told.sent, "site", values, terminal);
+  const isHere = told === null || (await siteAt(terminal, values.settings)).settings.host !== "netlify";
+  if (!isHere)
+    throw new TwtxtError("unreachable", `Only your site knows what it has sent, and it could not be asked. ${told}`);
+  const { store, feedUrl } = await sourceOf(values, terminal);
+  if (told !== null) {
+    terminal.say(`Your site could not be asked. ${told}\nThis is what this machine knows, not what your site knows:`);
+  }
+  return showSent(await readSentMentions(store, feedUrl, ALL), "machine", values, terminal);
+}
+
+function showSent(
+  { mentions, counts }: SentMentions,
+  from: "site" | "machine",
+  values: Values,
+  terminal: Terminal,
+): number {
+  printData({ from, mentions }, linesOf(mentions), values, terminal);
+  const sum = listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
+  const hint = counts.waiting && from === "machine" ? ` To try what waits at once: ${typed("send --now")}` : "";
+  terminal.say(sum === "" ? "No mentions were sent yet." : `${sum}.${hint}`);
   return 0;
 }
 

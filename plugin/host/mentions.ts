@@ -1,5 +1,5 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
-import { type Handler, type HttpRequest, readBody } from "../http/respond.js";
+import type { Handler } from "../http/respond.js";
 import { later } from "../later.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
@@ -11,12 +11,12 @@ import { deletedTwt } from "../site/conversation.js";
 import { prefixOf } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, type ServiceOptions, valueIn } from "./service-options.js";
+import { signedReader } from "./signed-reader.js";
 import { attempt, once } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
-const signatures = later(() => import("../http/signature.js"));
 
 const CACHE_TAG = "twtxt-mentions";
 
@@ -94,12 +94,4 @@ async function privateFeed({ settings, environment, log }: ServiceOptions, { lis
   const { mentionsFeed } = await feedWriter();
   const token = valueIn(environment, MENTIONS_TOKEN);
   return mentionsFeed({ list, token, nick: settings.nick, url: settings.urls.mentionsFeed, log });
-}
-
-function signedReader({ settings, authority, store, now }: ServiceOptions) {
-  return async (request: HttpRequest, maxBytes: number) => {
-    const { verifyRequest } = await signatures();
-    const allowed = new Set(settings.authors.map(({ key }) => key));
-    return (await verifyRequest(request, () => readBody(request, maxBytes), { authority, allowed, store, now })).body;
-  };
 }

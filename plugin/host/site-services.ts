@@ -11,6 +11,7 @@ import { inboxServices } from "./inbox.js";
 import { type JobParts, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
+import { siteStateHandlers } from "./site-state.js";
 import { timelineServices } from "./timeline.js";
 import { attempt } from "./work.js";
 
@@ -38,6 +39,7 @@ export function siteServices(given: ServiceOptions) {
     ...inbox.handlers,
     guest: guestDocument(options.settings.urls.inbox),
     ...blobs.handlers,
+    ...siteStateHandlers(options),
   };
   return {
     ...jobsOf(options, { mentions, timeline, inbox, blobs, notifyAuthor }),

@@ -1,7 +1,7 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "timeline" | "inbox" | "guests" | "blobs";
+export type Capability = "mentions" | "timeline" | "inbox" | "guests" | "blobs" | "site";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -45,6 +45,7 @@ export const PATHS = {
   mentionsJson: "/mentions.json",
   mentionsFeed: "/mentions.txt",
   mentionsApi: "/api/v1/mentions",
+  siteApi: "/api/v1/site",
   timelineJson: "/timeline.json",
   guests: "/.well-known/msg",
   blobs: "/api/v1/blob",
@@ -69,7 +70,8 @@ export type EndpointFunction =
   | "timeline"
   | "inbox"
   | "guest"
-  | "blob";
+  | "blob"
+  | "site";
 
 const READING = ["GET", "HEAD", "OPTIONS"];
 const NO_STORE = "no-store";
@@ -84,6 +86,8 @@ const api = {
 } as const;
 const inbox = { capability: "inbox", base: "inbox", cache: PRIVATE, rateLimit: "inbox", netlify: "inbox" } as const;
 const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIVATE, netlify: "blob" } as const;
+
+const site = { capability: "site", base: "siteApi", access: "signed", cache: PRIVATE, netlify: "site" } as const;
 
 /** The first route that matches a path answers. */
 export const ROUTES = {
@@ -120,6 +124,8 @@ export const ROUTES = {
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
   importMentions: { ...api, below: "/import", methods: ["POST"] },
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
+  siteState: { ...site, below: "", methods: ["GET"] },
+  sentMentions: { ...site, below: "/sent", methods: ["GET"] },
   timelineJson: {
     capability: "timeline",
     base: "timelineJson",
@@ -169,6 +175,8 @@ export interface RoutedSite {
   /** Absolute, with the path prefix. */
   urls: Bases;
   isReceiver: boolean;
+  /** Those who may sign requests. */
+  authors: readonly object[];
   timeline: object | null;
   inbox: { guests: object | null } | null;
   blobs: object | null;
@@ -179,13 +187,14 @@ export interface RoutedSite {
  *   Other paths below a base have the last route there without params: its handler answers 404.
  */
 export function routesOf(site: RoutedSite): (path: string) => RouteMatch | null {
-  const { urls, isReceiver, timeline, inbox, blobs } = site;
+  const { urls, isReceiver, authors, timeline, inbox, blobs } = site;
   const isOn = {
     mentions: isReceiver,
     timeline: timeline !== null,
     inbox: inbox !== null,
     guests: inbox !== null && inbox.guests !== null,
     blobs: blobs !== null,
+    site: authors.length > 0,
   };
   const routes = Object.entries<Route>(ROUTES)
     .filter(([, { capability }]) => capability === null || isOn[capability])

@@ -17,7 +17,7 @@ export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 export const PREVIEW_FOLDER = "_preview";
 
 /** Version of both files. Readers refuse other versions. */
-export const SETTINGS_VERSION = 7;
+export const SETTINGS_VERSION = 8;
 
 const TIMESTAMP = v.pipe(
   v.string(),
@@ -51,6 +51,7 @@ const HOST_SETTINGS = v.object({
     mentionsJson: v.string(),
     mentionsFeed: v.string(),
     mentionsApi: v.string(),
+    siteApi: v.string(),
     timelineJson: v.string(),
     inbox: v.string(),
     guests: v.string(),

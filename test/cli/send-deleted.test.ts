@@ -45,6 +45,22 @@ it("the deletion of a post is sent to the mentioned feeds, once, with retries; -
   expect(await send("--now")).toContain(`sent to ${bob.endpoint} (named in the feed), as deleted\n`);
   expect(await send("--now")).toContain("Nothing to send.");
   expect(given(bob)).toEqual(Array(3).fill(given(bob)[0]));
+  const listed = await send("--list");
+  expect(listed).toMatch(/ removed, told \d{4}-\d\d-\d\dT\d\d:\d\dZ at http:\S+webmention\S*$/m);
+  expect(listed).toContain("1 withdrawn.");
+});
+
+it("a deleted mention that is told again is listed once, as sent", async () => {
+  const bob = await neighbour();
+  const { build, send } = await alicesSite(`Hello ${bob.mention}`, [bob]);
+  await send();
+  await build({ twt: "deleted" });
+  await send();
+  await build({ twt: undefined });
+  expect(await send()).toContain("1 sent.");
+  const listed = await send("--list");
+  expect(listed).toContain("1 sent.");
+  expect(listed).not.toContain("withdrawn");
 });
 
 it("the deletion of a post is sent to the linked pages, once", async () => {

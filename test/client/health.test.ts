@@ -1,11 +1,15 @@
-import { utimesSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { healthRoom } from "../../plugin/client/health/health-room.js";
+import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { formatKey } from "../../plugin/keys/key.js";
+import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { checkedSite, sourceFolder } from "../cli/checked-site.js";
-import { ALICES_DATA, dataEnvironment } from "../cli/helpers.js";
-import { site } from "../cli/server.js";
+import { command, dataEnvironment } from "../cli/helpers.js";
+import { environmentOf, KEY_FILE } from "../cli/machine.js";
+import { freePort, serve, site } from "../cli/server.js";
 import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
@@ -15,6 +19,11 @@ import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
+
+function authorOf(seed: Uint8Array) {
+  const key = formatKey(secretKeyOf(seed).publicKey);
+  return { user: "alice", address: "alice@alice.example", key, endpoint: null };
+}
 
 async function pageOfCheck(visitor: Visitor): Promise<string> {
   await visitor.submit("/health");
@@ -31,6 +40,32 @@ function clientOf(site: Awaited<ReturnType<typeof checkedSite>>) {
   return startedClient({ rooms: [healthRoom], folder, environment: dataEnvironment(folder), hosts: [site.host] });
 }
 
+/** A site that has sent a mention and withdrawn it, and runs on a server with a store of its own. */
+async function servedElsewhere() {
+  const bob = await neighbour();
+  const seed = new Uint8Array(32).fill(3);
+  const blog = site({ authors: [authorOf(seed)] });
+  const server = { ...dataEnvironment(blog.folder), XDG_DATA_HOME: join(blog.folder, "server") };
+  const home = await world([bob], {
+    store: new FileStore(join(blog.folder, "server/eleventy-twtxt/sites/alice.example/store")),
+  });
+  home.alice.twts = { "2026-11-20T08:00:00Z": bob.mention };
+  await home.send();
+  home.alice.twts = {};
+  home.clock.time += 3600_000;
+  await home.send();
+  const settings = { ...settingsOf({}), authors: [authorOf(seed)], feedUrl: home.alice.feedUrl };
+  for (const [path, content] of Object.entries(hostFile({ settings, pages: PAGES }))) blog.write(path, content);
+  blog.write("package.json", '{ "version": "2.3.4" }');
+  blog.write("node_modules/@11ty/eleventy/package.json", '{ "version": "3.1.2" }');
+  blog.write(KEY_FILE, formatIdentity(seed, { address: "alice@alice.example", created: null }));
+  chmodSync(join(blog.folder, KEY_FILE), 0o600);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const running = await serve(blog, ["--port", String(port), "--url", url], server);
+  return { blog, url, running };
+}
+
 describe("the room of health", () => {
   it("checks the site as doctor does, only on request, and shows what to do", async () => {
     const site = await checkedSite({
@@ -44,13 +79,13 @@ describe("the room of health", () => {
     const before = shownText((await visitor.get("/health")).text);
     expect(before).toContain("Not checked since the client was started.");
     expect(before).toMatch(
-      /Last build on this machine .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./,
+      /On this machine Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .*Node\.js 2\d\./,
     );
     expect(site.requests).toEqual([]);
 
     const page = await pageOfCheck(visitor);
     expect(page).toMatch(
-      /1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Sent since .* Data and versions .* \d+ checks passed /,
+      /1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Sent mentions .* On this machine .* \d+ checks passed /,
     );
     expect(page.slice(page.indexOf("checks passed"))).toContain(`${site.feedUrl} is a feed with 2 twts`);
   });
@@ -85,35 +120,36 @@ describe("the room of health", () => {
     );
   });
 
-  it("shows versions, and the mentions sent before and since the last build", async () => {
-    const bob = await neighbour();
-    const blog = site();
-    const store = new FileStore(join(blog.folder, ALICES_DATA));
-    const home = await world([bob], { store });
-    home.alice.twts = { "2026-11-20T08:00:00Z": bob.mention };
-    await home.send();
-    const settings = { ...settingsOf({}), feedUrl: home.alice.feedUrl };
-    for (const [path, content] of Object.entries(hostFile({ settings, pages: PAGES }))) blog.write(path, content);
-    blog.write("package.json", '{ "version": "2.3.4" }');
-    blog.write("node_modules/@11ty/eleventy/package.json", '{ "version": "3.1.2" }');
-    const shown = async (built: string) => {
-      utimesSync(join(blog.folder, ".eleventy-twtxt/host.json"), new Date(built), new Date(built));
+  it("asks the site what it has sent, stores and runs, and names what only this machine knows", async () => {
+    const { blog, url, running } = await servedElsewhere();
+    const shown = async () => {
       const client = await startedClient({
-        rooms: [healthRoom],
-        folder: blog.folder,
-        environment: dataEnvironment(blog.folder),
+        ...{ rooms: [healthRoom], folder: blog.folder, url },
+        environment: environmentOf(blog.folder),
       });
       return shownText((await (await visitorOf(client, "/health")).get("/health")).text);
     };
-    expect(await shown("2026-11-19T00:00:00Z")).toMatch(
-      /Sent since the last build on this machine 1 sent\. @bob \S+ sent 20 Nov 2026, \d\d:00 to \S+ Data and versions/,
+    const told = await shown();
+    expect(told).toMatch(
+      /Sent mentions 1 withdrawn\. @bob \S+ removed, told 20 Nov 2026, \d\d:00 at \S+ At alice\.example Messages none Files none Stored values \d+ eleventy-plugin-twtxt \d\S+ Node\.js 2\d\S+ On this machine Last build .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
     );
-    expect(await shown("2026-11-21T00:00:00Z")).toMatch(
-      /Sent since the last build on this machine Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site, in package\.json 2\.3\.4/,
+    expect(told).not.toContain("could not be asked");
+
+    const listed = await command(blog.folder, ["send", "--list", "--url", url]);
+    expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("removed, told 2026-11-20T") });
+    expect(listed.stderr).toBe("1 withdrawn.\n");
+
+    await running.end();
+    expect(await shown()).toMatch(
+      /alice\.example could not be asked\. \S+ could not be reached: ECONNREFUSED\. .* This is what this machine knows, not what the site knows\. Nothing was sent\. .* Data 0 bytes in /,
+    );
+    const alone = await command(blog.folder, ["send", "--list", "--url", url]);
+    expect(alone.stderr).toMatch(
+      /^Your site could not be asked\. .*ECONNREFUSED.*\nThis is what this machine knows, not what your site knows:\nNo mentions were sent yet\.\n$/,
     );
   });
 
-  it("shows where to find the data of a site on Netlify", async () => {
+  it("says that only the site knows, if a site on Netlify cannot be asked", async () => {
     const blog = site({ host: "netlify" });
     const client = await startedClient({
       rooms: [healthRoom],
@@ -121,8 +157,8 @@ describe("the room of health", () => {
       environment: dataEnvironment(blog.folder),
     });
     const page = shownText((await (await visitorOf(client, "/health")).get("/health")).text);
-    expect(page).toMatch(/the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent\./);
-    expect(page).toMatch(/Data in Netlify Blobs, .* eleventy-plugin-twtxt \S+ Node\.js \S+ /);
+    expect(page).toMatch(/alice\.example could not be asked\. .* Only the site knows what it has sent\. /);
+    expect(page).not.toMatch(/ Data /);
   });
 
   it("shows that the network is down, and what to do", async () => {
@@ -152,6 +188,18 @@ describeInChromium("the room of health, in a browser", () => {
     await expectFits(tab, "health");
     await tab.getByText("checks passed").click();
     await expectFits(tab, "health-passed");
+  });
+
+  it("shows what the site tells, at all widths", async () => {
+    const { blog, url } = await servedElsewhere();
+    const client = await startedClient({
+      ...{ rooms: [healthRoom], folder: blog.folder, url },
+      environment: environmentOf(blog.folder),
+    });
+    const tab = await openTab();
+    await tab.goto(client.link);
+    await tab.getByText("removed, told").waitFor();
+    await expectFits(tab, "health-told");
   });
 
   it("shows that the client has ended, and how to continue", async () => {

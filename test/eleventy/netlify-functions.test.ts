@@ -17,6 +17,7 @@ const MODULES: Record<string, string> = {
   "mentions-api": "mentions",
   inbox: "inbox",
   guest: "guests",
+  site: "site",
   "deploy-succeeded": "jobs",
   scheduled: "jobs",
 };
@@ -70,6 +71,7 @@ describe("the functions that a build for Netlify writes", () => {
       "twtxt-mentions-json.mjs",
       "twtxt-pages.json",
       "twtxt-scheduled.mjs",
+      "twtxt-site.mjs",
     ]);
   });
 
@@ -109,7 +111,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("contain the public settings but no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 7,
+      version: 8,
       timeline: null,
       host: "netlify",
       output: "./_site/",
@@ -128,6 +130,7 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsFeed: "https://alice.example/mentions.txt",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
+        siteApi: "https://alice.example/api/v1/site",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",

@@ -60,7 +60,7 @@ describe("the files that a build writes in addition to pages", () => {
 
   it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 7,
+      version: 8,
       timeline: null,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
@@ -85,6 +85,7 @@ describe("the files that a build writes in addition to pages", () => {
         mentionsFeed: "https://alice.example/mentions.txt",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
+        siteApi: "https://alice.example/api/v1/site",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",
         blobs: "https://alice.example/api/v1/blob",

@@ -10,7 +10,11 @@ import { type Bases, basesOf } from "../../plugin/site/routes.js";
 export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, others: Partial<Bases> = {}) {
   const bases = Object.entries(basesOf({ webmention: "/webmention", inbox: "/inbox" }));
   const urls = { ...(Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases), ...others };
-  const find = endpointsOf({ urls, isReceiver: true, timeline: {}, inbox: { guests: {} }, blobs: {} }, handlers, log);
+  const find = endpointsOf(
+    { urls, isReceiver: true, authors: [{}], timeline: {}, inbox: { guests: {} }, blobs: {} },
+    handlers,
+    log,
+  );
   return async (request: HttpRequest, address = "192.0.2.1"): Promise<Response> =>
     find(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
 }

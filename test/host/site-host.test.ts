@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { SiteHost } from "../../plugin/host/site-host.js";
-import { MentionLedger } from "../../plugin/mentions/send/ledger.js";
+import { LedgerList } from "../../plugin/mentions/send/ledger-list.js";
 import { writeJson } from "../../plugin/store/json.js";
 import { strayed } from "../helpers/loopback.js";
 import { PAGES, receiver, settingsOf } from "../helpers/receiver.js";
@@ -41,13 +41,13 @@ function served(home: Alice, bob: Neighbour) {
     log: (line) => void log.push(line),
   });
   running.push(host);
-  const ledger = new MentionLedger({ store, feedUrl: home.feedUrl, sleep: async () => {} });
+  const ledger = new LedgerList(store, home.feedUrl);
   return {
     host,
     store,
     clock,
     log,
-    list: () => ledger.list(),
+    list: async () => (await ledger.page({ after: null, limit: 100 })).mentions,
     /** Waits for the end of the Nth job. */
     async pauseAfter(work: number): Promise<number | null | undefined> {
       await vi.waitUntil(() => pauses.length >= work, 60_000);
@@ -73,7 +73,9 @@ describe("a mention that failed once", () => {
     const pause = (await pauseAfter(1)) ?? 0;
     expect(pause).toBeGreaterThan(5 * MINUTE);
     expect(pause).toBeLessThan(15 * MINUTE);
-    expect(await list()).toMatchObject([{ outcome: "waiting", why: "it answers 500", next: clock.time + pause }]);
+    expect(await list()).toMatchObject([
+      { outcome: "waiting", why: "it answers 500", next: new Date(clock.time + pause).toISOString() },
+    ]);
 
     await pass(pause - MINUTE);
     expect(bob.posts).toHaveLength(1);

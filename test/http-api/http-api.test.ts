@@ -17,8 +17,17 @@ import { MENTION_ROWS } from "./mention-rows.js";
 import { MESSAGE_ROWS } from "./message-rows.js";
 import { outcomeOf, type Row } from "./rows.js";
 import { commonRows } from "./rows-of-all.js";
+import { SITE_ROWS } from "./site-rows.js";
 
-const ROWS = [...HEALTH_ROWS, ...MENTION_ROWS, ...MESSAGE_ROWS, ...BLOB_ROWS, ...FILE_ROWS, ...commonRows()];
+const ROWS = [
+  ...HEALTH_ROWS,
+  ...MENTION_ROWS,
+  ...MESSAGE_ROWS,
+  ...BLOB_ROWS,
+  ...SITE_ROWS,
+  ...FILE_ROWS,
+  ...commonRows(),
+];
 /** Details of store errors, which responses must not contain. */
 const INTERNAL_DETAILS = /192\.0\.2\.7|Segment 7/;
 const PATHS = Object.keys(paths);

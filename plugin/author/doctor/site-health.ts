@@ -1,12 +1,14 @@
-// plugin/author/doctor/site-health.ts: the state of the author's site, as far as this machine knows it: versions, data, and what was sent.
+// plugin/author/doctor/site-health.ts: the state of the author's site: versions, data, and what was sent.
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { SiteSettings } from "../../site/site.js";
+import type { SiteState } from "../../site/site-state.js";
 import { ifThere } from "../files.js";
 import { version } from "../invocation.js";
-import type { AuthorChoice, Machine } from "../machine.js";
-import { type ReportedMention, sentMentions } from "../mentions/sent-mentions.js";
+import { askSiteState, readSentMentions, type SentMentions } from "../known-state.js";
+import type { Machine } from "../machine.js";
+import type { SiteApiChoice } from "../own-site.js";
 import { publishedSite, type Site, siteAt } from "../site.js";
 import { siteStore } from "../site-store.js";
 
@@ -17,8 +19,14 @@ export interface SiteHealth {
   host: SiteSettings["host"];
   /** The last production build. */
   built: Date;
-  /** The data of the site; `null` where only the host can access them. */
+  /** The state that the site itself tells; `null` if it was not asked or did not answer. */
+  told: SiteState | null;
+  /** Why the site could not be asked, a sentence; `null` if it answered, or is on a static host. */
+  fault: string | null;
+  /** The data on this machine; `null` if the site told its own, or where only the host can access them. */
   data: SiteData | null;
+  /** By the site, or by the data on this machine; `null` if neither is known. */
+  sent: SentMentions | null;
 }
 
 interface SiteData {
@@ -26,26 +34,31 @@ interface SiteData {
   place: string;
   /** `null` for a bucket. */
   bytes: number | null;
-  sent: ReportedMention[];
 }
 
-/** @throws TwtxtError `no-settings`; `store-failed` */
-export async function siteHealth({ settings }: Pick<AuthorChoice, "settings">, machine: Machine): Promise<SiteHealth> {
-  const site = await siteAt(machine, settings);
+/**
+ * Asks the site, or reads the data on this machine if it does not answer.
+ *
+ * @param most - how many sent mentions to read
+ * @throws TwtxtError `no-settings`; `store-failed`
+ */
+export async function siteHealth(choice: SiteApiChoice, machine: Machine, most: number): Promise<SiteHealth> {
+  const site = await siteAt(machine, choice.settings);
   const { url, host, feedUrl } = (await publishedSite(site)).settings;
-  return {
+  const facts = {
     versions: { plugin: version(), node: process.versions.node, ...(await versionsOf(site)) },
     ...{ url, host },
     built: (await lstat(site.host.file)).mtime,
-    data: host === "netlify" ? null : await dataOf(site, feedUrl, machine),
   };
-}
-
-async function dataOf(site: Site, feedUrl: string, machine: Machine): Promise<SiteData> {
-  const request = { command: "client", store: undefined };
-  const { store, folder, place } = await siteStore(site, request, machine);
+  const told = await askSiteState(choice, machine, most);
+  if (told !== null && typeof told !== "string") {
+    return { ...facts, told: told.state, fault: null, data: null, sent: told.sent };
+  }
+  const unasked = { ...facts, told: null, fault: told };
+  if (host === "netlify") return { ...unasked, data: null, sent: null };
+  const { store, folder, place } = await siteStore(site, { command: "client", store: undefined }, machine);
   const bytes = folder === null ? null : await sizeOf(folder);
-  return { place, bytes, sent: await sentMentions(store, feedUrl) };
+  return { ...unasked, data: { place, bytes }, sent: await readSentMentions(store, feedUrl, most) };
 }
 
 async function versionsOf({ file }: Site): Promise<Pick<SiteHealth["versions"], "eleventy" | "site">> {

@@ -1,25 +1,25 @@
-// plugin/author/mentions/sent-mentions.ts: the results of the mentions that the author's site sent, and of those that wait.
-import { setTimeout } from "node:timers/promises";
-import { MentionLedger } from "../../mentions/send/ledger.js";
+// plugin/author/mentions/sent-mentions.ts: the results of the mentions that the author's site sent, in words.
 import type { LedgerEntry } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
-import type { Store } from "../../store/store.js";
 import { counted } from "../amounts.js";
 
-/** The mentions that the ledger of a feed records. */
-export async function sentMentions(store: Store, feedUrl: string) {
-  return (await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list()).map(withDates);
-}
-
-function withDates({ at, next, ...mention }: LedgerEntry) {
-  const dateOf = (time: number | null) => (time === null ? null : new Date(time).toISOString());
-  return { ...mention, at: dateOf(at), next: dateOf(next) };
-}
-
 /** A mention of a run, or of the ledger, with the time and the number of attempts. */
-export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status"> &
-  Partial<Pick<MentionReport, "kind" | "method">> &
-  Partial<Pick<ReturnType<typeof withDates>, "at" | "attempts">>;
+export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status" | "outcome"> &
+  Partial<Pick<MentionReport, "method">> &
+  Partial<Pick<LedgerEntry, "at" | "attempts">> & {
+    kind?: MentionReport["kind"] | undefined;
+    outcome: MentionReport["outcome"] | LedgerEntry["outcome"];
+  };
+
+/** The outcomes in the order of a summary, with their words after a number. */
+export const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])[] = [
+  ["sent", "sent"],
+  ["waiting", "waiting"],
+  ["failed", "failed"],
+  ["withdrawn", "withdrawn"],
+  ["no-endpoint", "without an endpoint"],
+  ["not-asked", "not requested"],
+];
 
 const PLACES: Readonly<Record<NonNullable<MentionReport["method"]>, string>> = {
   "feed field": "named in the feed",
@@ -48,6 +48,8 @@ export function outcomeOf(mention: ReportedMention, dateText: (date: string) => 
     case "sent":
     case "would be sent":
       return `${outcome}${date} to ${place}${change}`;
+    case "withdrawn":
+      return `removed, told${date}${where}`;
     case "failed":
       return `failed${date}${where}: ${why}`;
     case "retry":

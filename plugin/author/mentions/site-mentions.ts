@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { mentionPages } from "../../http/read-mention-list.js";
-import { type SiteRequest, siteApi } from "../../http/site-api.js";
+import type { SiteRequest } from "../../http/site-api.js";
 import type { MentionState } from "../../mentions/mention.js";
 import {
   Forgotten,
@@ -15,11 +15,9 @@ import {
 import type { PublicMention } from "../../site/mention-list.js";
 import type { HostSettings } from "../../site/site.js";
 import { loopbackHostOf } from "../../url.js";
-import { ownIdentity, siteWithoutKey } from "../author.js";
-import { typed } from "../invocation.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { networkOf, ownUrl } from "../network.js";
-import { publishedSite, siteAt } from "../site.js";
+import { openSiteApi, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
 
@@ -53,18 +51,8 @@ export class SiteMentions {
    * @throws TwtxtError `no-settings`, also if the site receives no mentions; `no-identity` or `bad-identity` without the
    *   key of one of its authors
    */
-  static async open(
-    { url, settings, identity: file }: Pick<OwnSiteChoice, "url" | "settings" | "identity">,
-    machine: Machine,
-    ending?: AbortSignal,
-  ): Promise<SiteMentions> {
-    const here = await siteAt(machine, settings);
-    const { settings: site } = await publishedSite(here);
-    checkReceiver(site);
-    if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
-    const signer = await ownIdentity(machine, { authors: site.authors, file });
-    const root = ownUrl(site.urls.mentionsApi, { url });
-    const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
+  static async open(choice: SiteApiChoice, machine: Machine, ending?: AbortSignal): Promise<SiteMentions> {
+    const { root, ask } = await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver });
     return new SiteMentions(async (schema, method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
       const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
@@ -157,14 +145,6 @@ function checkReceiver({ isReceiver, endpoint }: HostSettings): void {
       ? "The option mentions: false turns mentions off. Remove it"
       : `Your mentions are received at ${endpoint}, so read them there. To receive them at your site, remove the option "webmention"`;
   throw new TwtxtError("no-settings", `${what}, build and deploy.`);
-}
-
-/** Advice if the site does not answer: it may be built on another machine, for another host. */
-function missingOn({ host, hasEndpoints }: HostSettings) {
-  if (hasEndpoints) return {};
-  const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
-  const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
-  return { missing };
 }
 
 /** Three requests. */

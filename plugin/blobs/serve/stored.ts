@@ -266,7 +266,8 @@ function parseContents(contents: string): ContentsName | null {
   return { contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) };
 }
 
-function countedContents(contents: string): CountedKey | null {
+/** What limits count of the key of contents. @returns `null` for another key */
+export function countedContents(contents: string): CountedKey | null {
   const name = parseContents(contents);
   return name && { group: name.place, size: name.size };
 }

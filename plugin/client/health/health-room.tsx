@@ -6,8 +6,10 @@ import type { Finding } from "../../author/doctor/check.js";
 import { checksOf } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
-import { outcomeOf, type ReportedMention } from "../../author/mentions/sent-mentions.js";
+import { OUTCOME_WORDS, outcomeOf } from "../../author/mentions/sent-mentions.js";
 import { TwtxtError } from "../../errors.js";
+import type { LedgerCounts } from "../../mentions/send/ledger-records.js";
+import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import { Form } from "../form.js";
@@ -22,7 +24,7 @@ export const healthRoom: CreateRoom = (context) => {
   const checkup = new BackgroundRun<Finding>(context);
   const routes = new Hono<ClientEnv>();
   routes.get("/", async (c) => {
-    const health = await siteHealth(context.choice, context.machine);
+    const health = await siteHealth(context.choice, context.machine, MAX_SENT);
     return c.render(<HealthPage health={health} checkup={checkup} />, { title: "Health" });
   });
   routes.post("/", (c) =>
@@ -54,14 +56,16 @@ const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = 
     <div id="findings" data-live>
       <Findings checkup={checkup} />
     </div>
-    <h2>Sent since the last build on this machine</h2>
+    <h2>Sent mentions</h2>
     <div id="sent" data-live>
+      <Source health={health} />
       <Sent health={health} />
     </div>
-    <h2>Data and versions</h2>
+    {health.told !== null && <ToldFacts url={health.url} told={health.told} />}
+    <h2>On this machine</h2>
     <dl class="facts">
-      <Fact name="Last build on this machine" value={DATES.format(health.built)} />
-      <Fact name="Data" value={dataText(health)} />
+      <Fact name="Last build" value={DATES.format(health.built)} />
+      {health.data !== null && <Fact name="Data" value={dataText(health.data)} />}
       <Fact name="eleventy-plugin-twtxt" value={health.versions.plugin} />
       {health.versions.eleventy !== null && <Fact name="Eleventy" value={health.versions.eleventy} />}
       <Fact name="Node.js" value={health.versions.node} />
@@ -80,9 +84,26 @@ const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
   </div>
 );
 
-function dataText({ data }: SiteHealth): string {
-  if (data === null) return "in Netlify Blobs, which only the site itself can access";
-  return data.bytes === null ? `in ${data.place}` : `${sizeText(data.bytes)} in ${data.place}`;
+/** What the site tells about itself. */
+const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
+  <>
+    <h2>At {new URL(url).host}</h2>
+    <dl class="facts">
+      <Fact name="Messages" value={amountText(told.messages)} />
+      <Fact name="Files" value={amountText(told.blobs)} />
+      <Fact name="Stored values" value={String(told.values)} />
+      <Fact name="eleventy-plugin-twtxt" value={told.version} />
+      <Fact name="Node.js" value={told.node} />
+    </dl>
+  </>
+);
+
+function amountText({ count, bytes }: SiteState["messages"]): string {
+  return count === 0 ? "none" : `${count}, ${sizeText(bytes)}`;
+}
+
+function dataText({ bytes, place }: NonNullable<SiteHealth["data"]>): string {
+  return bytes === null ? `in ${place}` : `${sizeText(bytes)} in ${place}`;
 }
 
 const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
@@ -141,60 +162,48 @@ const FindingList: FC<{ findings: readonly Finding[] }> = ({ findings }) => (
   </ul>
 );
 
-/** Why nothing was sent, or nothing is known about it, by the site's host. */
+/** Says that the site could not be asked, and what is shown instead. */
+const Source: FC<{ health: SiteHealth }> = ({ health: { url, fault, sent } }) => {
+  if (fault === null) return null;
+  const { host } = new URL(url);
+  const instead =
+    sent === null
+      ? "Only the site knows what it has sent."
+      : "This is what this machine knows, not what the site knows.";
+  return (
+    <p class="muted">
+      <Sentence text={`${host} could not be asked. ${fault} ${instead}`} />
+    </p>
+  );
+};
+
+/** Why nothing was sent, by the site's host. */
 const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
-  netlify:
-    "Your site sends on Netlify, after each deploy. At app.netlify.com, the logs of its functions `twtxt-deploy-succeeded` and `twtxt-scheduled` show what was sent.",
+  netlify: "Nothing was sent. Your site sends the mentions of new posts after each deploy.",
   node: `Nothing was sent. While \`${typed("serve")}\` is running, it sends the mentions of each new build.`,
   static: `Nothing was sent. After each deploy, type \`${typed("send")}\`.`,
 };
 
-const Sent: FC<{ health: SiteHealth }> = ({ health: { data, built, host } }) => {
-  const all = data?.sent ?? [];
-  const isNew = ({ at }: ReportedMention) => at == null || Date.parse(at) >= built.getTime();
-  const recent = all.filter(isNew);
-  const earlier = all.filter((mention) => !isNew(mention));
+const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
+  if (sent === null) return null;
+  const sum = sumOf(sent.counts);
   return (
     <>
-      <p class="muted">{recent.length === 0 ? <Sentence text={UNSENT[host]} /> : `${sumOf(recent)}.`}</p>
-      <SentList mentions={recent} />
-      {earlier.length > 0 && (
-        <details id="sent-earlier">
-          <summary>Before: {sumOf(earlier)}</summary>
-          <SentList mentions={earlier} />
-        </details>
-      )}
+      <p class="muted">{sum === "" ? <Sentence text={UNSENT[host]} /> : `${sum}.`}</p>
+      <ul class="items findings">
+        {sent.mentions.map((mention) => (
+          <li data-item tabindex={-1}>
+            <p class="by">
+              {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
+            </p>
+            <p class="muted">{outcomeOf(mention, (time) => DATES.format(new Date(time)))}</p>
+          </li>
+        ))}
+      </ul>
     </>
   );
 };
 
-function sumOf(mentions: readonly ReportedMention[]): string {
-  const done = mentions.filter(isSent).length;
-  const waiting = mentions.filter(({ outcome }) => outcome === "waiting").length;
-  return listed([
-    [done, "sent"],
-    [waiting, "waiting"],
-    [mentions.length - done - waiting, "not sent"],
-  ]);
+function sumOf(counts: LedgerCounts): string {
+  return listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
 }
-
-function isSent({ outcome }: ReportedMention): boolean {
-  return outcome === "sent";
-}
-
-/** The newest mentions. Those that wait or failed come first. */
-const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) => (
-  <ul class="items findings">
-    {mentions
-      .toSorted((a, b) => Number(isSent(a)) - Number(isSent(b)) || (a.timestamp < b.timestamp ? 1 : -1))
-      .slice(0, MAX_SENT)
-      .map((mention) => (
-        <li data-item tabindex={-1}>
-          <p class="by">
-            {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
-          </p>
-          <p class="muted">{outcomeOf(mention, (time) => DATES.format(new Date(time)))}</p>
-        </li>
-      ))}
-  </ul>
-);

@@ -45,6 +45,7 @@ export function functionsOf(settings: Settings, urls: SiteUrls): NetlifyFunction
     inbox: urls.hasInbox(),
     guests: urls.hasGuests(),
     blobs: urls.hasBlobs(),
+    site: urls.hasFunctions() && settings.authors.length > 0,
   };
   const jobs = { module: "jobs", paths: [] } as const;
   return [

@@ -2,15 +2,8 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import {
-  type Handler,
-  type HttpRequest,
-  json,
-  methodNotAllowed,
-  parseLimit,
-  parseParameters,
-  type RequestContext,
-} from "../../http/respond.js";
+import { type Handler, type HttpRequest, json, parseLimit, parseParameters } from "../../http/respond.js";
+import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { ROUTES } from "../../site/routes.js";
 import { isSameHost } from "../../url.js";
 import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
@@ -24,8 +17,6 @@ import { newestFirst, pageOf, type ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
 import type { ClaimProcessor } from "./verify-and-store.js";
 
-/** Methods that require a signature, even on routes that do not allow them. */
-const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
 /** Time limit of `verify`; the platform ends a function after 60 s. */
@@ -47,15 +38,10 @@ export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler
   const signed = (
     route: ManagedRoute,
     work: (request: HttpRequest, body: Uint8Array, id: string) => Promise<unknown>,
-  ) => {
-    const methods: readonly string[] = ROUTES[route].methods;
-    return async (request: HttpRequest, { params }: RequestContext) => {
-      if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);
-      const body = await parts.readSigned(request, BODY_LIMIT);
-      if (!methods.includes(request.method)) return methodNotAllowed(methods);
-      return json(await work(request, body, params.rest ?? ""));
-    };
-  };
+  ) =>
+    signedRoute(ROUTES[route], { readSigned: parts.readSigned, maxBytes: BODY_LIMIT }, async (request, body, params) =>
+      json(await work(request, body, params.rest ?? "")),
+    );
   return {
     mentions: signed("mentions", ({ method, url }) => (method === "GET" ? list(parts, url) : forgetSource(parts, url))),
     verifyMentions: signed("verifyMentions", () => verify(parts)),
@@ -69,12 +55,7 @@ export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler
 }
 
 interface ManageParts {
-  /**
-   * Reads the body of a request signed by the author.
-   *
-   * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
-   */
-  readSigned(request: HttpRequest, maxBytes: number): Promise<Uint8Array>;
+  readSigned: ReadSigned;
   received: ReceivedMentions;
   pending: PendingMentions;
   siteIndex: SiteIndex;

@@ -3,8 +3,10 @@ import * as v from "valibot";
 import { StoredUrl } from "../mention.js";
 import { LiveMention } from "./live-feed.js";
 
+const ENDINGS = ["sent", "failed", "not-asked", "no-endpoint"] as const;
+
 /** `not-asked`: the guard refused the address. */
-export type FinalOutcome = "sent" | "failed" | "not-asked" | "no-endpoint";
+export type FinalOutcome = (typeof ENDINGS)[number];
 
 const orNull = v.nullable(v.string());
 
@@ -82,13 +84,34 @@ export const GONE_TEXT = "gone";
 /** Stands for the text of a link, because a link is not sent again when its post changes. */
 export const LINK_TEXT = "0".repeat(16);
 
-/** An entry of the ledger for its author. Times are milliseconds since 1970. */
-export interface LedgerEntry
-  extends Pick<FinishedRecord, "timestamp" | "nick" | "target" | "isLink" | "endpoint" | "status" | "why"> {
-  outcome: FinalOutcome | "waiting";
+/** How a mention ended, for its author. `withdrawn`: it is gone, and its receiver was told. */
+export const OUTCOMES = [...ENDINGS, "waiting", "withdrawn"] as const;
+
+const { timestamp, nick, target, isLink, endpoint, status, why } = FinishedRecord.entries;
+const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
+
+/** An entry of the ledger for its author. Times are `YYYY-MM-DDThh:mm:ss.sssZ`. */
+export const LedgerEntry = v.object({
+  ...{ timestamp, nick, target, isLink, endpoint, status, why },
+  /** `gone` for a mention that was removed, whether or not its receiver could be told. */
+  kind: v.optional(v.literal("gone")),
+  outcome: v.picklist(OUTCOMES),
   /** When it was finished; `null` while it waits. */
-  at: number | null;
+  at: time,
   /** Number of attempts and time of the next; `null` once finished. */
-  attempts: number | null;
-  next: number | null;
-}
+  attempts: v.nullable(v.number()),
+  next: time,
+});
+export type LedgerEntry = v.InferOutput<typeof LedgerEntry>;
+
+/** A page of the ledger. */
+export const LedgerPage = v.object({
+  mentions: v.array(LedgerEntry),
+  /** The `after` of the next page; `null` on the last one. */
+  next: v.nullable(v.string()),
+});
+export type LedgerPage = v.InferOutput<typeof LedgerPage>;
+
+/** The number of mentions by outcome. */
+export const LedgerCounts = v.record(v.picklist(OUTCOMES), v.number());
+export type LedgerCounts = v.InferOutput<typeof LedgerCounts>;

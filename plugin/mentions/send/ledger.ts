@@ -4,6 +4,7 @@ import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
 import { type Change, keysOf } from "./changes.js";
+import { doneKey, feedFolder, goneKey, parseDoneKey } from "./ledger-keys.js";
 import {
   Backfilled,
   type Baseline,
@@ -12,17 +13,12 @@ import {
   type FinishedMention,
   FinishedRecord,
   GONE_TEXT,
-  type LedgerEntry,
   type LedgerState,
-  LINK_TEXT,
   type UnfinishedMention,
   UnfinishedRecord,
 } from "./ledger-records.js";
-import { type LiveMention, shortHash } from "./live-feed.js";
+import type { LiveMention } from "./live-feed.js";
 
-/** The last letter of a record's key. */
-const LETTERS: Record<FinalOutcome, string> = { sent: "s", failed: "f", "not-asked": "r", "no-endpoint": "n" };
-const DONE_KEY = /\/done\/(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)z-([0-9a-f]{32})-([0-9a-f]{16})-([sfrn])$/;
 const READERS = 16;
 /** Pauses before each retry of a failed write, in milliseconds: a sent mention must be recorded. */
 const RETRY_DELAYS = [250, 1000, 3000];
@@ -66,7 +62,7 @@ export class MentionLedger {
 
   constructor({ store, feedUrl, sleep }: LedgerOptions) {
     this.#store = store;
-    this.#folder = `sent/${shortHash(feedUrl, 16)}`;
+    this.#folder = feedFolder(feedUrl);
     this.#sleep = sleep;
   }
 
@@ -74,7 +70,7 @@ export class MentionLedger {
   async read(): Promise<StoredLedger> {
     const keys = await this.#store.keys(`${this.#folder}/`);
     return {
-      done: keys.flatMap(doneOf),
+      done: keys.flatMap(parseDoneKey),
       unfinished: await this.#readUnfinished(keys),
       baseline: await this.#readBaseline("baseline"),
       linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
@@ -101,17 +97,6 @@ export class MentionLedger {
     await this.forget([`${this.#folder}/links`]);
   }
 
-  /** All mentions, oldest twt first. Costs one request for each. */
-  async list(): Promise<LedgerEntry[]> {
-    const keys = await this.#store.keys(`${this.#folder}/`);
-    const [done, unfinished] = await Promise.all([this.#readDone(keys), this.#readUnfinished(keys)]);
-    const waiting = unfinished.map(({ timestamp, nick, target, isLink, endpoint, status, why, attempts, next }) => {
-      const mention = { timestamp, nick, target, isLink, endpoint, status, why, attempts, next };
-      return { ...mention, outcome: "waiting" as const, at: null };
-    });
-    return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
-  }
-
   /** Takes twts or links out of the baselines, so that this run or a later one sends them. @see backfillEntry */
   async addBackfilled(entries: Iterable<string>): Promise<void> {
     const key = `${this.#folder}/backfilled`;
@@ -132,13 +117,20 @@ export class MentionLedger {
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */
   async finish(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
-    if (change.kind === "gone") return this.forget(keysOf(change));
-    const { instant, pair, text } = change.mention;
-    const key = `${this.#folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
+    if (change.kind === "gone") return this.#finishGone(change, ending, details);
+    const key = doneKey(this.#folder, change.mention, ending);
     await this.#writeWithRetry(() => writeJson(this.#store, key, details, { isNew: true }));
     // The record of an earlier text that was sent stays until a later one is sent, since its receiver still has it.
     const isOver = (record: FinishedMention) => record.key !== key && (ending === "sent" || record.ending !== "sent");
     await this.forget(keysOf({ ...change, done: change.done.filter(isOver) }));
+  }
+
+  /** Keeps a record for the author, which no comparison with the feed reads. */
+  async #finishGone(change: Change, ending: FinalOutcome, details: FinishedRecord): Promise<void> {
+    const pair = change.done[0]?.pair ?? change.unfinished?.pair ?? "";
+    const key = goneKey(this.#folder, { instant: change.instant, pair }, ending);
+    await this.#writeWithRetry(() => writeJson(this.#store, key, details));
+    await this.forget(keysOf(change));
   }
 
   async postpone({ mention, source }: MentionSource, { unfinished }: Change, attempt: FailedAttempt): Promise<void> {
@@ -150,16 +142,6 @@ export class MentionLedger {
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#writeWithRetry(() => this.#store.delete(key));
-  }
-
-  async #readDone(keys: readonly string[]): Promise<LedgerEntry[]> {
-    const found = await mapInParallel(keys.flatMap(doneOf), READERS, async ({ key, ending }) => {
-      const stored = await readJson(this.#store, key, FinishedRecord);
-      if (!stored) return [];
-      const { source, ...details } = stored.value;
-      return [{ ...details, outcome: ending, attempts: null, next: null }];
-    });
-    return found.flat();
   }
 
   async #readUnfinished(keys: readonly string[]): Promise<UnfinishedMention[]> {
@@ -187,17 +169,4 @@ export class MentionLedger {
       }
     }
   }
-}
-
-function doneOf(key: string): FinishedMention[] {
-  const match = DONE_KEY.exec(key);
-  if (!match) return [];
-  const [, year, month, day, hour, minute, second, pair = "", text = "", letter] = match;
-  const instant = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
-  const ending = (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter);
-  return ending ? [{ key, pair, instant, text, isLink: text === LINK_TEXT, ending }] : [];
-}
-
-function compact(instant: string): string {
-  return instant.replace(/[-:]/g, "").toLowerCase();
 }

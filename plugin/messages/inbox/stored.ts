@@ -201,7 +201,8 @@ function deletedKey(user: string, period: number, id: string): string {
   return `${deletedFolder(user)}${period}/${id}`;
 }
 
-function countedMessage(key: string): CountedKey | null {
+/** What limits count of the key of a message. @returns `null` for another key */
+export function countedMessage(key: string): CountedKey | null {
   const message = parseKey(key);
   return message && { group: message.id, size: message.size };
 }

@@ -1,0 +1,54 @@
+// plugin/author/own-site.ts: signed requests to the author's own site.
+
+import { type AskSite, type SiteApiOptions, siteApi } from "../http/site-api.js";
+import type { Bases } from "../site/routes.js";
+import type { HostSettings } from "../site/site.js";
+import { ownIdentity, siteWithoutKey } from "./author.js";
+import { typed } from "./invocation.js";
+import type { Machine, OwnSiteChoice } from "./machine.js";
+import { ownUrl } from "./network.js";
+import { publishedSite, siteAt } from "./site.js";
+
+/** How the site is reached, and which key signs. */
+export type SiteApiChoice = Pick<OwnSiteChoice, "url" | "settings" | "identity">;
+
+/** An API of the site. */
+export interface OwnSiteApi {
+  /** Its absolute URL. */
+  root: string;
+  ask: AskSite;
+  settings: HostSettings;
+}
+
+interface OpenOptions extends Pick<SiteApiOptions, "idleTimeoutMs"> {
+  /** Throws for a site without this API. */
+  check?(settings: HostSettings): void;
+}
+
+/**
+ * Opens an API of the site here, as its last real build has it. Sends nothing yet.
+ *
+ * @throws TwtxtError `no-settings`; `no-identity` or `bad-identity` without the key of one of its authors
+ */
+export async function openSiteApi(
+  base: keyof Bases,
+  { url, settings, identity: file }: SiteApiChoice,
+  machine: Machine,
+  { check = () => {}, ...options }: OpenOptions = {},
+): Promise<OwnSiteApi> {
+  const here = await siteAt(machine, settings);
+  const { settings: site } = await publishedSite(here);
+  check(site);
+  if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
+  const signer = await ownIdentity(machine, { authors: site.authors, file });
+  const root = ownUrl(site.urls[base], { url });
+  return { root, ask: siteApi({ root, signer, now: machine.now, ...missingOn(site), ...options }), settings: site };
+}
+
+/** Advice if the site does not answer: it may be built on another machine, for another host. */
+function missingOn({ host, hasEndpoints }: HostSettings) {
+  if (hasEndpoints) return {};
+  const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
+  const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
+  return { missing };
+}

@@ -1,0 +1,24 @@
+// plugin/site/site-state.ts: the state of a site, as the site tells its author. GET /api/v1/site
+import * as v from "valibot";
+
+/** What a number of values amounts to. */
+const AMOUNT = v.object({
+  count: v.number(),
+  /** The sum of their sizes. */
+  bytes: v.number(),
+});
+
+/** The state of a site. */
+export const SiteState = v.object({
+  /** The versions of this package and of Node.js at the host. */
+  version: v.string(),
+  node: v.string(),
+  /** The number of values in its store. */
+  values: v.number(),
+  /** The stored messages of all inboxes, and the stored contents of the blobs of all owners. */
+  messages: AMOUNT,
+  blobs: AMOUNT,
+  /** The mentions that the site has sent, by outcome. */
+  sent: v.record(v.string(), v.number()),
+});
+export type SiteState = v.InferOutput<typeof SiteState>;
