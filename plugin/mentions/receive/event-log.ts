@@ -1,5 +1,6 @@
 // plugin/mentions/receive/event-log.ts: events in the store, one immutable record each.
 import { randomBytes } from "node:crypto";
+import { isAhead } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
@@ -25,7 +26,10 @@ export class EventLog {
   #snapshot: string | null = null;
   /** Events by key; `null` for a damaged one. */
   #known = new Map<string, MentionEvent | null>();
-  #count = 0;
+  /** The last listing, and the keys added since. */
+  #keys: string[] = [];
+  /** The time of the last event that this process added, in milliseconds. */
+  #last = Number.NEGATIVE_INFINITY;
 
   /** @param log - gets one line for each damaged event; it stays in the store and is skipped */
   constructor(store: Store, log: Log) {
@@ -35,21 +39,39 @@ export class EventLog {
 
   /** The number of events at the last listing, plus those added since. */
   get count(): number {
-    return this.#count;
+    return this.#keys.length;
   }
 
-  /** Durable when it returns. */
-  async add(event: MentionEvent): Promise<void> {
+  /**
+   * Stores an event, after all known events of its mention: the clock of the machine that stored those may be ahead. Durable
+   * when it returns.
+   *
+   * @param event - its time is the earliest that it gets
+   * @returns its time
+   */
+  async add(event: MentionEvent): Promise<string> {
     const id = event.kind === "kept" ? idOf(event.mention) : event.id;
-    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
-    await this.#store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
-    this.#count += 1;
+    const time = this.#timeAfterKnown(Date.parse(event.at), id);
+    this.#last = time;
+    const at = new Date(time).toISOString();
+    const key = `${EVENTS}${at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
+    await this.#store.put(key, Buffer.from(JSON.stringify({ ...event, at })), { isNew: true });
+    this.#keys.push(key);
+    return at;
+  }
+
+  /** @returns `time`, or the next millisecond after the events of this mention and the last event of this process */
+  #timeAfterKnown(time: number, id: string): number {
+    // A last event far ahead was stored before the clock was set back, and must not move all later ones.
+    const earliest = isAhead(this.#last + 1, time, 0) ? this.#last + 1 : time;
+    const ofMention = this.#keys.filter((key) => key.includes(`-${id}-`)).map(readTime);
+    return Math.max(earliest, ...ofMention.map((known) => known + 1));
   }
 
   /** The keys of all events, oldest first. */
   async keys(): Promise<string[]> {
     const keys = (await this.#store.keys(EVENTS)).sort();
-    this.#count = keys.length;
+    this.#keys = [...keys];
     return keys;
   }
 
@@ -97,4 +119,11 @@ export class EventLog {
     }
     return event;
   }
+}
+
+/** The time in the key of an event, in milliseconds since 1970; 0 for a key without one. */
+function readTime(key: string): number {
+  const digits = key.slice(EVENTS.length);
+  const iso = digits.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})-.*$/s, "$1-$2-$3T$4:$5:$6.$7Z");
+  return Date.parse(iso) || 0;
 }

@@ -60,8 +60,8 @@ export class Journal {
     this.#snapshots = new Snapshots(options.store);
   }
 
-  /** Durable when it returns. */
-  add(event: MentionEvent): Promise<void> {
+  /** Stores an event, see {@link EventLog.add}. @returns its time */
+  add(event: MentionEvent): Promise<string> {
     return this.#events.add(event);
   }
 

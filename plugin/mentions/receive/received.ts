@@ -36,7 +36,6 @@ export class ReceivedMentions {
   readonly #sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
   readonly #replies = new WeakMap<ReadonlyMap<string, StoredMention>, ShownReplies>();
   readonly #twts: readonly TwtLike[];
-  #last = 0;
 
   constructor({ journal, twts, now, onChange }: ReceivedOptions) {
     this.#twts = twts;
@@ -68,8 +67,8 @@ export class ReceivedMentions {
 
   /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ` */
   async keep(mention: NewMention): Promise<string> {
-    const at = this.#at();
-    await this.#add([{ kind: "kept", at, mention }]);
+    const at = await this.journal.add({ kind: "kept", at: this.#at(), mention });
+    await this.#onChange();
     return at;
   }
 
@@ -126,10 +125,8 @@ export class ReceivedMentions {
     if (events.length > 0) await this.#onChange();
   }
 
-  /** A time that never repeats, so that events keep their order. */
   #at(): string {
-    this.#last = Math.max(this.#now(), this.#last + 1);
-    return new Date(this.#last).toISOString();
+    return new Date(this.#now()).toISOString();
   }
 
   /** Arranges the replies of each version of the list once. */

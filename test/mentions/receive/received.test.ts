@@ -60,6 +60,60 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z", 
   };
 }
 
+describe("two machines whose clocks differ by five minutes", () => {
+  const AHEAD = "2026-11-20T09:05:00.000Z";
+
+  async function twoMachines() {
+    const store = memoryStore();
+    const ahead = blog(store, AHEAD);
+    await ahead.received.keep(mention(1));
+    const alice = blog(store);
+    const { id = "" } = (await alice.received.list({ limit: 1 })).mentions[0] ?? {};
+    expect(await alice.shown()).toEqual(["nick1: hello 1"]);
+    return { store, ahead, alice, id };
+  }
+
+  it.each<[string, (received: ReceivedMentions, id: string) => Promise<unknown>]>([
+    ["rejects", (received, id) => received.moderate(id, "rejected", null)],
+    ["forgets", (received, id) => received.forget((one) => one.id === id)],
+    ["removes", (received, id) => received.remove(id)],
+    ["holds", (received, id) => received.moderate(id, "held", null)],
+  ])("agree at once that the later one %s a mention of the earlier one", async (_, decide) => {
+    const { store, ahead, alice, id } = await twoMachines();
+    await decide(alice.received, id);
+    expect([await alice.shown(), await ahead.shown()]).toEqual([[], []]);
+    await ahead.received.journal.compact();
+    expect(await blog(store).shown()).toEqual([]);
+  });
+
+  it("agree on the last of several decisions", async () => {
+    const { ahead, alice, id } = await twoMachines();
+    await alice.received.moderate(id, "rejected", null);
+    await ahead.received.moderate(id, "held", null);
+    await alice.received.moderate(id, "shown", null);
+    expect([await alice.shown(), await ahead.shown()]).toEqual([["nick1: hello 1"], ["nick1: hello 1"]]);
+    await alice.received.keep(mention(1, { text: "changed" }));
+    expect(await ahead.shown()).toEqual(["nick1: changed"]);
+  });
+
+  it("record the time of their own clock for other mentions", async () => {
+    const { alice } = await twoMachines();
+    await alice.received.keep(mention(2));
+    const { mentions } = await alice.received.list({ limit: 2 });
+    expect(mentions.map(({ received }) => received < AHEAD)).toEqual([false, true]);
+  });
+});
+
+it("a clock that is set back gives its time to later mentions of the process", async () => {
+  const { received, wait } = blog();
+  wait(100 * 24);
+  await received.keep(mention(1));
+  wait(-100 * 24);
+  await received.keep(mention(2));
+  const times = (await received.list({ limit: 2 })).mentions.map((one) => one.received.slice(0, 10));
+  expect(times).toEqual(["2027-02-28", "2026-11-20"]);
+});
+
 describe("the list of a page", () => {
   const page = "https://alice.example/posts/quinces/";
   const answer = { timestamp: "2026-11-20T08:00:00Z", hashes: ["ownhash"], page: null, replyTo: "hashof1" };
