@@ -38,15 +38,15 @@ export function siteFiles(options: SiteFilesOptions) {
 
   return async (request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): Promise<void> => {
     const path = pathOf(request);
-    if (otherwise && !(await isInside(rootOf(path, options), path.slice(prefix.length)))) return otherwise();
+    const file = path.slice(prefix.length);
+    const root = await realRoot(rootOf(path, options), file);
+    if (otherwise && root === null) return otherwise();
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }
     if (prefix !== "" && path === prefix) return redirectToFolder(path, response);
     if (prefix !== "" && !path.startsWith(`${prefix}/`)) return notFound(response, folder);
-    const file = path.slice(prefix.length);
-    const root = rootOf(path, options);
-    if (!(await isInside(root, file))) return notFound(response, folder);
+    if (root === null) return notFound(response, folder);
     if (plainPath(path) === options.feedPath) options.onFeedRead?.(request.headers["user-agent"] ?? "");
     const dotfiles = isWellKnown(file) ? "allow" : "ignore";
     const isDeleted = options.isDeleted?.(pagePath(path)) ?? false;
@@ -109,15 +109,20 @@ function isDiscovery(path: string): boolean {
   return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
 }
 
-/** @param urlPath - percent-encoded; a path that ends with a slash means the index of a folder */
-async function isInside(folder: string, urlPath: string): Promise<boolean> {
+/**
+ * The real path of a folder that has a file. All of an answer comes from there, even if a deploy replaces a link to the folder.
+ *
+ * @param urlPath - percent-encoded; a path that ends with a slash means the index of a folder
+ * @returns `null` if the file does not exist, or if links lead out of the folder
+ */
+async function realRoot(folder: string, urlPath: string): Promise<string | null> {
   try {
     const file = decodeURIComponent(urlPath.endsWith("/") ? `${urlPath}index.html` : urlPath);
-    const [root, target] = await Promise.all([realpath(folder), realpath(join(folder, file))]);
-    const path = relative(root, target);
-    return path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+    const root = await realpath(folder);
+    const path = relative(root, await realpath(join(root, file)));
+    return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path) ? null : root;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -132,9 +137,8 @@ function refuse(response: ServerResponse, status: number, why: string, headers: 
 }
 
 async function notFound(response: ServerResponse, folder: string): Promise<void> {
-  const page = (await isInside(folder, "/404.html"))
-    ? await readFile(join(folder, "404.html")).catch(() => null)
-    : null;
+  const root = await realRoot(folder, "/404.html");
+  const page = root === null ? null : await readFile(join(root, "404.html")).catch(() => null);
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const type = page ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(404, { "content-type": type, "cache-control": "no-cache" });

@@ -16,7 +16,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
-import { writeDeployHook } from "../author/notes/deploy-hook.js";
 import { GIT_ENVIRONMENT } from "../author/notes/git-site.js";
 import { command } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
@@ -28,6 +27,7 @@ import { afterAll, afterEach } from "../helpers/hooks.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY, REPO } from "../helpers/paths.js";
 import { configOf } from "../helpers/site.js";
+import { deployedSettings, installDeployHook } from "../hosting/post-receive.js";
 
 const folders: string[] = [];
 const clients: ChildProcessWithoutNullStreams[] = [];
@@ -82,7 +82,8 @@ export class PublishedBlog {
     await blog.#createRepository();
     for (const [path, content] of Object.entries(setup.files)) blog.write(path, content);
     await blog.changeKey();
-    const { url } = await serve({ folder: blog.#deployed }, ["--url", blog.url, ...blog.allowing], blog.#environment);
+    const args = ["--settings", deployedSettings(blog.#deployed), "--url", blog.url, ...blog.allowing];
+    const { url } = await serve({ folder: blog.#deployed }, args, blog.#environment);
     blog.#line = await heldLine(setup.port, Number(new URL(url).port));
     return blog;
   }
@@ -166,17 +167,17 @@ export class PublishedBlog {
   }
 
   async #createRepository(): Promise<void> {
-    for (const folder of [this.folder, this.#deployed]) {
-      mkdirSync(folder);
-      symlinkSync(join(REPO, "node_modules"), join(folder, "node_modules"));
-    }
+    mkdirSync(this.folder);
+    mkdirSync(this.#deployed);
+    symlinkSync(join(REPO, "node_modules"), join(this.folder, "node_modules"));
     const remote = join(this.#home, "remote.git");
     await this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
-    const builder = await loopbackServer(async (_, response) => {
-      const { exitCode, log } = await this.#build(this.#deployed);
+    const builder = await loopbackServer(async ({ url = "" }, response) => {
+      const { exitCode, log } = await this.#build(url);
       response.writeHead(exitCode === 0 ? 200 : 500).end(log);
     });
-    writeDeployHook(remote, this.#deployed, `${REQUEST} ${builder.url}`);
+    const install = `ln -s ${join(REPO, "node_modules")} .`;
+    installDeployHook(remote, this.#deployed, { install, build: `${REQUEST} ${builder.url}$PWD` });
     const { nick } = this.#setup;
     for (const args of [
       "init --quiet --initial-branch=main",
