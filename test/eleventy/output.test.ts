@@ -111,7 +111,7 @@ describe("the files that a build writes in addition to pages", () => {
           shownPerHost: 10,
         },
       },
-      notes: { folders: ["./posts"], hasAny: true, like: "./posts/note.md", tags: ["posts"], layout: null },
+      notes: { folders: ["./posts"], hasAny: true, like: "./posts/note.md", tags: ["posts"], layout: "page.njk" },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },
         { file: "./posts/undated.md", timestamp: null },
