@@ -26,6 +26,7 @@ import { siteSettings } from "./output/site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output/write-files.js";
 import { HeadLinks } from "./pages/head-links.js";
 import { PageAssets } from "./pages/page-assets.js";
+import { PageLanguages } from "./pages/page-languages.js";
 import { SharedBlobs } from "./pages/shared-blobs.js";
 import { SiteContact } from "./pages/site-contact.js";
 import { DeletedPosts, deletedPageHtml } from "./posts/deleted-posts.js";
@@ -41,6 +42,7 @@ const OTHER_KEY = 'remove the options "key" and "endpoint"';
 export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
+  readonly languages: PageLanguages;
   readonly mentions: SiteMentions;
   readonly timeline: SiteTimeline;
   readonly contact: SiteContact;
@@ -77,7 +79,8 @@ export class SiteBuild {
     this.#environment = environment;
     this.urls = new SiteUrls(config, settings, environment);
     this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
-    this.mentions = new SiteMentions(settings, this.urls, this.#assets, environment);
+    this.languages = new PageLanguages(settings.lang);
+    this.mentions = new SiteMentions(settings, this.urls, this.#assets, this.languages, environment);
     this.timeline = new SiteTimeline(settings, this.urls, this.mentions, environment);
     this.contact = new SiteContact(settings, this.urls, this.#assets);
     this.blobs = new SharedBlobs(settings, this.urls);
@@ -175,7 +178,7 @@ export class SiteBuild {
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
     if (this.deleted.has(inputPath)) return isHtml ? this.#deletedPage() : "";
     if (!isHtml) return content;
-    const page = removeKeep(this.linkHtml(content, inputPath));
+    const page = removeKeep(this.linkHtml(this.languages.correct(content, url || "/"), inputPath));
     return this.settings.head ? this.#head.addTo(page, url || "/") : page;
   }
 

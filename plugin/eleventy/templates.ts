@@ -2,6 +2,7 @@
 import { formatMention } from "../feed/mention.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
+import type { RenderedPage } from "./pages/page-languages.js";
 import { permalinkOf } from "./posts/post-date.js";
 import type { PostTwt } from "./posts/twts-from-posts.js";
 import type { SiteBuild } from "./site-build.js";
@@ -21,12 +22,14 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   const html = htmlTools(build, twtOf);
   addFilters(config, build, twtOf);
   config.addShortcode("twtxtHead", html.head);
-  config.addShortcode("twtxtContact", html.contact);
+  config.addShortcode("twtxtContact", function (this: TemplateContext) {
+    return html.contact(this.page);
+  });
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
     return html.reply(given(post) ?? this.page, given(label), this.page);
   });
   config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
-    return html.mentions(given(post) ?? this.page);
+    return html.mentions(given(post) ?? this.page, this.page);
   });
   config.addGlobalData("twtxt", () => ({
     url: build.urls.feedUrl(),
@@ -67,7 +70,7 @@ function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): voi
 function htmlTools(build: SiteBuild, twtOf: TwtOf) {
   return {
     head: () => build.headLinks(),
-    mentions: (post: PostLike) => build.mentions.listOf(urlOf(post)),
+    mentions: (post: PostLike, asker: PostLike = post) => build.mentions.listOf(urlOf(post), pageOf(asker)),
     /** @param asker - the page that is rendered */
     reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {
       const twt = twtOf(post, asker);
@@ -75,7 +78,7 @@ function htmlTools(build: SiteBuild, twtOf: TwtOf) {
       const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })} `;
       return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
     },
-    contact: () => build.contact.html(),
+    contact: (asker?: PostLike) => build.languages.write(pageOf(asker), (lang) => build.contact.html(lang)),
   };
 }
 
@@ -102,6 +105,10 @@ function tooEarly(error: unknown): PostTwt {
 
 function urlOf(post: PostLike): string | null {
   return typeof post === "string" ? post : post?.url || null;
+}
+
+function pageOf(post: PostLike): RenderedPage | undefined {
+  return typeof post === "string" ? { url: post } : post;
 }
 
 function keyOf(post: PostLike): string | undefined {

@@ -1,6 +1,6 @@
 // plugin/options/contact-translations.ts: words of the contact form by language.
 import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
-import { localizedWords } from "./words.js";
+import { localizedWords, type OwnWords } from "./words.js";
 
 const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: ContactWords } = {
   en: { ...CONTACT_PAGE, ...CONTACT_STATUS },
@@ -293,9 +293,6 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
 };
 
 /** The words of the contact form in a language, see {@link localizedWords}. */
-export function contactWordsOf(
-  lang?: string,
-  own?: { [Name in keyof ContactWords]?: string | undefined },
-): ContactWords {
+export function contactWordsOf(lang?: string, own?: OwnWords<ContactWords>): ContactWords {
   return localizedWords(CONTACT_TRANSLATIONS, lang, own);
 }

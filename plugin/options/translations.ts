@@ -1,5 +1,5 @@
 // plugin/options/translations.ts: words of lists of mentions and of the timeline, by language.
-import { ENGLISH, localizedWords, type Words } from "./words.js";
+import { ENGLISH, localizedWords, type OwnWords, type Words } from "./words.js";
 
 const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
   en: ENGLISH,
@@ -244,6 +244,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
 };
 
 /** The words of a language, see {@link localizedWords}. */
-export function wordsOf(lang?: string, own?: { [Name in keyof Words]?: string | undefined }): Words {
+export function wordsOf(lang?: string, own?: OwnWords<Words>): Words {
   return localizedWords(TRANSLATIONS, lang, own);
 }

@@ -50,6 +50,17 @@ export const UNREAD_REASONS = [
 
 export type UnreadReason = (typeof UNREAD_REASONS)[number];
 
+/** Words that an author has set. */
+export interface OwnWords<T> {
+  words?: { [Name in keyof T]?: string | undefined };
+  lang?: string | undefined;
+}
+
+/** Such as `de` of `de-AT`. */
+function baseLanguage(lang: string): string {
+  return lang.toLowerCase().split("-")[0] ?? "";
+}
+
 /** The words of the timeline alone. */
 export const TIMELINE_WORDS = [
   "timeline",
@@ -65,14 +76,15 @@ export const TIMELINE_WORDS = [
  *
  * @param translations - by language, such as `de`
  * @param lang - such as `de` or `de-AT`. The words of an unknown language are English.
- * @param own - words that the author has set
+ * @param own - words that the author has set, and their language; absent for all languages
  */
 export function localizedWords<T extends Record<string, string>>(
   translations: Readonly<Record<string, T>> & { en: T },
   lang = "en",
-  own: { [Name in keyof T]?: string | undefined } = {},
+  { words: given = {}, lang: givenLang = lang }: OwnWords<T> = {},
 ): T {
-  const words = translations[lang.toLowerCase().split("-")[0] ?? ""] ?? translations.en;
+  const words = translations[baseLanguage(lang)] ?? translations.en;
+  const own = baseLanguage(givenLang) === baseLanguage(lang) ? given : {};
   const set = Object.entries(own).filter(([, word]) => word !== undefined);
   return { ...words, ...Object.fromEntries(set) };
 }

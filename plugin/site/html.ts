@@ -78,7 +78,7 @@ export function decodeReferences(html: string): string | null {
   return isKnown ? text : null;
 }
 
-/** The link of a mention in pages. */
+/** The link of a mention in pages. Its own direction isolates it from text of another one, as `<bdi>` does. */
 export function mentionLink({ nick, url }: { nick: string; url: string }): string {
-  return `<a href="${escapeHtml(url)}" class="u-mention">@${escapeHtml(nick)}</a>`;
+  return `<a href="${escapeHtml(url)}" class="u-mention" dir="auto">@${escapeHtml(nick)}</a>`;
 }

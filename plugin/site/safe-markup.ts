@@ -24,7 +24,11 @@ export function boundedMarks(text: string): string {
 export function safeElement(tag: string, href: string | null, children: readonly Markup[]): readonly Markup[] {
   if (!SAFE_ELEMENTS.some((safe) => safe === tag)) return children;
   if (tag !== "a") return [element(tag, {}, ...children)];
-  return href !== null && isWeb(href) ? [element("a", { href, rel: STRANGERS_REL }, ...children)] : children;
+  if (href === null || !isWeb(href)) return children;
+  const [first] = children;
+  // A mention of its own direction, as in `<bdi>`: the "@" stays with its name in a text from right to left.
+  const isMention = typeof first === "string" && first.startsWith("@");
+  return [element("a", { href, rel: STRANGERS_REL, ...(isMention && { dir: "auto" }) }, ...children)];
 }
 
 export function isWeb(url: string): boolean {

@@ -168,6 +168,7 @@ function pushLink(state: StateInline, href: string, label: string): void {
   open.attrs = [
     ["href", href],
     ["class", "u-mention"],
+    ["dir", "auto"],
   ];
   open.markup = "linkify";
   open.info = "auto";

@@ -7,7 +7,7 @@ const LS = "\u2028";
 const BOB = "https://bob.example/twtxt.txt";
 const CAROL = "https://carol.example/tw.txt";
 /** A mention of Bob on a page and in the feed. */
-const LINK = `<a href="${BOB}" class="u-mention">@bob</a>`;
+const LINK = `<a href="${BOB}" class="u-mention" dir="auto">@bob</a>`;
 const WIRE = `@<bob ${BOB}>`;
 const FOLLOW = `{ follow: [
   { nick: "bob", url: "${BOB}" },
@@ -65,7 +65,7 @@ const everywhere: Record<string, Case> = {
   "a mention on each line": { md: "@bob\n@bob", html: `<p>${LINK}\n${LINK}</p>\n`, twt: `${WIRE} ${WIRE}` },
   "a mention of a feed that is not followed": {
     md: `Hello @<carol ${CAROL}>`,
-    html: `<p>Hello <a href="${CAROL}" class="u-mention">@carol</a></p>\n`,
+    html: `<p>Hello <a href="${CAROL}" class="u-mention" dir="auto">@carol</a></p>\n`,
     twt: `Hello @<carol ${CAROL}>`,
   },
   "a mention without a nick gets the nick from the follow list": {
@@ -75,17 +75,17 @@ const everywhere: Record<string, Case> = {
   },
   "a mention without a nick gets the host as its nick": {
     md: `@<${CAROL}>`,
-    html: `<p><a href="${CAROL}" class="u-mention">@carol.example</a></p>\n`,
+    html: `<p><a href="${CAROL}" class="u-mention" dir="auto">@carol.example</a></p>\n`,
     twt: `@<carol.example ${CAROL}>`,
   },
   "a URL with a query": {
     md: "@<dave https://dave.example/feed?a=1&b=2>",
-    html: `<p><a href="https://dave.example/feed?a=1&amp;b=2" class="u-mention">@dave</a></p>\n`,
+    html: `<p><a href="https://dave.example/feed?a=1&amp;b=2" class="u-mention" dir="auto">@dave</a></p>\n`,
     twt: "@<dave https://dave.example/feed?a=1&b=2>",
   },
   "a URL is unchanged byte for byte, because receivers verify it": {
     md: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
-    html: `<p><a href="https://Zoe.example:443/~zoë/twtxt.txt" class="u-mention">@zoë</a></p>\n`,
+    html: `<p><a href="https://Zoe.example:443/~zoë/twtxt.txt" class="u-mention" dir="auto">@zoë</a></p>\n`,
     twt: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
   },
   "code spans are left alone": {
@@ -142,12 +142,12 @@ describe("mentions in Markdown, with markdown-it and the options html, linkify a
       },
       "a nick with two dashes": {
         md: "@<a--b https://ab.example/twtxt.txt> -- @a--b",
-        html: `<p>${`<a href="https://ab.example/twtxt.txt" class="u-mention">@a--b</a> – `.repeat(2).slice(0, -3)}</p>\n`,
+        html: `<p>${`<a href="https://ab.example/twtxt.txt" class="u-mention" dir="auto">@a--b</a> – `.repeat(2).slice(0, -3)}</p>\n`,
         twt: "@<a--b https://ab.example/twtxt.txt> – @<a--b https://ab.example/twtxt.txt>",
       },
       "a nick with three dots": {
         md: "@dotted... @<x...y https://xy.example/twtxt.txt>...",
-        html: `<p><a href="https://dots.example/twtxt.txt" class="u-mention">@dotted...</a> <a href="https://xy.example/twtxt.txt" class="u-mention">@x...y</a>…</p>\n`,
+        html: `<p><a href="https://dots.example/twtxt.txt" class="u-mention" dir="auto">@dotted...</a> <a href="https://xy.example/twtxt.txt" class="u-mention" dir="auto">@x...y</a>…</p>\n`,
         twt: "@<dotted... https://dots.example/twtxt.txt> @<x...y https://xy.example/twtxt.txt>…",
       },
       "quotes around a mention": {
@@ -265,7 +265,7 @@ describe("mentions in Markdown, with Eleventy's own markdown-it", () => {
         isPlain: true,
       },
       "a link written by hand": {
-        md: `<a class="h-card u-mention" href="${BOB}"><b>@bob</b></a> <a href="${CAROL}" class="u-mention">Carol C.</a> <a class="u-mention">x</a>`,
+        md: `<a class="h-card u-mention" href="${BOB}"><b>@bob</b></a> <a href="${CAROL}" class="u-mention" dir="auto">Carol C.</a> <a class="u-mention" dir="auto">x</a>`,
         twt: `${WIRE} @<carol.example ${CAROL}> x`,
       },
     },
@@ -354,7 +354,7 @@ describe("the body of a titled post", () => {
         "_includes/bob.md": WIRE,
         "a.njk": quoted(
           { title: "T", tags: ["posts"], date: at(0) },
-          `<p><a href="${BOB}" class="u-mention">@bob</a></p>`,
+          `<p><a href="${BOB}" class="u-mention" dir="auto">@bob</a></p>`,
         ),
         "b.md": quoted({ title: "T", tags: ["posts"], date: at(1) }, `{% include "bob.md" %}`),
       },

@@ -205,7 +205,7 @@ describe("a note is plain", () => {
   it.each([
     "One *two* **three** `four`\nfive.\n\nSix &amp; seven<br>eight",
     "A [link](/about/), <https://x.example/> and ![a picture](/a.png)",
-    `Hello <a href="${BOB}" class="u-mention">@bob</a>!`,
+    `Hello <a href="${BOB}" class="u-mention" dir="auto">@bob</a>!`,
     "## Two\n\n> Three\n>\n> four\n\n- five\n- six\n\nand\n\n3. seven\n4. eight",
   ])("%j", (note) => {
     expect(isPlain(markdownIt({ html: true }).render(note))).toBe(true);

@@ -12,6 +12,7 @@ import { PATHS } from "../../site/routes.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
+import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
@@ -36,10 +37,10 @@ export class SiteMentions {
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
   /** Loaded if there are mentions. */
   #readHtml: MentionListOptions["readHtml"] = () => [];
-  /** Shared by all pages, because most mentions are shown under a page and in the list of all mentions. */
-  #once = writeOnce();
-  /** Created once, because this takes longer than a page. */
-  #dates: MentionListOptions["dates"] | null = null;
+  /** Shared by all pages of a language, because most mentions are shown under a page and in the list of all mentions. */
+  readonly #once = new Map<string, MentionListOptions["once"]>();
+  /** By language. Created once, because this takes longer than a page. */
+  readonly #dates = new Map<string, MentionListOptions["dates"]>();
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
@@ -47,18 +48,24 @@ export class SiteMentions {
   #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
-  /** Paths of pictures on this site, by their original URL. */
-  #pictures: ReadonlyMap<string, string> = new Map();
+  /** Paths of pictures on this site, by their original URL; for pages that are complete or not. */
+  readonly #pictures = new Map<boolean, ReadonlyMap<string, string>>();
 
   constructor(
     readonly settings: Settings,
     readonly urls: SiteUrls,
     readonly assets: PageAssets,
+    readonly languages: PageLanguages,
     readonly environment: Pick<BuildEnvironment, "root">,
   ) {
     this.#options = mentionsOptions(settings);
-    this.words = wordsOf(settings.lang, this.#options.words);
+    this.words = this.wordsIn(settings.lang);
     this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
+  }
+
+  /** The words in a language. Those that the author has set are in the language of the site's options. */
+  wordsIn(lang: string | undefined): Words {
+    return wordsOf(lang, { words: this.#options.words, lang: this.settings.lang });
   }
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
@@ -86,7 +93,7 @@ export class SiteMentions {
   async begin(ownTwts: (() => readonly OwnTwt[]) | null): Promise<void> {
     this.#ownTwts = ownTwts;
     this.#conversations = null;
-    this.#once = writeOnce();
+    this.#once.clear();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
     if (hasAny) this.#readHtml = (await import("../../site/read-html.js")).readHtml;
   }
@@ -133,12 +140,19 @@ export class SiteMentions {
     }
   }
 
-  /** The HTML list of a page's mentions, with the component; empty for a site that receives none. */
-  listOf(permalink: string | null): string {
+  /**
+   * The HTML list of a page's mentions, with the component; empty for a site that receives none.
+   *
+   * @param asker - the page that shows the list
+   */
+  listOf(permalink: string | null, asker: RenderedPage | undefined): string {
     this.#isInTemplates = true;
     if (permalink === null || !this.urls.hasReceiver()) return "";
-    const conversation = this.#allWithPlaces() && this.conversationOf(permalink);
-    return conversationHtml(conversation, this.listOptions(this.urls.absolute(permalink)));
+    const target = this.urls.absolute(permalink);
+    return this.languages.write(asker, (...form) => {
+      const conversation = this.#allWithPlaces() && this.conversationOf(permalink);
+      return conversationHtml(conversation, this.listOptions(target, ...form));
+    });
   }
 
   /** The number of pages of the list of all mentions. */
@@ -147,10 +161,10 @@ export class SiteMentions {
   }
 
   /** The HTML of one page of the list of all mentions. @param page - page number from 1 */
-  listOfPage(page: number): string {
+  listOfPage(page: number, ...form: Parameters<WritePart>): string {
     const { perPage } = this.#options;
     const shown = this.#listed?.slice((page - 1) * perPage, page * perPage) ?? null;
-    return mentionListHtml(shown, { ...this.listOptions(null), page });
+    return mentionListHtml(shown, { ...this.listOptions(null, ...form), page });
   }
 
   /** The path of the list of all mentions for templates; `null` if there is none. */
@@ -200,9 +214,8 @@ export class SiteMentions {
   }
 
   /** @param target - the URL of the page that the mentions are about; `null` for several pages */
-  listOptions(target: string | null): MentionListOptions {
-    const { lang = "en", timeZone } = this.settings;
-    this.#dates ??= formatOnce(dateFormat(lang, timeZone));
+  listOptions(target: string | null, ...[lang, isComplete]: Parameters<WritePart>): MentionListOptions {
+    const { timeZone } = this.settings;
     return {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
@@ -210,14 +223,14 @@ export class SiteMentions {
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       target,
       feed: { url: this.urls.feedUrl(), nick: this.settings.nick },
-      pictures: this.#pictures,
-      words: this.words,
+      pictures: remember(this.#pictures, isComplete, () => this.#pathsOfPictures(isComplete)),
+      words: this.wordsIn(lang),
       lang,
       timeZone,
       headingLevel: this.#options.headingLevel,
       readHtml: this.#readHtml,
-      once: this.#once,
-      dates: this.#dates,
+      once: remember(this.#once, `${lang} ${isComplete}`, writeOnce),
+      dates: remember(this.#dates, lang, () => formatOnce(dateFormat(lang, timeZone))),
     };
   }
 
@@ -226,11 +239,21 @@ export class SiteMentions {
     const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../../http/guard.js")]);
     const ask = createGuard({ userAgent: this.urls.userAgent() });
     this.#avatars = await avatarsOf(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
-    const pathOf = ({ name }: Avatar) => this.urls.hrefInTemplates(this.#avatarPath(name));
-    this.#pictures = new Map([...this.#avatars].map(([url, avatar]) => [url, pathOf(avatar)]));
+  }
+
+  #pathsOfPictures(isComplete: boolean): ReadonlyMap<string, string> {
+    const pathOf = (path: string) => (isComplete ? this.urls.href(path) : this.urls.hrefInTemplates(path));
+    return new Map([...this.#avatars].map(([url, { name }]) => [url, pathOf(this.#avatarPath(name))]));
   }
 
   #avatarPath(name: string): string {
     return `${this.#folder}avatars/${name}`;
   }
+}
+
+/** The value of a key, created when it is first needed. */
+function remember<Key, Value>(values: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const value = values.get(key) ?? create();
+  values.set(key, value);
+  return value;
 }

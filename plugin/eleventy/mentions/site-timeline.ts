@@ -13,6 +13,7 @@ import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "..
 import { isLoopback, loopbackHostOf } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
+import type { WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import { type MentionListOptions, timelineHtml, writeOnce } from "./mention-html.js";
 import type { SiteMentions } from "./site-mentions.js";
@@ -96,12 +97,13 @@ export class SiteTimeline {
     return this.#read?.newest ?? [];
   }
 
-  /** The HTML of the page. */
-  async html(): Promise<string> {
-    if (!this.#read) return "";
+  /** Prepares the HTML of the page. */
+  async html(): Promise<WritePart> {
+    if (!this.#read) return () => "";
     const { twts: followed, unread, updated } = this.#read;
     const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
-    return timelineHtml({ twts, unread, updated }, this.#listOptions(await readerFor(twts)));
+    const readHtml = await readerFor(twts);
+    return (...form) => timelineHtml({ twts, unread, updated }, this.#listOptions(readHtml, form));
   }
 
   /** The path of the page for templates; `null` for a site without a timeline. */
@@ -138,9 +140,9 @@ export class SiteTimeline {
     });
   }
 
-  #listOptions(readHtml: HtmlReader): MentionListOptions {
+  #listOptions(readHtml: HtmlReader, form: Parameters<WritePart>): MentionListOptions {
     return {
-      ...this.mentions.listOptions(null),
+      ...this.mentions.listOptions(null, ...form),
       json: this.urls.hasLiveTimeline() ? this.urls.href(PATHS.timelineJson) : null,
       pictures: new Map(),
       readHtml,

@@ -1,11 +1,14 @@
 // plugin/eleventy/pages/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
 import { inboxOptions } from "../../options/inbox.js";
+import type { Words } from "../../options/words.js";
 import { escapeHtml } from "../../site/html.js";
 import { noteOnOwnPage } from "../build-report.js";
 import type { EleventyConfig } from "../eleventy.js";
 import { outputConflict } from "../output/write-files.js";
 import type { SiteBuild } from "../site-build.js";
+import type { SiteUrls } from "../site-urls.js";
 import { homeLink, pageHeading, pageHtml, withOneHeading } from "./page-html.js";
+import type { RenderedPage, WritePart } from "./page-languages.js";
 
 /**
  * The template language of these pages: plain JavaScript, so that text from mentions is never run as a template. Sites may
@@ -31,16 +34,17 @@ interface PluginPages {
   /** Number of pages. Called after the site's data is read. */
   count(): number;
   /**
-   * The HTML of a page.
+   * Prepares the HTML of a page.
    *
    * @param number - page number from 0
    * @param hrefs - the paths of all pages
    */
-  content(number: number, hrefs: readonly string[]): string | Promise<string>;
+  content(number: number, hrefs: readonly string[]): WritePart | Promise<WritePart>;
 }
 
 /** The part of a page's data that is used here. */
 interface PageData {
+  page: RenderedPage;
   pagination: { pageNumber: number; hrefs: string[] };
 }
 
@@ -66,7 +70,7 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
 
 function languageOf(
   all: readonly PluginPages[],
-  { settings, urls }: SiteBuild,
+  { settings, urls, languages }: SiteBuild,
 ): Parameters<EleventyConfig["addExtension"]>[1] {
   const { nick, lang = "en" } = settings;
   return {
@@ -75,10 +79,10 @@ function languageOf(
     compileOptions: { permalink: (permalink) => permalink },
     compile: (_, file) => {
       const pages = all.find((each) => file.endsWith(fileOf(each)));
-      return async ({ pagination: { pageNumber, hrefs } }: PageData) => {
+      return async ({ page, pagination: { pageNumber, hrefs } }: PageData) => {
         if (!pages) return "";
         const { title, layout } = pages;
-        const content = pageHeading(title) + (await pages.content(pageNumber, hrefs));
+        const content = pageHeading(title) + languages.write(page, await pages.content(pageNumber, hrefs));
         const home = homeLink(urls.hrefInTemplates("/"), nick);
         return layout === undefined ? pageHtml(content, { title, lang, home }) : content;
       };
@@ -90,20 +94,26 @@ function languageOf(
 function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteBuild): PluginPages[] {
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
   const { pages: path, layout } = options;
-  const { words } = mentions;
-  const link = (href: string | undefined, rel: string, text: string) =>
-    href === undefined
-      ? ""
-      : `<a href="${escapeHtml(urls.hrefInTemplates(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
-
-  const content = (number: number, hrefs: readonly string[]) => {
-    const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
-    const nav = around && `<nav class="twtxt-around" aria-label="${escapeHtml(words.title)}">\n${around}</nav>\n`;
-    return `${mentions.listOfPage(number + 1)}\n${nav}`;
-  };
+  const content =
+    (number: number, hrefs: readonly string[]): WritePart =>
+    (...form) =>
+      `${mentions.listOfPage(number + 1, ...form)}\n${navigation(number, hrefs, { words: mentions.wordsIn(form[0]), urls, isComplete: form[1] })}`;
   const count = () => mentions.pageCount();
   const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
-  return [{ ...named, title: words.title, path, option: "mentions.pages", layout, count, content }];
+  return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", layout, count, content }];
+}
+
+/** Links to the pages before and after one of several; empty for a single page. */
+function navigation(
+  number: number,
+  hrefs: readonly string[],
+  { words, urls, isComplete }: { words: Words; urls: SiteUrls; isComplete: boolean },
+): string {
+  const pathOf = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
+  const link = (href: string | undefined, rel: string, text: string) =>
+    href === undefined ? "" : `<a href="${escapeHtml(pathOf(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
+  const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
+  return around && `<nav class="twtxt-around" aria-label="${escapeHtml(words.title)}">\n${around}</nav>\n`;
 }
 
 /** The page of the newest twts of the followed feeds. */
@@ -111,7 +121,7 @@ function timelinePage({ timeline, mentions }: SiteBuild): PluginPages[] {
   if (timeline.options === null) return [];
   const { path, layout } = timeline.options;
   const title = mentions.words.timeline;
-  const content = async () => `${await timeline.html()}\n`;
+  const content = () => timeline.html();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
   return [{ ...named, title, path, option: "timeline.path", layout, count: () => 1, content }];
 }
@@ -120,8 +130,8 @@ function timelinePage({ timeline, mentions }: SiteBuild): PluginPages[] {
 function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
   const { page: path, layout } = inboxOptions(settings);
   if (settings.inbox === false || path === false) return [];
-  const count = () => (contact.html() === "" ? 0 : 1);
-  const content = () => `${contact.html()}\n`;
+  const count = () => (contact.hasContent() ? 1 : 0);
+  const content = (): WritePart => (lang) => contact.html(lang);
   const named = { name: "contact", noun: "contact page", tool: "{% twtxtContact %}" } as const;
   return [{ ...named, title: contact.words.title, path, option: "inbox.page", layout, count, content }];
 }

@@ -23,14 +23,23 @@ export class SiteContact {
     readonly urls: SiteUrls,
     readonly assets: PageAssets,
   ) {
-    this.words = contactWordsOf(settings.lang, inboxOptions(settings).words);
+    this.words = this.#wordsIn(settings.lang);
+  }
+
+  #wordsIn(lang: string | undefined): ContactWords {
+    return contactWordsOf(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
+  }
+
+  /** Whether there is an author with an inbox. */
+  hasContent(): boolean {
+    return this.#recipients().length > 0;
   }
 
   /** The form or the instructions for writing to each author with an inbox; empty if there is none. */
-  html(): string {
+  html(lang = this.settings.lang ?? "en"): string {
     const recipients = this.#recipients();
     if (recipients.length === 0) return "";
-    const cards = recipients.map((recipient) => this.#card(recipient));
+    const cards = recipients.map((recipient) => this.#card(recipient, this.#wordsIn(lang), lang));
     if (!recipients.some((recipient) => this.#hasForm(recipient))) return cards.map(toHtml).join("\n");
     const href = this.assets.style();
     const style = href === null ? [] : [element("link", { rel: "stylesheet", href, [KEEP]: "" })];
@@ -49,33 +58,32 @@ export class SiteContact {
     return this.urls.hasGuests() && endpoint === this.urls.absolute(`${this.urls.bases.inbox}/${user}`);
   }
 
-  #card(recipient: Recipient): MarkupElement {
+  #card(recipient: Recipient, words: ContactWords, lang: string): MarkupElement {
     const { address, key } = recipient;
     const command = `npx --package eleventy-plugin-twtxt eleventy-twtxt message send ${address}`;
     const terminal = [element("pre", {}, element("code", {}, command))];
-    const compare = element("p", {}, this.words.compare, " ", element("code", { class: "twtxt-key" }, key));
-    const intro = element("p", {}, ...this.#withAddress(this.words.intro, address));
+    const compare = element("p", {}, words.compare, " ", element("code", { class: "twtxt-key" }, key));
+    const intro = element("p", {}, ...this.#withAddress(words.intro, address));
     if (!this.#hasForm(recipient))
       return element("div", { class: "twtxt-contact" }, ...lines([intro, ...terminal, compare]));
     return element(
       "twtxt-contact",
-      { class: "twtxt-contact", ...this.#dataOf(recipient) },
+      { class: "twtxt-contact", ...this.#dataOf(recipient, words, lang) },
       ...lines([
         intro,
         element(
           "div",
-          { role: "log", "aria-label": this.words.conversation, hidden: "" },
+          { role: "log", "aria-label": words.conversation, hidden: "" },
           element("ol", { class: "twtxt-conversation" }),
         ),
-        this.#form(),
-        element("p", { class: "twtxt-why" }, this.words.noScript),
-        element("details", { open: "" }, element("summary", {}, this.words.terminal), ...terminal, compare),
+        this.#form(words),
+        element("p", { class: "twtxt-why" }, words.noScript),
+        element("details", { open: "" }, element("summary", {}, words.terminal), ...terminal, compare),
       ]),
     );
   }
 
-  #form(): MarkupElement {
-    const { message, name, send, kept, forget, save, open } = this.words;
+  #form({ message, name, send, kept, forget, save, open }: ContactWords): MarkupElement {
     const button = (action: string, text: string, isHidden: boolean) =>
       element("button", { type: "button", name: action, ...(isHidden && { hidden: "" }) }, text);
     return element(
@@ -101,20 +109,19 @@ export class SiteContact {
   }
 
   /** The data for the script, which has the English words itself. */
-  #dataOf({ user, address, key }: Recipient): Record<string, string> {
-    const { lang } = this.settings;
+  #dataOf({ user, address, key }: Recipient, words: ContactWords, lang: string): Record<string, string> {
     const { inbox } = this.urls.bases;
-    const words = Object.keys(CONTACT_STATUS) as (keyof typeof CONTACT_STATUS)[];
-    const own = words.filter((word) => this.words[word] !== CONTACT_STATUS[word]);
+    const names = Object.keys(CONTACT_STATUS) as (keyof typeof CONTACT_STATUS)[];
+    const own = names.filter((name) => words[name] !== CONTACT_STATUS[name]);
     return {
       "data-address": address,
       "data-key": key,
       "data-document": `/.well-known/msg/${user}.json`,
       "data-inbox": this.urls.href(`${inbox}/${user}`),
       "data-guests": this.urls.href(`${inbox}/`),
-      ...(lang !== undefined && { lang }),
+      ...(lang !== "en" && { lang }),
       ...(own.length > 0 && {
-        "data-words": JSON.stringify(Object.fromEntries(own.map((word) => [word, this.words[word]]))),
+        "data-words": JSON.stringify(Object.fromEntries(own.map((name) => [name, words[name]]))),
       }),
     };
   }

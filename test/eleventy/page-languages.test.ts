@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { longConversation } from "../helpers/long-conversation.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { post, site } from "../helpers/site.js";
+
+const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
+const layout = (lang: string) =>
+  `<!doctype html><html${lang}><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
+
+/** The words of a page that show its language. */
+const WORDS: Record<string, string> = { en: "Replies", de: "Antworten", fr: "Réponses", es: "Respuestas", ja: "返信" };
+
+function languagesOf(page: string): string[] {
+  return Object.keys(WORDS).filter((lang) => page.includes(`>${WORDS[lang]} <`));
+}
+
+async function alice(pages: readonly string[]) {
+  const server = await loopbackServer((_, response) => {
+    const mentions = pages.flatMap((page) => longConversation(server.url + page));
+    response.end(JSON.stringify({ mentions, next: null }));
+  });
+  return server;
+}
+
+describe("the words of mentions", () => {
+  it("follow the language of each page: page.lang, or <html lang>", async () => {
+    const languages = ["de", "fr", "es", "ja"];
+    const { url } = await alice(["/de/quinces/", "/fr/quinces/", "/es/quinces/", "/ja/quinces/", "/plain/"]);
+    const built = await site({
+      files: {
+        "_includes/page.njk": layout(` lang="{{ lang }}"`),
+        "_includes/plain.njk": layout(""),
+        // Here only the data of the page has the language.
+        "fr/quinces.md": post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "plain.njk" }),
+        ...Object.fromEntries(
+          ["de", "es", "ja"].map((lang) => [
+            `${lang}/quinces.md`,
+            post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "page.njk", lang }),
+          ]),
+        ),
+        "plain.md": post({ title: "Plain", date: "2026-03-04", tags: "posts", layout: "plain.njk" }),
+      },
+      options: `{ url: "${url}", host: "node", lang: "en" }`,
+      config: `config.addGlobalData("eleventyComputed.page.lang", () => (data) => data.page.url.startsWith("/fr/") ? "fr" : undefined);`,
+    });
+
+    for (const lang of languages) expect(languagesOf(built.read(`${lang}/quinces/index.html`))).toEqual([lang]);
+    expect(built.read("de/quinces/index.html")).toMatch(
+      /<twtxt-mentions [^>]*lang="de"[^>]*data-text-replies="Antworten"/,
+    );
+    expect(built.read("de/quinces/index.html")).toContain("Hast du darüber geschrieben?");
+    expect(built.read("plain/index.html")).toMatch(/<html><head>/);
+  });
+
+  it("follow <html lang> of a page that a minifier has changed, on every page of the plugin, below a path prefix", async () => {
+    const { url } = await alice(["/blog/quinces/"]);
+    const built = await site({
+      files: {
+        "_includes/base.njk": `<!doctype html><html lang="de"><head><title>{{ title }}</title></head><body>{{ content | safe }}</body></html>`,
+        "_includes/post.njk": "---\nlayout: base.njk\n---\n{{ content | safe }}{% twtxtMentions %}",
+        "quinces.md": post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "post.njk" }),
+      },
+      options: `{ url: "${url}", host: "node", key: "${KEY}", mentions: { perPage: 2, layout: "base.njk" }, inbox: { layout: "base.njk" } }`,
+      imports: `import { HtmlBasePlugin } from "@11ty/eleventy";`,
+      config: `config.addPlugin(HtmlBasePlugin);
+config.addTransform("minify", (content) => content.replace(/\\n+/g, " ").replace(/ class="([\\w-]+)"/g, " class=$1"));
+return { pathPrefix: "/blog/" };`,
+    });
+
+    expect(languagesOf(built.read("quinces/index.html"))).toEqual(["de"]);
+    expect(built.read("mentions/index.html")).toContain("hat geantwortet");
+    expect(built.read("mentions/index.html")).toContain('<a href="/blog/mentions/2/" rel="next">Ältere</a>');
+    expect(built.read("contact/index.html")).toContain('lang="de"');
+  });
+
+  it("that the author has set are those of the site's own language", async () => {
+    const { url } = await alice(["/pl/", "/en/"]);
+    const built = await site({
+      files: {
+        "_includes/page.njk": layout(` lang="{{ lang }}"`),
+        "pl.md": post({ title: "Pigwa", date: "2026-03-04", tags: "posts", layout: "page.njk", lang: "pl" }),
+        "en.md": post({ title: "Quince", date: "2026-03-05", tags: "posts", layout: "page.njk", lang: "en" }),
+      },
+      options: `{ url: "${url}", host: "node", lang: "pl", mentions: { words: { replies: "Odpowiedzi" } } }`,
+    });
+
+    expect(built.read("pl/index.html")).toContain(">Odpowiedzi <");
+    expect(languagesOf(built.read("en/index.html"))).toEqual(["en"]);
+  });
+});
