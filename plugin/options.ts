@@ -13,6 +13,7 @@ import { TIMELINE } from "./options/timeline.js";
 import {
   about,
   isOrigin,
+  layout,
   NICK,
   nick,
   optional,
@@ -115,10 +116,19 @@ export const OPTIONS = v.strictObject({
     yesNo,
     true,
   ),
+  layout: optional(
+    "The layout of the plugin's pages, such as `base.njk`: of mentions, the timeline and the contact page. Without it, or with `false`, they are plain pages with a style of their own.",
+    v.union([v.literal(false), layout], 'the name of a layout, such as "base.njk", or false'),
+  ),
+  data: optionalOr(
+    'Data for the layout of these pages, such as `{ section: "social" }`.',
+    v.record(v.string(), v.unknown(), 'an object such as { section: "social" }'),
+    {},
+  ),
   avatar: optional("The URL of your picture.", webUrl("https://alice.example/avatar.png")),
   description: optional("One line about you.", fieldText("description", "Notes about bread and bicycles.")),
   lang: optional(
-    "The language of the feed.",
+    "The language of the feed, and of the plugin's words on pages that name none. Others get the words of their `<html lang>`.",
     text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag, such as "en"'),
   ),
   link: optionalOr(

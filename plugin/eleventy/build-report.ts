@@ -186,6 +186,19 @@ export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun"
   return `${url} is a page of your site, so the plugin's ${noun} is left out. To show its content there, use ${tool}; to build it elsewhere, set the option "${option}" to another path.`;
 }
 
+/**
+ * A note about pages of the plugin that do not look like those of the site.
+ *
+ * @param urls - of these pages
+ * @param layout - the layout that most pages of the site use
+ * @returns `null` if there are none
+ */
+export function noteOnPlainPages(urls: readonly string[], layout: string | null): string | null {
+  if (urls.length === 0 || layout === null) return null;
+  const [are, them, they] = urls.length === 1 ? ["is a plain page", "it", "it"] : ["are plain pages", "them", "they"];
+  return `${listed(urls)} ${are}. To give ${them} the look of your site, add the option layout: ${JSON.stringify(layout)}, which most of your pages use; layout: false means that ${they} stay${urls.length === 1 ? "s" : ""} plain.`;
+}
+
 /** Notes about options that have no effect on this host. */
 export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
   const notes: string[] = [];

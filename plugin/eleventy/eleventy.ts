@@ -36,8 +36,12 @@ export interface TemplateContext {
 
 export interface EleventyConfig {
   versionCheck(range: string): void;
-  /** Folders from the project's root, such as `./_data/`. */
-  directories: { data: string };
+  /** Folders from the project's root, such as `./_data/`. Layouts are among the includes, unless they have a folder. */
+  directories: { input: string; data: string; includes: string; layouts?: string };
+  /** Names of layouts. */
+  layoutAliases: Record<string, string>;
+  /** The templates that the configuration adds, by path from the input folder. */
+  virtualTemplates: Record<string, unknown>;
   /** @param options - `resetConfig` loads the configuration again after a change */
   addWatchTarget(target: string, options: { resetConfig: boolean }): void;
   /** Globs of files that are not watched. */

@@ -25,6 +25,7 @@ import { publish, sitePages } from "./output/publish.js";
 import { siteSettings } from "./output/site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output/write-files.js";
 import { HeadLinks } from "./pages/head-links.js";
+import { usualLayout } from "./pages/layouts.js";
 import { PageAssets } from "./pages/page-assets.js";
 import { PageLanguages } from "./pages/page-languages.js";
 import { SharedBlobs } from "./pages/shared-blobs.js";
@@ -54,6 +55,8 @@ export class SiteBuild {
   readonly unknownMentions = new Findings();
   /** Notes about pages of the site at the URLs of the plugin's. */
   readonly ownPages = new Set<string>();
+  /** The URLs of the plugin's pages without a layout. */
+  plainPages: readonly string[] = [];
   readonly #config: EleventyConfig;
   readonly #log: BuildLog;
   readonly #environment: BuildEnvironment;
@@ -176,7 +179,7 @@ export class SiteBuild {
   /** Adds links and head links to a page. */
   transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
-    if (this.deleted.has(inputPath)) return isHtml ? this.#deletedPage() : "";
+    if (this.deleted.has(inputPath)) return isHtml ? removeKeep(this.#deletedPage()) : "";
     if (!isHtml) return content;
     const page = removeKeep(this.linkHtml(this.languages.correct(content, url || "/"), inputPath));
     return this.settings.head ? this.#head.addTo(page, url || "/") : page;
@@ -318,6 +321,9 @@ export class SiteBuild {
     const type = host.name === "node" ? "warn" : undefined;
     if (!isReal(event)) this.#log.logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
     if (host.reason !== null) this.#log.logOnce(report.noteOnHost(host.name, host.reason));
+    const plain =
+      this.settings.layout === false ? null : report.noteOnPlainPages(this.plainPages, this.#usualLayout(twts));
+    if (plain !== null) this.#log.logOnce(plain);
     for (const note of this.ownPages) this.#log.logOnce(note);
     const notes = [
       ...report.notesOnOptions(this, host.name),
@@ -326,6 +332,10 @@ export class SiteBuild {
       this.timeline.note(),
     ];
     for (const note of notes) if (note !== null) this.#log.log(note);
+  }
+
+  #usualLayout({ schedule }: TwtsFromPosts): string | null {
+    return usualLayout(this.#templateData, new Set(schedule.dated.map(({ post }) => post.inputPath)));
   }
 
   #warningsOnSite(): string[] {

@@ -60,7 +60,7 @@ export const INBOX = v.strictObject(
       "/contact/",
     ),
     words: v.optional(v.strictObject(CONTACT_WORDS, 'an object such as { send: "Absenden" }'), {}),
-    layout: optional("The layout of that page. Without it, it is a plain page with a style of its own.", layout),
+    layout: optional("The layout of that page, if it is not that of the option `layout`.", layout),
   },
   "false, or an object such as { messages: 500 }",
 );

@@ -16,10 +16,7 @@ export const MENTIONS = v.strictObject(
       pagePath("/mentions/"),
       "/mentions/",
     ),
-    layout: optional(
-      "The layout of these pages, such as `base.njk`. Without it, they are plain pages with a style of their own.",
-      layout,
-    ),
+    layout: optional("The layout of these pages, if it is not that of the option `layout`.", layout),
     perPage: amount("Mentions per page.", 1, 500, 100),
     words: v.optional(
       v.strictObject(

@@ -6,10 +6,7 @@ import { layout, optional, optionalOr, sitePath } from "./value-types.js";
 export const TIMELINE = v.strictObject(
   {
     path: optionalOr("The path of the page.", sitePath("/timeline/"), "/timeline/"),
-    layout: optional(
-      "The layout of the page, such as `base.njk`. Without it, it is a plain page with a style of its own.",
-      layout,
-    ),
+    layout: optional("The layout of the page, if it is not that of the option `layout`.", layout),
   },
   'true, false, or an object such as { path: "/timeline/" }',
 );

@@ -19,10 +19,10 @@ import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
 export const KEEP = "webc:keep";
-/** The same for pictures and Eleventy's image transform. */
+/** The same for pictures and Eleventy's image transform, and for styles and its bundles. */
 const IGNORE = "eleventy:ignore";
 const KEPT = new RegExp(
-  `(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)|(<img class="u-photo"[^<>]*) ${IGNORE}(?:="")?(?=[^<>]*>)`,
+  `(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)|(<img class="u-photo"[^<>]*|<style) ${IGNORE}(?:="")?(?=[^<>]*>)`,
   "g",
 );
 

@@ -1,12 +1,14 @@
 // plugin/eleventy/pages/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
 import { inboxOptions } from "../../options/inbox.js";
 import type { Words } from "../../options/words.js";
+import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
 import { noteOnOwnPage } from "../build-report.js";
 import type { EleventyConfig } from "../eleventy.js";
 import { outputConflict } from "../output/write-files.js";
 import type { SiteBuild } from "../site-build.js";
 import type { SiteUrls } from "../site-urls.js";
+import { checkLayout } from "./layouts.js";
 import { homeLink, pageHeading, pageHtml, withOneHeading } from "./page-html.js";
 import type { RenderedPage, WritePart } from "./page-languages.js";
 
@@ -29,8 +31,9 @@ interface PluginPages {
   path: string;
   /** The option that sets the path. */
   option: string;
-  /** A layout of the site; without one, the page is complete HTML with its own style. */
+  /** A layout of the site, and the option that names it; without one, the page is complete HTML with its own style. */
   layout: string | undefined;
+  layoutOption: string;
   /** Number of pages. Called after the site's data is read. */
   count(): number;
   /**
@@ -65,7 +68,24 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
     if (numbers.length > 0) site.ownPages.add(noteOnOwnPage(firstUrlOf(pages), pages));
     return [];
   };
-  for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, numbersOf));
+  for (const pages of all) {
+    config.addTemplate(fileOf(pages), "", { ...site.settings.data, ...dataOf(pages, numbersOf) });
+  }
+  config.on("eleventy.before", () => {
+    for (const { layout, layoutOption } of all) if (layout !== undefined) checkLayout(layout, layoutOption, config);
+  });
+  config.on("eleventy.contentMap", ({ inputPathToUrl }) => {
+    site.plainPages = all
+      .filter(({ layout }) => layout === undefined)
+      .flatMap((pages) => Object.entries(inputPathToUrl).filter(([path]) => path.endsWith(fileOf(pages))))
+      .flatMap(([, urls]) => urls.slice(0, 1));
+  });
+}
+
+/** The layout of a page: its own option, or that of all pages. */
+function layoutOf(own: string | undefined, ownOption: string, { layout }: Settings) {
+  if (own !== undefined) return { layout: own, layoutOption: ownOption };
+  return { layout: layout || undefined, layoutOption: "layout" };
 }
 
 function languageOf(
@@ -91,16 +111,18 @@ function languageOf(
 }
 
 /** The pages that list all mentions. */
-function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteBuild): PluginPages[] {
+function mentionPages({ settings, urls, mentions }: SiteBuild): PluginPages[] {
+  const { mentions: options } = settings;
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
-  const { pages: path, layout } = options;
+  const { pages: path } = options;
+  const layout = layoutOf(options.layout, "mentions.layout", settings);
   const content =
     (number: number, hrefs: readonly string[]): WritePart =>
     (...form) =>
       `${mentions.listOfPage(number + 1, ...form)}\n${navigation(number, hrefs, { words: mentions.wordsIn(form[0]), urls, isComplete: form[1] })}`;
   const count = () => mentions.pageCount();
   const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
-  return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", layout, count, content }];
+  return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", ...layout, count, content }];
 }
 
 /** Links to the pages before and after one of several; empty for a single page. */
@@ -117,23 +139,26 @@ function navigation(
 }
 
 /** The page of the newest twts of the followed feeds. */
-function timelinePage({ timeline, mentions }: SiteBuild): PluginPages[] {
+function timelinePage({ settings, timeline, mentions }: SiteBuild): PluginPages[] {
   if (timeline.options === null) return [];
-  const { path, layout } = timeline.options;
+  const { path } = timeline.options;
+  const layout = layoutOf(timeline.options.layout, "timeline.layout", settings);
   const title = mentions.words.timeline;
   const content = () => timeline.html();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
-  return [{ ...named, title, path, option: "timeline.path", layout, count: () => 1, content }];
+  return [{ ...named, title, path, option: "timeline.path", ...layout, count: () => 1, content }];
 }
 
 /** The page for private messages. */
 function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
-  const { page: path, layout } = inboxOptions(settings);
+  const options = inboxOptions(settings);
+  const { page: path } = options;
+  const layout = layoutOf(options.layout, "inbox.layout", settings);
   if (settings.inbox === false || path === false) return [];
   const count = () => (contact.hasContent() ? 1 : 0);
   const content = (): WritePart => (lang) => contact.html(lang);
   const named = { name: "contact", noun: "contact page", tool: "{% twtxtContact %}" } as const;
-  return [{ ...named, title: contact.words.title, path, option: "inbox.page", layout, count, content }];
+  return [{ ...named, title: contact.words.title, path, option: "inbox.page", ...layout, count, content }];
 }
 
 /** @param numbersOf - the numbers of the pages to build, from 0 */
