@@ -15,7 +15,7 @@ export interface PageOfHtml {
 
 /** Attributes that are read here or that do not change the text. */
 const ATTRIBUTES =
-  '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
+  '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|dir|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
 /** The start of an element after optional white space, or the end. */
 const startOf = (tags: string) => new RegExp(`[ \\t\\n\\f\\r]*(?:$|<(${tags})(${ATTRIBUTES})>)`, "y");
 const BLOCK = startOf("p|h[1-6]|ul|ol|blockquote");

@@ -32,7 +32,8 @@ const ALLOWED: AllowedMarkup = {
   li: ["class", "data-source", "data-target", "data-received", "data-names", "data-parents"],
   p: ["class", "dir", "hidden"],
   span: ["class", "dir"],
-  a: ["class", "href", "rel"],
+  a: ["class", "href", "rel", "dir"],
+  bdi: [],
   time: ["class", "datetime"],
   div: ["class"],
   code: [],
@@ -48,7 +49,7 @@ const ALLOWED: AllowedMarkup = {
 };
 /** The markup that a stranger's text may have. */
 const TEXT_MARKUP: AllowedMarkup = {
-  ...{ p: ["dir"], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
+  ...{ p: ["dir"], a: ["href", "rel", "dir"], code: [], em: [], strong: [], br: [] },
   ...{ details: ["class"], summary: [] },
 };
 
