@@ -20,6 +20,7 @@ import { compilePackage } from "./package.js";
 import { measureFinding, measureImport, measureReader } from "./reader.js";
 import { measureReceived } from "./received.js";
 import { measureSending } from "./send.js";
+import { measureStaticFiles } from "./static-files.js";
 import { formatMarkdown, formatPart, type Part } from "./table.js";
 import { measureTimeline } from "./timeline.js";
 import { measureVerifying } from "./verify.js";
@@ -28,7 +29,7 @@ const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      one part alone: builds, timeline, client, mentions, tree, assets, reader, find, import, functions, send, verify,
-            received, messages, form, deliveries, blobs, strangers or component
+            received, messages, form, deliveries, blobs, strangers, static or component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -125,6 +126,7 @@ function plan(entry: string, isQuick: boolean): Measurement[] {
     ["form", () => measureContactForm(entry, size(20, 100), stop)],
     ["deliveries", () => measureDeliveries(entry, { folder: folder("deliveries"), count: size(200, 1000), stop })],
     ...(process.platform === "linux" ? [strangers(entry, isQuick)] : []),
+    ["static", () => measureStaticFiles(entry, { folder: folder("static"), rounds: size(2, 5), stop })],
     ["component", () => measureComponent(entry, size(3, 9), stop)],
     ["blobs", () => measureBlobs(entry, { folder: folder("blobs"), rounds: size(2, 5), stop })],
   ];

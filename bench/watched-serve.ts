@@ -68,7 +68,7 @@ export async function watchedServe(
     async get(path) {
       await (await pool.request({ path, method: "GET" })).body.dump();
     },
-    usage: () => usageOf(served.pid),
+    usage: () => readUsage(served.pid),
   };
 }
 
@@ -97,7 +97,7 @@ export async function probeDuring(servers: readonly Served[], event: () => Promi
   return times;
 }
 
-function usageOf(pid: number): Usage {
+export function readUsage(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -61,15 +61,20 @@ export async function siteStore(site: Site, request: StoreRequest, machine: Mach
   return { store: new FileStore(folder), folder, place: folder };
 }
 
+/** The folder of a site in the data folder of this machine, absolute. */
+export async function siteFolder(site: Site, machine: Machine): Promise<string> {
+  // The real site: a preview may be built for another address.
+  const { settings } = await publishedSite(site);
+  return join(dataFolder(machine), "sites", folderName(settings.url + prefixOf(settings)));
+}
+
 /**
  * The default folder of a site's store, absolute.
  *
  * @throws TwtxtError `store-failed` if the only data is in the folder of versions before the first release
  */
 export async function storeFolder(site: Site, machine: Machine): Promise<string> {
-  // The real site: a preview may be built for another address.
-  const { settings } = await publishedSite(site);
-  const home = join(dataFolder(machine), "sites", folderName(settings.url + prefixOf(settings)), "store");
+  const home = join(await siteFolder(site, machine), "store");
   const first = site.file(FIRST_PLACE);
   if (existsSync(home) || !existsSync(first)) return home;
   const shown = site.shown(first);

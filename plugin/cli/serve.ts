@@ -1,11 +1,12 @@
 // plugin/cli/serve.ts: `eleventy-twtxt serve` runs the site and its endpoints on any Node host.
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { userAgent } from "../author/invocation.js";
 import { publishedSite, type Site, siteAt } from "../author/site.js";
-import { siteStore, useStore } from "../author/site-store.js";
+import { siteFolder, siteStore, useStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
+import { CompressedCopies } from "../host/compressed-copies.js";
 import { Followers } from "../host/followers.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
@@ -173,16 +174,22 @@ async function start(
   values: Values,
   terminal: Terminal,
 ) {
-  const { site, published, origin } = served;
+  const { site, published, folder, origin } = served;
   const ending = new AbortController();
   // Once, because the file with the version is gone after an update of the package.
   const client = userAgent();
   const work = new BackgroundWork();
+  const copies = new CompressedCopies(join(await siteFolder(site, terminal), "compressed"));
+  const compress = () => {
+    const refreshed = copies.refresh([folder, site.host.published], ending.signal);
+    work.add(refreshed.catch(({ message }: Error) => terminal.say(`New pages are sent uncompressed: ${message}`)));
+  };
   const host = new SiteHost({
     site: published,
     file: site.host.file,
     read: async () => {
       await mark.renew();
+      compress();
       return publishedSite(site);
     },
     make: (current) =>
@@ -191,14 +198,18 @@ async function start(
   });
   await loadAll();
   const followers = new Followers(store, terminal.now);
-  const { port, close } = await listen(served, host, followers, values, terminal);
+  const { port, close } = await listen(served, { host, followers, copies }, values, terminal);
   const stop = async () => {
     ending.abort();
     await Promise.all([close(), host.end()]);
     await followers.save();
     await work.settled();
   };
-  return { port, begin: () => host.begin(), stop };
+  const begin = () => {
+    compress();
+    host.begin();
+  };
+  return { port, begin, stop };
 }
 
 type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "ending"> & {
@@ -239,8 +250,11 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
 
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  { endpointAt, isDeleted, needsLinkHeader }: SiteHost,
-  followers: Followers,
+  {
+    host: { endpointAt, isDeleted, needsLinkHeader },
+    followers,
+    copies,
+  }: { host: SiteHost; followers: Followers; copies: CompressedCopies },
   { port, host, ...values }: Values,
   terminal: Terminal,
 ): Promise<NodeServer> {
@@ -257,6 +271,7 @@ async function listen(
         isDeleted,
         needsLinkHeader,
         onFeedRead: (userAgent) => followers.note(userAgent),
+        copies,
       }),
       rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
       trustedProxies: values["trust-proxy"],

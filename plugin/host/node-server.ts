@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Log } from "../http/respond.js";
+import { compressResponse } from "./compress-response.js";
 import { Connections, closerOf } from "./connections.js";
+import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
 import type { Endpoint } from "./endpoints.js";
 import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
@@ -16,8 +18,7 @@ const LINGER_MS = 1_000;
 const PATIENCE_MS = 30_000;
 /** Discovery documents, which clients request at the root of the domain whatever the path prefix of the site is. PROTOCOL 3.1 */
 const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
-/** Buffer size for a response body, at most, and for one of unknown length, which is usually a few lines. */
-const BUFFER_BYTES = 256 * 1024;
+/** Buffer size for a response body of unknown length, which is usually a few lines. */
 const UNKNOWN_LENGTH_BYTES = 16 * 1024;
 /** Node's codes for a client that disconnected, which is not logged. */
 const DISCONNECTED = [
@@ -95,7 +96,8 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   const ask = async () => {
     const address = addressOf(incoming, trustedProxies);
     const refusal = endpoint.rateLimit && rateLimit(endpoint.rateLimit, incoming.method, address);
-    await send(refusal ?? (await endpoint.answer(requestOf(incoming, origin, patienceMs), address)), response);
+    const found = refusal ?? (await endpoint.answer(requestOf(incoming, origin, patienceMs), address));
+    await send(await compressResponse(found, incoming.headers["accept-encoding"]), response);
   };
   return endpoint.isStaticFirst ? options.serveFile(incoming, response, ask) : ask();
 }
@@ -120,7 +122,7 @@ async function send({ status, headers, body }: Response, response: ServerRespons
   for (const [name, value] of headers) response.appendHeader(name, value);
   const reader = body && byobReader(body);
   if (body === null) response.end();
-  else if (reader) await copy(reader, response, Number(headers.get("content-length") ?? UNKNOWN_LENGTH_BYTES));
+  else if (reader) await copyStream(reader, response, Number(headers.get("content-length") ?? UNKNOWN_LENGTH_BYTES));
   // `pipeTo` would wait for the next chunk even after the client has disconnected.
   else await pipeline(Readable.fromWeb(body as never), response);
 }
@@ -134,37 +136,16 @@ function byobReader(body: ReadableStream): ReadableStreamBYOBReader | null {
   }
 }
 
-/**
- * Reuses two buffers. A new one for each chunk would take most of the time and 30 MiB of memory. While one is sent, the other
- * is filled, so that a short answer and its end are sent together.
- */
-async function copy(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
+async function copyStream(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
   response.once("close", () => void reader.cancel().catch(() => {}));
+  const readInto = async (buffer: Uint8Array<ArrayBuffer>) => {
+    const { value, done } = await reader.read(buffer);
+    return done ? null : value;
+  };
   try {
-    const length = Math.max(Math.min(size, BUFFER_BYTES), 1);
-    let buffer = new ArrayBuffer(length);
-    let spare: ArrayBuffer | null = null;
-    let sent = Promise.resolve();
-    for (;;) {
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      if (done) break;
-      await sent;
-      sent = write(response, value);
-      sent.catch(() => {});
-      buffer = spare ?? new ArrayBuffer(length);
-      spare = value.buffer as ArrayBuffer;
-    }
-    // After a disconnect the stream was cancelled, and ends before its length.
-    if (!response.destroyed) response.end();
-    await sent;
+    await copyChunks(readInto, response, Math.min(size, BUFFER_BYTES));
   } catch (error) {
     await reader.cancel(error).catch(() => {});
     throw error;
   }
-}
-
-function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    response.write(chunk, (error) => (error ? reject(error) : resolve()));
-  });
 }

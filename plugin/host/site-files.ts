@@ -1,11 +1,13 @@
 // plugin/host/site-files.ts: serves the files of a built site.
 import { existsSync } from "node:fs";
-import { readFile, realpath } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isAbsolute, join, posix, relative, sep } from "node:path";
-import send from "send";
+import { join, posix } from "node:path";
+import { TwtxtError } from "../errors.js";
 import { isArchiveOf } from "../feed/archives.js";
+import { type CompressedCopies, isCompressible, readEncodings } from "./compressed-copies.js";
 import { pathOf } from "./node-request.js";
+import { type FileResponse, findType, sendFile } from "./send-file.js";
+import { type StaticFile, StaticFiles } from "./static-files.js";
 
 export interface SiteFilesOptions {
   /** The folder of the built site. */
@@ -24,6 +26,8 @@ export interface SiteFilesOptions {
   isDeleted?(path: string): boolean;
   /** Called for each request for the feed, not for archives. */
   onFeedRead?(userAgent: string): void;
+  /** Compressed copies of the files; default none. */
+  copies?: CompressedCopies;
 }
 
 /**
@@ -35,34 +39,68 @@ export interface SiteFilesOptions {
  */
 export function siteFiles(options: SiteFilesOptions) {
   const { folder, prefix } = options;
+  const files = new StaticFiles();
 
   return async (request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): Promise<void> => {
     const path = pathOf(request);
-    const file = path.slice(prefix.length);
-    const root = await realRoot(rootOf(path, options), file);
-    if (otherwise && root === null) return otherwise();
+    const file = path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : null;
+    const found = file === null ? null : await findFile(files, rootOf(path, options), file);
+    if (found === null && otherwise) return otherwise();
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }
-    if (prefix !== "" && path === prefix) return redirectToFolder(path, response);
-    if (prefix !== "" && !path.startsWith(`${prefix}/`)) return notFound(response, folder);
-    if (root === null) return notFound(response, folder);
+    if (found === "folder") return redirectToFolder(path, response);
+    if (found === null) return notFound(files, response, folder);
     if (plainPath(path) === options.feedPath) options.onFeedRead?.(request.headers["user-agent"] ?? "");
-    const dotfiles = isWellKnown(file) ? "allow" : "ignore";
     const isDeleted = options.isDeleted?.(pagePath(path)) ?? false;
-    if (isDeleted) response.statusCode = 410;
-    send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0, acceptRanges: !isDeleted })
-      .on("headers", (answer: ServerResponse) => {
-        for (const [name, value] of Object.entries(headersOf(path, options))) answer.setHeader(name, value);
-      })
-      .on("directory", (answer: ServerResponse) => redirectToFolder(path, answer))
-      .on("error", ({ status }: { status?: number }) => {
-        if (status === 412) refuse(response, 412, "The file does not match the conditions of the request.");
-        else if (status === 416) refuse(response, 416, "The range is outside the file.");
-        else void notFound(response, folder);
-      })
-      .pipe(response);
+    const type = findType(found.path);
+    const plain: FileResponse = {
+      file: found,
+      encoding: null,
+      type,
+      status: isDeleted ? 410 : 200,
+      headers: headersOf(path, options),
+    };
+    try {
+      await sendFile(request, response, await chooseCopy(request, plain, files, options.copies));
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      refuseConditions(response, error, found);
+    }
   };
+}
+
+/** @param urlPath - percent-encoded; a path that ends with a slash means the index of a folder */
+function findFile(files: StaticFiles, root: string, urlPath: string): Promise<StaticFile | "folder" | null> {
+  const path = decodePath(urlPath.endsWith("/") ? `${urlPath}index.html` : urlPath);
+  const isHidden = path === null || (/(?:^|[/\\])\./.test(path) && !isWellKnown(path));
+  if (isHidden) return Promise.resolve(null);
+  return path === "" ? Promise.resolve("folder") : files.find(root, path);
+}
+
+/** A compressed copy of the file that the client accepts, or the file itself. Only whole files are sent compressed. */
+async function chooseCopy(
+  request: IncomingMessage,
+  plain: FileResponse,
+  files: StaticFiles,
+  copies: CompressedCopies | undefined,
+): Promise<FileResponse> {
+  if (!copies || !isCompressible(plain.file.path)) return plain;
+  const headers = { ...plain.headers, vary: "Accept-Encoding" };
+  const accepted = request.headers.range === undefined ? readEncodings(request.headers["accept-encoding"]) : [];
+  for (const encoding of accepted) {
+    const place = copies.find(plain.file, encoding);
+    const copy = place && (await files.find(place.folder, place.name));
+    if (copy === null || copy === "folder") continue;
+    const { modified, etag } = plain.file;
+    return { ...plain, headers, encoding, file: { ...copy, modified, etag: `${etag.slice(0, -1)}-${encoding}"` } };
+  }
+  return { ...plain, headers };
+}
+
+function refuseConditions(response: ServerResponse, { code }: TwtxtError, { size }: StaticFile): void {
+  if (code === "precondition-failed") refuse(response, 412, "The file does not match the conditions of the request.");
+  else refuse(response, 416, "The range is outside the file.", { "content-range": `bytes */${size}` });
 }
 
 /** The folder of a file. The site may have its own discovery documents for another service. */
@@ -73,12 +111,12 @@ function rootOf(path: string, { folder, published, prefix, feedPath }: SiteFiles
 }
 
 function headersOf(path: string, { feedPath, endpoint, needsLinkHeader }: SiteFilesOptions): Record<string, string> {
-  const headers = { "X-Content-Type-Options": "nosniff" };
-  const shared = { ...headers, "Access-Control-Allow-Origin": "*" };
-  if (isDiscovery(path)) return { ...shared, "Content-Type": "application/json" };
-  const link = endpoint === null ? {} : { Link: `<${endpoint}>; rel="webmention"` };
+  const headers = { "x-content-type-options": "nosniff" };
+  const shared = { ...headers, "access-control-allow-origin": "*" };
+  if (isDiscovery(path)) return { ...shared, "content-type": "application/json" };
+  const link = endpoint === null ? {} : { link: `<${endpoint}>; rel="webmention"` };
   if (!isFeed(path, feedPath)) return needsLinkHeader?.(pagePath(path)) ? { ...headers, ...link } : headers;
-  return { ...shared, ...link, "Content-Type": "text/plain; charset=utf-8" };
+  return { ...shared, ...link, "content-type": "text/plain; charset=utf-8" };
 }
 
 /** Whether a path leads to the feed or an archive of it, also when spelled differently: `/%74wtxt.txt`, `//twtxt.txt`. */
@@ -93,10 +131,16 @@ export function pagePath(path: string): string {
 }
 
 function plainPath(path: string): string {
+  return posix.normalize(decodePath(path) ?? path);
+}
+
+/** @returns `null` for a path that is not percent-encoded UTF-8, or with a NUL */
+function decodePath(path: string): string | null {
   try {
-    return posix.normalize(decodeURIComponent(path));
+    const decoded = decodeURIComponent(path);
+    return decoded.includes("\0") ? null : decoded;
   } catch {
-    return path;
+    return null;
   }
 }
 
@@ -109,23 +153,6 @@ function isDiscovery(path: string): boolean {
   return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
 }
 
-/**
- * The real path of a folder that has a file. All of an answer comes from there, even if a deploy replaces a link to the folder.
- *
- * @param urlPath - percent-encoded; a path that ends with a slash means the index of a folder
- * @returns `null` if the file does not exist, or if links lead out of the folder
- */
-async function realRoot(folder: string, urlPath: string): Promise<string | null> {
-  try {
-    const file = decodeURIComponent(urlPath.endsWith("/") ? `${urlPath}index.html` : urlPath);
-    const root = await realpath(folder);
-    const path = relative(root, await realpath(join(root, file)));
-    return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path) ? null : root;
-  } catch {
-    return null;
-  }
-}
-
 /** With a relative location, which keeps the path prefix and cannot name another host. */
 function redirectToFolder(path: string, response: ServerResponse): void {
   response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
@@ -136,11 +163,10 @@ function refuse(response: ServerResponse, status: number, why: string, headers: 
   response.end(`${why}\n`);
 }
 
-async function notFound(response: ServerResponse, folder: string): Promise<void> {
-  const root = await realRoot(folder, "/404.html");
-  const page = root === null ? null : await readFile(join(root, "404.html")).catch(() => null);
-  for (const name of response.getHeaderNames()) response.removeHeader(name);
-  const type = page ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
+async function notFound(files: StaticFiles, response: ServerResponse, folder: string): Promise<void> {
+  const page = await files.find(folder, "/404.html");
+  const contents = page === "folder" ? null : page?.contents;
+  const type = contents ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(404, { "content-type": type, "cache-control": "no-cache" });
-  response.end(page ?? "Not found.\n");
+  response.end(contents ?? "Not found.\n");
 }

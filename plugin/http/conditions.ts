@@ -1,7 +1,7 @@
 // plugin/http/conditions.ts: conditional requests, ranges and HTTP dates. RFC 9110, sections 5.6.7, 13 and 14
 import { TwtxtError } from "../errors.js";
 import type { Range } from "../store/store.js";
-import { type HttpRequest, matchesEtag, problem } from "./respond.js";
+import { type ConditionalRequest, matchesEtag, problem } from "./respond.js";
 
 /** The current format of a date, and that of RFC 850. */
 const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](?:\d\d){1,2} \d\d:\d\d:\d\d GMT$/;
@@ -19,7 +19,7 @@ export interface Version {
 }
 
 /** Whether a write has a condition for {@link checkConditions}. */
-export function isConditional({ headers }: Pick<HttpRequest, "headers">): boolean {
+export function isConditional({ headers }: ConditionalRequest): boolean {
   return ["if-match", "if-none-match", "if-unmodified-since"].some((name) => headers.has(name));
 }
 
@@ -29,7 +29,7 @@ export function isConditional({ headers }: Pick<HttpRequest, "headers">): boolea
  * @param version - `null` if the resource does not exist
  * @throws TwtxtError `precondition-failed`
  */
-export function checkConditions(request: HttpRequest, version: Version | null): void {
+export function checkConditions(request: ConditionalRequest, version: Version | null): void {
   if (!meetsIfMatch(request, version)) {
     const why = version === null ? "It does not exist" : "It has changed since";
     throw new TwtxtError("precondition-failed", `${why}: the condition of the request is not met.`);
@@ -40,7 +40,7 @@ export function checkConditions(request: HttpRequest, version: Version | null): 
 }
 
 /** `If-Unmodified-Since` counts only without `If-Match`. */
-function meetsIfMatch({ headers }: HttpRequest, version: Version | null): boolean {
+function meetsIfMatch({ headers }: ConditionalRequest, version: Version | null): boolean {
   const wanted = headers.get("if-match");
   if (wanted !== null) return version !== null && tagsIn(wanted).some((tag) => tag === version.etag || tag === "*");
   const latest = parseHttpDate(headers.get("if-unmodified-since"));
@@ -48,7 +48,7 @@ function meetsIfMatch({ headers }: HttpRequest, version: Version | null): boolea
 }
 
 /** Whether the client already has this version. `If-Modified-Since` counts only without `If-None-Match`. */
-export function isNotModified(request: HttpRequest, { etag, modified }: Version): boolean {
+export function isNotModified(request: ConditionalRequest, { etag, modified }: Version): boolean {
   if (request.headers.has("if-none-match")) return matchesEtag(request, etag);
   const since = parseHttpDate(request.headers.get("if-modified-since"));
   return since !== null && secondsOf(modified) <= since;

@@ -15,6 +15,11 @@ export interface HttpRequest extends Pick<Request, "method" | "url" | "headers">
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
+/** What conditions and ranges need from a request. */
+export interface ConditionalRequest extends Pick<Request, "method"> {
+  readonly headers: Pick<Headers, "get" | "has">;
+}
+
 /** Answers requests on Netlify, on any Node host and in tests. */
 export type Handler = (request: HttpRequest, asked: RequestContext) => Promise<Response>;
 
@@ -84,7 +89,7 @@ export function line(text: string, init: { status?: number; headers?: Record<str
 }
 
 /** Whether `If-None-Match` names this version. Weak ETags match too: a CDN that compresses a response weakens its ETag. */
-export function matchesEtag(request: HttpRequest, etag: string): boolean {
+export function matchesEtag(request: Pick<ConditionalRequest, "headers">, etag: string): boolean {
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return known.includes(etag) || known.includes("*");
 }

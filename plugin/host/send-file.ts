@@ -1,0 +1,98 @@
+// plugin/host/send-file.ts: sends a file: conditional requests, ranges and compression.
+import { open } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import mime from "mime";
+import { TwtxtError } from "../errors.js";
+import { checkConditions, isNotModified, parseRange } from "../http/conditions.js";
+import type { Range } from "../store/store.js";
+import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
+import type { StaticFile } from "./static-files.js";
+
+/** Types that are sent with a charset, because they are text and do not name one themselves. */
+const HAS_CHARSET = /^(?:text\/|application\/(?:json|manifest\+json)$)/;
+
+/** A file, and how it is sent. */
+export interface FileResponse {
+  file: StaticFile;
+  /** The encoding of the file's bytes, and the type of what is encoded; `null` for a plain file. */
+  encoding: "br" | "gzip" | null;
+  type: string;
+  /** 200, or a status that is sent whatever the conditions of the request are. */
+  status: number;
+  headers: Record<string, string>;
+}
+
+/** The media type of a file by its name, with its charset. */
+export function findType(path: string): string {
+  const type = mime.getType(path) ?? "application/octet-stream";
+  return HAS_CHARSET.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+/**
+ * Answers a GET or HEAD request with a file. Ranges of compressed files and of other statuses are not offered.
+ *
+ * @throws TwtxtError `precondition-failed`, `range-not-satisfiable` before anything is sent
+ * @see RFC 9110, 13 and 14
+ */
+export async function sendFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: FileResponse,
+): Promise<void> {
+  const { file, encoding, type, status, headers } = answer;
+  const conditional = toConditional(request);
+  const hasRanges = encoding === null && status === 200;
+  response.setHeaders(new Map(Object.entries(headers)));
+  response.setHeader("cache-control", "public, max-age=0");
+  response.setHeader("etag", file.etag);
+  response.setHeader("last-modified", file.modified.toUTCString());
+  if (status === 200) {
+    checkConditions(conditional, file);
+    if (isNotModified(conditional, file)) return void response.writeHead(304).end();
+  }
+  const range = hasRanges && request.method === "GET" ? readRange(conditional, file) : null;
+  response.setHeader("content-type", headers["content-type"] ?? type);
+  response.setHeader("content-length", range ? range.last - range.first + 1 : file.size);
+  if (encoding) response.setHeader("content-encoding", encoding);
+  if (hasRanges) response.setHeader("accept-ranges", "bytes");
+  if (range) response.setHeader("content-range", `bytes ${range.first}-${range.last}/${file.size}`);
+  response.writeHead(range ? 206 : status);
+  if (request.method === "HEAD") response.end();
+  else await sendContents(response, file, range ?? { first: 0, last: file.size - 1 });
+}
+
+async function sendContents(
+  response: ServerResponse,
+  { contents, path }: StaticFile,
+  { first, last }: Range,
+): Promise<void> {
+  if (contents) return void response.end(contents.subarray(first, last + 1));
+  // If the file shrinks meanwhile, the client notices that the response is cut off.
+  response.strictContentLength = true;
+  const file = await open(path);
+  try {
+    let position = first;
+    const readInto = async (buffer: Uint8Array<ArrayBuffer>) => {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, last + 1 - position), position);
+      position += bytesRead;
+      return bytesRead === 0 ? null : buffer.subarray(0, bytesRead);
+    };
+    await copyChunks(readInto, response, Math.min(last + 1 - first, BUFFER_BYTES));
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws TwtxtError `range-not-satisfiable` */
+function readRange({ headers }: ReturnType<typeof toConditional>, { size, etag }: StaticFile): Range | null {
+  const condition = headers.get("if-range");
+  if (condition !== null && condition !== etag) return null;
+  const range = parseRange(headers.get("range"), size);
+  if (range !== "none") return range;
+  throw new TwtxtError("range-not-satisfiable", "The range is outside the file.");
+}
+
+function toConditional({ method = "GET", headers }: IncomingMessage) {
+  const get = (name: string) => headers[name]?.toString() ?? null;
+  return { method, headers: { get, has: (name: string) => headers[name] !== undefined } };
+}
