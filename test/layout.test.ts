@@ -85,11 +85,12 @@ describe("the code of plugin/", () => {
     expect(clockReaders).toEqual(["plugin.ts"]);
   });
 
-  it("opens connections to other hosts only through the guard", () => {
-    const opening = [...sources, ...netlifySources].filter(({ text }) =>
-      valuesFrom(CLIENTS, text).some((name) => !OPENS_NOTHING.includes(name)),
-    );
-    expect(opening.map(({ file }) => file)).toEqual(["http/guard.ts"]);
+  it("opens connections only in transport/, for the guard and for fetchSafely", () => {
+    const all = [...sources, ...netlifySources];
+    const opening = all.filter(({ text }) => valuesFrom(CLIENTS, text).some((name) => !OPENS_NOTHING.includes(name)));
+    expect(opening.map(({ file }) => file)).toEqual(["transport/http-client.ts"]);
+    const using = all.filter(({ text }) => /\bHttpClient\b/.test(text)).map(({ file }) => file);
+    expect(using.sort()).toEqual(["http/guard.ts", "transport/fetch.ts", "transport/http-client.ts"]);
   });
 
   it.each([
@@ -105,7 +106,7 @@ describe("the code of plugin/", () => {
     expect(valuesFrom(CLIENTS, text)).toEqual(names);
   });
 
-  it("uses the platform's fetch only in the files for which biome.json permits it", () => {
+  it("uses the platform's fetch, which can end a process of Node.js, only in browser scripts", () => {
     const { overrides } = JSON.parse(readFileSync(new URL("../biome.json", import.meta.url), "utf8"));
     const permitted: string[] = overrides[0].includes.filter((file: string) => file.startsWith("!"));
     const using = [
@@ -169,7 +170,7 @@ describe("the code of plugin/", () => {
 });
 
 describe("the main entry", () => {
-  it("does not load the HTML parser, the elliptic curves or undici until a build needs them", () => {
+  it("does not load the HTML parser, the elliptic curves or the guard's address checks until a build needs them", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reached = new Set<string>();
     const walk = (file: string) => {

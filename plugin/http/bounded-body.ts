@@ -7,6 +7,9 @@ import { TimeSlices } from "./time-slices.js";
 /** Small enough that a reader needs at most about a millisecond for a piece. */
 const PIECE_BYTES = 16_384;
 
+/** How much larger than the decompressed limit a compressed body may be: its headers, and parts that are stored as they are. */
+const OVERHEAD_BYTES = 65_536;
+
 /** No Brotli: a few bytes of input can make its decoder allocate 16 MiB before it returns the first byte. */
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
   gzip: createGunzip,
@@ -19,7 +22,7 @@ const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> 
  * can expand to eight megabytes.
  *
  * @param encoding - the `Content-Encoding` of the response
- * @param maxBytes - limit after decompression
+ * @param maxBytes - limit after decompression; the compressed body may be 64 KiB larger, since an empty one can be endless
  * @param signal - aborts the body
  * @throws TwtxtError `bad-compression` for an unknown, repeated or damaged encoding; `too-large`
  */
@@ -30,12 +33,12 @@ export async function* boundedBody(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   let size = 0;
-  for await (const chunk of inPieces(decompress(body, encoding), signal)) {
+  for await (const chunk of inPieces(decompress(body, encoding, maxBytes), signal)) {
     size += chunk.length;
     if (size > maxBytes) {
       // The bytes before the limit may be all that the caller needs.
       yield chunk.subarray(0, chunk.length - (size - maxBytes));
-      throw new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
+      throw tooLarge(maxBytes);
     }
     yield chunk;
   }
@@ -51,14 +54,14 @@ async function* inPieces(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal)
   }
 }
 
-async function* decompress(body: Readable, encoding = "identity"): AsyncIterable<Uint8Array> {
+async function* decompress(body: Readable, encoding = "identity", maxBytes: number): AsyncIterable<Uint8Array> {
   const name = encoding.trim().toLowerCase() || "identity";
   if (name === "identity") return yield* body as AsyncIterable<Uint8Array>;
   const decompressor = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name]?.() : undefined;
   if (!decompressor) throw badCompression(`"${encoding.slice(0, 80)}" is not supported`);
 
   // Errors of either stream are thrown by the second one.
-  pipeline(body, decompressor, () => {});
+  pipeline(compressedChunks(body, maxBytes), decompressor, () => {});
   try {
     yield* decompressor as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -67,6 +70,19 @@ async function* decompress(body: Readable, encoding = "identity"): AsyncIterable
   } finally {
     body.destroy();
   }
+}
+
+async function* compressedChunks(body: Readable, maxBytes: number): AsyncIterable<Uint8Array> {
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxBytes + OVERHEAD_BYTES) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}
+
+function tooLarge(maxBytes: number): TwtxtError {
+  return new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
 }
 
 function badCompression(why: string): TwtxtError {

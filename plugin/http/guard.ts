@@ -1,9 +1,9 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
-import { isIP, type LookupFunction, Socket } from "node:net";
-import { Agent, buildConnector, Client, request } from "undici";
+import type { IncomingMessage } from "node:http";
+import { isIP, type LookupFunction } from "node:net";
 import { TwtxtError } from "../errors.js";
-import { later } from "../later.js";
+import { type ConnectionTarget, HttpClient, isReset } from "../transport/http-client.js";
 import { canParseUrl, hostAndPort, portOf, resolveUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -41,8 +41,6 @@ export interface GuardedResponse {
   close(): void;
 }
 
-type ResponseData = Awaited<ReturnType<typeof request>>;
-
 export type Ask = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
 
 export interface GuardOptions {
@@ -56,16 +54,14 @@ export interface GuardOptions {
   firstByteMs?: number;
   /** DNS lookup; default: the system's. */
   lookup?: typeof systemLookup;
-  /** Connects to a checked address; for tests that must not leave the machine. */
-  connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
+  /** Changes where a connection goes; for tests that must not leave the machine. */
+  route?: (target: ConnectionTarget) => ConnectionTarget;
 }
 
 /** Error codes of a handshake without a common TLS version. */
 export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
-
-later(loadParser);
 
 /**
  * Creates the function that requests URLs of untrusted servers.
@@ -99,7 +95,7 @@ export function createGuard(options: GuardOptions): Ask {
         const answer = await askOnce(url, guarded, signal);
         const next = redirectOf(answer, url, guarded.method ?? "GET");
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
-        await answer.body.dump();
+        answer.destroy();
         url = checkedUrl(next, guarded, allowed);
       }
     } catch (error) {
@@ -109,48 +105,34 @@ export function createGuard(options: GuardOptions): Ask {
   };
 }
 
-/** Loads undici's parser of responses, which it loads at the first connection otherwise. Connects to nothing. */
-async function loadParser(): Promise<void> {
-  const socket = new Socket()
-    .on("error", () => {})
-    .destroy(new Error("This socket only makes undici load its parser."));
-  const client = new Client("http://localhost", { connect: (_, callback) => callback(null, socket) });
-  await client.request({ path: "/", method: "GET" }).catch(() => {});
-  await client.destroy();
-}
-
 /** Sends a request without following redirects. */
 function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
-  const { userAgent, firstByteMs = 5_000, lookup = systemLookup, connector = buildConnector } = options;
-  const agent = (lookup: LookupFunction) => {
-    const connect = { lookup, timeout: firstByteMs, minVersion: "TLSv1.2" } as buildConnector.BuildOptions;
-    return new Agent({ connect: connector(connect), pipelining: 1 });
-  };
-  const publicAgent = agent(guardedLookup(lookup));
-  const privateAgent = agent(lookup);
+  const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
+  const clientWith = (lookup: LookupFunction) => new HttpClient((target) => route({ ...target, lookup }));
+  const publicClient = clientWith(guardedLookup(lookup));
+  const privateClient = clientWith(lookup);
 
   return (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) =>
-    request(url, {
+    (allowed.has(hostAndPort(url)) ? privateClient : publicClient).send(url, {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,
-      dispatcher: allowed.has(hostAndPort(url)) ? privateAgent : publicAgent,
-      headersTimeout: firstByteMs,
+      firstByteMs,
       signal,
     });
 }
 
-/** The headers and the body of undici's response, for {@link GuardedResponse}. */
-function readable(answer: ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
-  const headers = headersOf(answer.headers);
-  const body = closeAfter(boundedBody(answer.body, headers["content-encoding"], maxBytes, signal), close);
+/** The headers and the body of a response, for {@link GuardedResponse}. */
+function readable(answer: IncomingMessage, maxBytes: number, signal: AbortSignal, close: () => void) {
+  const headers = joinHeaders(answer);
+  const body = closeAfter(boundedBody(answer, headers["content-encoding"], maxBytes, signal), close);
   const start = () => startOf(body);
   const bytes = async () => {
     const { bytes, trouble } = await start();
     if (trouble) throw trouble;
     return bytes;
   };
-  return { status: answer.statusCode, headers, body, bytes, start };
+  return { status: answer.statusCode ?? 0, headers, body, bytes, start };
 }
 
 async function startOf(body: AsyncIterable<Uint8Array>): ReturnType<GuardedResponse["start"]> {
@@ -215,16 +197,14 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 }
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function redirectOf({ statusCode, headers }: ResponseData, url: URL, method: string): string | null {
-  const [location] = [headers.location].flat();
+function redirectOf({ statusCode = 0, headersDistinct }: IncomingMessage, url: URL, method: string): string | null {
+  const [location] = headersDistinct.location ?? [];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
 }
 
-function headersOf(headers: ResponseData["headers"]): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
-  );
+function joinHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
 }
 
 async function* closeAfter(body: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
@@ -257,6 +237,7 @@ function reasonOf({ code, message, hostname }: NodeJS.ErrnoException & { hostnam
   if (name === "EAI_AGAIN") return "its name could not be looked up. Check the network";
   if (OLD_TLS.test(name)) return "its server offers only TLS older than 1.2";
   if (name === "ERR_SSL_WRONG_VERSION_NUMBER") return "its server does not speak TLS at this port";
+  if (isReset({ code })) return "its server closed the connection";
   return name.startsWith("ERR_SSL_") ? `TLS failed (${name})` : message;
 }
 

@@ -2,6 +2,8 @@
 import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntilAborted } from "../store/chunks.js";
+import { type Fetch, fetchSafely } from "../transport/fetch.js";
+import { isReset } from "../transport/http-client.js";
 import { problemDetail } from "./one-line.js";
 import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
@@ -61,8 +63,8 @@ export interface SiteApiOptions {
   signal?: AbortSignal;
   /** Time without any data sent or received, in milliseconds; default 70,000. */
   idleTimeoutMs?: number;
-  /** Default: the platform's `fetch`, because the author's own site is trusted. */
-  fetch?: typeof globalThis.fetch;
+  /** Default: without the guard, because the author's own site is trusted. */
+  fetch?: Fetch;
 }
 
 const IDLE_TIMEOUT_MS = 70_000;
@@ -95,7 +97,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     'Check the network of this machine. If it works, check the domain: it is in the option "url" of the plugin.',
   ],
   [
-    /TIMED?OUT|UNREACH|ENETDOWN|ECONNRESET|^no data for /,
+    /TIMED?OUT|UNREACH|ENETDOWN|^no data for /,
     "Check the network of this machine, and that the site is running. Then try again.",
   ],
   [/redirect/, "Name the address that it redirects to with --url, without a path."],
@@ -107,14 +109,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function siteApi(options: SiteApiOptions): AskSite {
-  const {
-    root,
-    signer,
-    now,
-    missing = NOT_DEPLOYED,
-    idleTimeoutMs = IDLE_TIMEOUT_MS,
-    fetch = globalThis.fetch,
-  } = options;
+  const { root, signer, now, missing = NOT_DEPLOYED, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = fetchSafely } = options;
   return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
     const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, now());
@@ -223,7 +218,7 @@ function otherCode(status: number): TwtxtErrorCode {
 function unreachable(url: string, error: unknown): TwtxtError {
   for (let cause = error; cause; cause = Object(cause).cause) if (cause instanceof TwtxtError) return cause;
   const { cause, message } = Object(error);
-  if (Object(cause).code === "UND_ERR_SOCKET") {
+  if (isReset(cause)) {
     return new TwtxtError("unreachable", `${url}: the connection was closed early.`, { cause: error });
   }
   const reason = String(Object(cause).code ?? Object(cause).message ?? message);

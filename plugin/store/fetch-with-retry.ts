@@ -1,5 +1,6 @@
 // plugin/store/fetch-with-retry.ts: storage requests, retried when that is safe.
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Fetch, fetchSafely } from "../transport/fetch.js";
 
 /** Pauses before the second and the third try. */
 const PAUSES_MS = [200, 1000];
@@ -7,7 +8,7 @@ const PAUSES_MS = [200, 1000];
 interface RetryingRequest extends RequestInit {
   /** Ends all tries and the pauses between them. */
   signal: AbortSignal;
-  fetch?: typeof globalThis.fetch;
+  fetch?: Fetch;
   /** Makes an error from a failed response; default: one with its status. */
   explain?(response: Response): Promise<Error>;
 }
@@ -19,7 +20,7 @@ interface RetryingRequest extends RequestInit {
  * @returns a response with status 2xx, 404 or 412
  * @throws Error with the reason why the last try failed
  */
-export async function fetchWithRetry(url: Parameters<typeof fetch>[0], request: RetryingRequest): Promise<Response> {
+export async function fetchWithRetry(url: Parameters<Fetch>[0], request: RetryingRequest): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
     const answer = await tryOnce(url, request);
     if (answer instanceof Response) return answer;
@@ -36,8 +37,8 @@ export function reasonOf({ message, cause }: Error): string {
 }
 
 async function tryOnce(
-  url: Parameters<typeof fetch>[0],
-  { fetch = globalThis.fetch, explain = statusIn, ...init }: RetryingRequest,
+  url: Parameters<Fetch>[0],
+  { fetch = fetchSafely, explain = statusIn, ...init }: RetryingRequest,
 ): Promise<Response | { error: Error; mayRepeat: boolean }> {
   const headers = new Headers(init.headers);
   const isConditional = headers.has("if-match") || headers.has("if-none-match");

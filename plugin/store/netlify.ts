@@ -1,6 +1,7 @@
 // plugin/store/netlify.ts: store in Netlify Blobs.
 import { type Store as Blobs, type GetStoreOptions, getStore } from "@netlify/blobs";
 import { TwtxtError } from "../errors.js";
+import type { Fetch } from "../transport/fetch.js";
 import { concatChunks, streamOf } from "./chunks.js";
 import { fetchWithRetry, reasonOf } from "./fetch-with-retry.js";
 import {
@@ -21,6 +22,8 @@ const TOTAL_MS = 10_000;
 export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "token" | "edgeURL" | "uncachedEdgeURL"> {
   /** The store's name within the site, at most 64 bytes. The other options default to the environment of a function. */
   name: string;
+  /** Default: `fetchSafely`. */
+  fetch?: Fetch;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  * are not atomic: two writers at once may both succeed.
  */
 export class NetlifyStore implements StreamingStore {
-  readonly #options: GetStoreOptions;
+  readonly #options: NetlifyStoreOptions;
 
   constructor(options: NetlifyStoreOptions) {
     this.#options = options;
@@ -91,7 +94,7 @@ export class NetlifyStore implements StreamingStore {
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */
   async #run<T>(operation: (blobs: Blobs) => Promise<T>): Promise<T> {
-    const { fetch, failure } = recordingFetch(AbortSignal.timeout(TOTAL_MS));
+    const { fetch, failure } = recordingFetch(AbortSignal.timeout(TOTAL_MS), this.#options.fetch);
     try {
       return await operation(getStore({ ...this.#options, consistency: "strong", fetch }));
     } catch (error) {
@@ -124,13 +127,15 @@ async function readListed(blobs: Blobs, key: string): Promise<StoredValue | null
  * A fetch that records why it failed. Netlify's client would retry for half a minute, even a conditional write that may
  * have happened.
  */
-function recordingFetch(signal: AbortSignal): { fetch: typeof globalThis.fetch; failure(): Error | null } {
+function recordingFetch(signal: AbortSignal, inner?: Fetch): { fetch: Fetch; failure(): Error | null } {
   let failure: Error | null = null;
   return {
     failure: () => failure,
     async fetch(url, init) {
       try {
-        return await fetchWithRetry(url, { ...init, signal });
+        const answer = await fetchWithRetry(url, { ...init, signal, ...(inner && { fetch: inner }) });
+        // The client does not read every body, and an unread one would keep its connection open.
+        return new Response(answer.body && (await answer.arrayBuffer()), answer);
       } catch (error) {
         failure = error as Error;
         return new Response(null, { status: FAILED_STATUS });

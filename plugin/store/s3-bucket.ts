@@ -1,6 +1,7 @@
 // plugin/store/s3-bucket.ts: signed requests to an S3 bucket, and parsing of its answers.
 import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
+import type { Fetch } from "../transport/fetch.js";
 import { canParseUrl } from "../url.js";
 import { fetchWithRetry } from "./fetch-with-retry.js";
 import { isKey } from "./store.js";
@@ -27,7 +28,7 @@ export interface S3BucketOptions {
   secretAccessKey: string;
   /** A prefix of all keys, ending in `/`, so that several stores can share a bucket; default: none. */
   prefix?: string;
-  fetch?: typeof globalThis.fetch;
+  fetch?: Fetch;
 }
 
 interface S3Request {

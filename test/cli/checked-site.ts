@@ -19,7 +19,7 @@ import { memoryStore } from "../../plugin/store/memory.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
-import { loopbackConnector } from "../helpers/loopback.js";
+import { loopbackRoute } from "../helpers/loopback.js";
 import { type Blog, blog, command, type Outcome, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
@@ -213,7 +213,7 @@ function endpointsOf(built: PublishedSite, options: SiteOptions, requests: strin
         environment: options.environment ?? {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
-        guard: { connector: loopbackConnector },
+        guard: { route: loopbackRoute },
         now: () => NOW,
         log: () => {},
         purge: async () => {},

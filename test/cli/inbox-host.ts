@@ -3,7 +3,7 @@ import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { HostSettings } from "../../plugin/site/site.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { loopbackConnector } from "../helpers/loopback.js";
+import { loopbackRoute } from "../helpers/loopback.js";
 
 export type EndpointAt = SiteHost["endpointAt"];
 
@@ -29,7 +29,7 @@ export function endpointsAt(settings: HostSettings, { store, isStreaming, now, e
         environment: {},
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",
-        guard: { connector: loopbackConnector },
+        guard: { route: loopbackRoute },
         log: () => {},
         purge: async () => {},
         streams: { isDefault: isStreaming, streamMs: 60_000, lookMs: 1000 },

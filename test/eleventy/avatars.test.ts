@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { avatarsOf } from "../../plugin/eleventy/mentions/avatars.js";
 import { createGuard } from "../../plugin/http/guard.js";
-import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+import { loopbackRoute, loopbackServer } from "../helpers/loopback.js";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 const PNG = bytes("\x89PNG\r\n\x1a\n and more");
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** Downloads these pictures from a server. @returns the published pictures with their paths */
 async function download(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
   const server = await loopbackServer(listener);
-  const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+  const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], route: loopbackRoute });
   const urls = paths.map((path) => (path.startsWith("/") ? server.url + path : path));
   const avatars = await avatarsOf(urls, { folder, ask, signal });
   return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
@@ -89,7 +89,7 @@ describe("an author's picture", () => {
 
   it("is read from the cache of an earlier build", async () => {
     const server = await loopbackServer((_, response) => response.end(PNG));
-    const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+    const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], route: loopbackRoute });
     const build = () => avatarsOf([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
     const first = await build();
     expect(first.size).toBe(1);

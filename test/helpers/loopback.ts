@@ -2,7 +2,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, isIP, type LookupFunction } from "node:net";
-import { buildConnector } from "undici";
+import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
 import { afterEach } from "./hooks.js";
 
 const servers: Server[] = [];
@@ -40,17 +40,13 @@ export async function loopbackServer(listener: RequestListener): Promise<Loopbac
 export const strayed: string[] = [];
 
 /**
- * Connects only to loopback, so that a broken guard fails a test without reaching another machine. Addresses are checked
- * before the connection, names after their resolution.
+ * Lets connections go only to loopback, so that a broken guard fails a test without reaching another machine. Addresses are
+ * checked before the connection, names after their resolution.
  */
-export function loopbackConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const { lookup = systemLookup } = options as { lookup?: LookupFunction };
-  const dial = buildConnector({ ...options, lookup: loopbackLookup(lookup) } as buildConnector.BuildOptions);
-  return (target, callback) => {
-    const host = target.hostname.replace(/^\[|\]$/g, "");
-    if (isIP(host) === 0 || isLoopback(host)) dial(target, callback);
-    else callback(stray(host), null);
-  };
+export function loopbackRoute(target: ConnectionTarget): ConnectionTarget {
+  const { host, lookup = systemLookup as LookupFunction } = target;
+  if (isIP(host) !== 0 && !isLoopback(host)) throw stray(host);
+  return { ...target, lookup: loopbackLookup(lookup) };
 }
 
 function loopbackLookup(lookup: LookupFunction): LookupFunction {

@@ -8,7 +8,7 @@ import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { builtHostSettings } from "./built-site.js";
 import { PATIENT_MS } from "./longest.js";
-import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
+import { type LoopbackServer, loopbackRoute, loopbackServer } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
 export const PAGE = "https://alice.example/posts/quinces/";
@@ -77,7 +77,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     client: "eleventy-plugin-twtxt/0",
     guard: {
       allowPrivateHosts: (options.neighbours ?? []).map(({ host }) => host),
-      connector: loopbackConnector,
+      route: loopbackRoute,
       totalMs: PATIENT_MS,
       firstByteMs: PATIENT_MS,
     },

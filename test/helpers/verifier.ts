@@ -7,7 +7,7 @@ import { checkClaim } from "../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
 import { createVerify } from "../../plugin/mentions/verify/verify.js";
 import { PATIENT_MS } from "./longest.js";
-import { type LoopbackServer, loopbackConnector } from "./loopback.js";
+import { type LoopbackServer, loopbackRoute } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
 export const OLD_FEED = "https://old.example/alice.txt";
@@ -35,7 +35,7 @@ export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], op
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: neighbours.map(({ host }) => host),
-    connector: loopbackConnector,
+    route: loopbackRoute,
     totalMs: PATIENT_MS,
     firstByteMs: PATIENT_MS,
     ...guard,

@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { buildConnector } from "undici";
 import { discoveryFiles } from "../../plugin/eleventy/output/discovery-files.js";
 import { feedFiles } from "../../plugin/eleventy/output/feed-files.js";
 import { TwtxtError } from "../../plugin/errors.js";
@@ -15,6 +14,7 @@ import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
 import { builtSite } from "../helpers/built-site.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -181,7 +181,8 @@ function serviceOptions({ token, isCdnDown = false }: SiteOptions, port: number)
     environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
-    guard: { connector: () => connectorTo(port) },
+    // All requests go to Bob's server, whatever their URL.
+    guard: { route: (target: ConnectionTarget) => ({ ...target, protocol: "http:", host: "127.0.0.1", port }) },
     fetch,
     now: () => NOW,
     log: () => {},
@@ -209,13 +210,6 @@ async function writeSite(isEmpty: boolean): Promise<string> {
     writeFileSync(join(folder, path), content);
   }
   return folder;
-}
-
-/** Connects every request to Bob's server, whatever its URL. */
-function connectorTo(port: number): buildConnector.connector {
-  const dial = buildConnector({});
-  return (target, callback) =>
-    dial({ ...target, protocol: "http:", hostname: "127.0.0.1", port: String(port) }, callback);
 }
 
 function breakable(inner: StreamingStore) {

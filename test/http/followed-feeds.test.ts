@@ -6,7 +6,7 @@ import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds } from ".
 import { type Ask, createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import { selectTwts } from "../../plugin/site/timeline.js";
 import { LONGEST_MS } from "../helpers/longest.js";
-import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+import { loopbackRoute, loopbackServer } from "../helpers/loopback.js";
 import { passTimeLimits } from "../helpers/time-limits.js";
 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -109,7 +109,7 @@ describe("a followed feed", () => {
     async (reason, _, fail) => {
       let isDown = false;
       const { read, state } = await followed((_, response) => void (isDown ? fail(response) : response.end(FEED)), {
-        connector: loopbackConnector,
+        route: loopbackRoute,
       });
       const first = await read();
       isDown = true;

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { PATIENT_MS } from "../helpers/longest.js";
-import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
+import { loopbackRoute, loopbackServer, strayed } from "../helpers/loopback.js";
 import { freePort } from "../helpers/ports.js";
 
 /** The addresses of host names; all other names are unknown. */
@@ -27,7 +27,7 @@ function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["l
 async function ask(url: string, options: Partial<GuardOptions> = {}, request: Partial<GuardedRequest> = {}) {
   const fetch = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
-    connector: loopbackConnector,
+    route: loopbackRoute,
     totalMs: PATIENT_MS,
     firstByteMs: PATIENT_MS,
     ...options,

@@ -1,12 +1,12 @@
 // test/messages/neighbourhood.ts: test users with keys, and their hosts on loopback.
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { buildConnector } from "undici";
 import { type Ask, createGuard } from "../../plugin/http/guard.js";
 import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
 import { secretKey } from "../../plugin/messages/index.js";
 import type { Found } from "../../plugin/messages/lookup/lookup.js";
+import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
 import { PATIENT_MS } from "../helpers/longest.js";
-import { type LoopbackServer, loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+import { type LoopbackServer, loopbackRoute, loopbackServer } from "../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
 export const SECOND = 1000;
@@ -70,19 +70,15 @@ export function neighbourhood(
   totalMs = PATIENT_MS,
 ): Neighbourhood {
   const plainHosts = Object.keys(hosts).map((name) => `${name}:80`);
-  const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
-    const dial = loopbackConnector(options);
-    return (target, callback) => {
-      const host = hosts[target.hostname];
-      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${target.hostname}`), { code: "ENOTFOUND" });
-      if (!host) return callback(unknown, null);
-      return dial({ ...target, hostname: "127.0.0.1", port: String(host.port) }, callback);
-    };
+  const route = (target: ConnectionTarget) => {
+    const host = hosts[target.host];
+    if (!host) throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${target.host}`), { code: "ENOTFOUND" });
+    return loopbackRoute({ ...target, host: "127.0.0.1", port: host.port });
   };
   const ask = createGuard({
     userAgent: "test/1",
     allowPrivateHosts: plainHosts,
-    connector,
+    route,
     totalMs,
     firstByteMs: totalMs,
   });

@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { type Fetch, fetchSafely } from "../../plugin/transport/fetch.js";
 import { storeContract } from "../contract/store.js";
 import { type BlobsSite, blobsSite, type Fault } from "../helpers/blobs-server.js";
 import { passLimitsAfter, passTimeLimits } from "../helpers/time-limits.js";
@@ -87,10 +88,8 @@ describe("a store that is down", () => {
   it("store-failed: the time limit of a call also ends the pause between two tries", async () => {
     const site = await blobsSite();
     site.faultOf = () => 503;
-    const { fetch } = globalThis;
-    vi.stubGlobal("fetch", async (...request: Parameters<typeof fetch>) => passLimitsAfter(await fetch(...request)));
-    onTestFinished(() => void vi.unstubAllGlobals());
-    await expect(site.store("s").get("a")).rejects.toThrow(
+    const fetch: Fetch = async (...request) => passLimitsAfter(await fetchSafely(...request));
+    await expect(site.store("s", { fetch }).get("a")).rejects.toThrow(
       expect.objectContaining({ code: "store-failed", message: expect.stringContaining("503") }),
     );
     expect(site.requests).toHaveLength(1);

@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { S3StoreOptions } from "../../plugin/store/s3.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { type Fetch, fetchSafely } from "../../plugin/transport/fetch.js";
 import { storeContract } from "../contract/store.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type Fault, refusal, type S3Service, s3Service } from "../helpers/s3-service.js";
@@ -140,8 +141,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     it("store-failed: the time limit of a call also ends the pause between two tries, and the message has the last response", async () => {
       const service = await serviceWithA();
       service.faultOf = () => refusal(503, "SlowDown", "Please reduce your request rate.");
-      const fetch = async (...request: Parameters<typeof globalThis.fetch>) =>
-        passLimitsAfter(await globalThis.fetch(...request));
+      const fetch: Fetch = async (...request) => passLimitsAfter(await fetchSafely(...request));
       await expect(service.store({ fetch }).get("a")).rejects.toThrow(
         failsWith("status 503 (SlowDown: Please reduce your request rate.)"),
       );
@@ -310,8 +310,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     it("store-failed: a download that stalls until the idle timeout", async () => {
       const service = await serviceWithA();
       service.faultOf = () => "silence in the middle of the answer";
-      const fetch = async (...request: Parameters<typeof globalThis.fetch>) =>
-        passLimitsAfter(await globalThis.fetch(...request));
+      const fetch: Fetch = async (...request) => passLimitsAfter(await fetchSafely(...request));
       await expect(service.store({ fetch }).get("a")).rejects.toThrow(storeFailed);
       const pass = idleClock();
       const reader = (await service.store({ totalMs: IDLE_MS }).read("a"))?.getReader();

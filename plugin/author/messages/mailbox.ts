@@ -23,6 +23,7 @@ import {
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
+import type { Fetch } from "../../transport/fetch.js";
 import { loopbackHostOf } from "../../url.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
 import { type Machine, type OwnSiteChoice, sleep } from "../machine.js";
@@ -115,10 +116,10 @@ export class Mailbox {
   }
 
   /**
-   * @param fetch - replaces the platform's
+   * @param fetch - default: `fetchSafely`
    * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
    */
-  async inbox(fetch?: typeof globalThis.fetch): Promise<InboxClient> {
+  async inbox(fetch?: Fetch): Promise<InboxClient> {
     const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.#choice);
     return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.#now, sleep });
   }

@@ -1,6 +1,7 @@
 // plugin/author/messages/new-messages.ts: waits for new messages in the author's inbox.
 import { TwtxtError } from "../../errors.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import { type Fetch, fetchSafely } from "../../transport/fetch.js";
 import type { Sleep } from "../machine.js";
 
 type Place = Pick<InboxMessage, "id" | "created">;
@@ -75,7 +76,7 @@ function after(known: ReadonlyMap<string, Place>): { after?: string } {
  * @param onChange - called when a host that has answered fails, with the reason as half a sentence, and with `null` when it
  *   answers again
  */
-export function watchedFetch(signal: AbortSignal, onChange: (why: string | null) => void): typeof globalThis.fetch {
+export function watchedFetch(signal: AbortSignal, onChange: (why: string | null) => void): Fetch {
   let isUp: boolean | null = null;
   const note = (isAnswering: boolean, why: string) => {
     if (isUp !== null && isUp !== isAnswering) onChange(isAnswering ? null : why);
@@ -84,7 +85,7 @@ export function watchedFetch(signal: AbortSignal, onChange: (why: string | null)
   return async (input, init) => {
     const signals = [signal, ...(init?.signal ? [init.signal] : [])];
     try {
-      const answer = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
+      const answer = await fetchSafely(input, { ...init, signal: AbortSignal.any(signals) });
       note(answer.status < 500 && answer.status !== 429, `answers ${answer.status}`);
       return answer;
     } catch (error) {

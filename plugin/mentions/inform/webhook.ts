@@ -1,5 +1,6 @@
 // plugin/mentions/inform/webhook.ts: notifications by a plain POST, and requests to the author's webhooks.
 import { TwtxtError } from "../../errors.js";
+import { fetchSafely } from "../../transport/fetch.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestNote } from "./digest-text.js";
@@ -41,7 +42,7 @@ export async function postHook({ variable, url }: Hook, headers: Record<string, 
   if (!isHookUrl(url)) {
     throw hookFailed(`${variable}: expected an http or https URL without user and password.`);
   }
-  const response = await fetch(url, {
+  const response = await fetchSafely(url, {
     method: "POST",
     headers,
     body,

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { createDiscover, type Discover } from "../../../plugin/mentions/send/discover.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
-import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
+import { type LoopbackServer, loopbackRoute, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
 
@@ -41,7 +41,7 @@ export function discovererOf(servers: LoopbackServer[], totalMs = PATIENT_MS): D
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: servers.map(({ host }) => host),
-    connector: loopbackConnector,
+    route: loopbackRoute,
     totalMs,
     firstByteMs: totalMs,
   });

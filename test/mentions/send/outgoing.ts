@@ -8,7 +8,7 @@ import { type SendOptions, type SendReport, sendMentions } from "../../../plugin
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
-import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
+import { type LoopbackServer, loopbackRoute, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
 /** The page of every twt. */
@@ -162,7 +162,7 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
         ask: createGuard({
           userAgent: "test/1",
           allowPrivateHosts: [made, ...neighbours].map(({ host }) => host),
-          connector: loopbackConnector,
+          route: loopbackRoute,
           totalMs: PATIENT_MS,
           firstByteMs: PATIENT_MS,
         }),

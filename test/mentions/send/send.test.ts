@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Ask, createGuard } from "../../../plugin/http/guard.js";
-import { loopbackConnector, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { loopbackRoute, loopbackServer, strayed } from "../../helpers/loopback.js";
 import { FEED, receiver } from "../../helpers/receiver.js";
 import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
 
@@ -155,7 +155,7 @@ describe("the plugin's own endpoint", () => {
     const guarded = createGuard({
       userAgent: "test/1",
       allowPrivateHosts: [alice.host, home.alice.host],
-      connector: loopbackConnector,
+      route: loopbackRoute,
     });
     const ask: Ask = async (url, request) => {
       const response = await guarded(url.replace("https://alice.example", alice.url), request);
