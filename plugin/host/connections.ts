@@ -16,28 +16,58 @@ interface Connection {
   current: ServerResponse | null;
   /** Fulfilled when the latest request is answered. */
   latestClosed: Promise<void>;
+  /** Requests that wait or are being handled. */
   waiting: number;
+  /** Requests whose response is not closed. */
+  open: number;
 }
 
 /** The open connections of a server. */
 export class Connections {
   readonly #connections = new WeakMap<Duplex, Connection>();
+  /** Connections between two requests, the longest idle first. */
+  readonly #idle = new Set<Duplex>();
+  readonly #maxIdle: number;
+
+  /** @param maxIdle - beyond it, the connection that has been idle longest is closed */
+  constructor(maxIdle: number) {
+    this.#maxIdle = maxIdle;
+  }
 
   /**
    * Runs the work for a request when the requests before it on the same connection are answered (HTTP/1.1 pipelining).
    * Without this, a client that sends a thousand requests in one packet would make the server open a thousand files.
    */
   async run(socket: Duplex, response: ServerResponse, work: () => Promise<void>): Promise<void> {
-    const connection = this.#connections.get(socket) ?? { current: null, latestClosed: Promise.resolve(), waiting: 0 };
-    this.#connections.set(socket, connection);
+    const connection = this.#connections.get(socket) ?? this.#add(socket);
+    this.#idle.delete(socket);
     const previousClosed = connection.latestClosed;
     connection.latestClosed = new Promise((resolve) => response.once("close", resolve));
     connection.waiting += 1;
+    connection.open += 1;
+    response.once("close", () => {
+      connection.open -= 1;
+      if (connection.open === 0) this.#keepIdle(socket);
+    });
     if (connection.waiting > MAX_WAITING) socket.destroy();
     await previousClosed;
     connection.current = response;
     if (!socket.destroyed) await work();
     connection.waiting -= 1;
+  }
+
+  #add(socket: Duplex): Connection {
+    const connection = { current: null, latestClosed: Promise.resolve(), waiting: 0, open: 0 };
+    this.#connections.set(socket, connection);
+    socket.once("close", () => this.#idle.delete(socket));
+    return connection;
+  }
+
+  #keepIdle(socket: Duplex): void {
+    if (socket.destroyed) return;
+    this.#idle.add(socket);
+    const [oldest] = this.#idle;
+    if (this.#idle.size > this.#maxIdle) oldest?.destroy();
   }
 
   /**

@@ -13,6 +13,12 @@ import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-requ
 import type { RateLimit } from "./rate-limit.js";
 
 const IDLE_MS = 120_000;
+/**
+ * How long a connection is kept for its next request. A proxy that keeps it longer can send a POST into a closed one, and
+ * answers 502. Caddy keeps connections for 120 s, nginx for 60 s.
+ */
+const KEEP_ALIVE_MS = 150_000;
+const MAX_IDLE_CONNECTIONS = 1_000;
 /** How long an unread body is drained after the answer. */
 const LINGER_MS = 1_000;
 const PATIENCE_MS = 30_000;
@@ -55,6 +61,8 @@ export interface NodeServerOptions {
   patienceMs?: number;
   /** Idle timeout of a connection in milliseconds: longer than any work, and than the heartbeat of streams; default 120,000. */
   idleMs?: number;
+  /** Maximum number of connections that are kept for their next request; default 1,000. */
+  maxIdleConnections?: number;
   log: Log;
 }
 
@@ -62,7 +70,7 @@ export interface NodeServerOptions {
 export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
   const { log } = options;
   let isWarned = options.trustedProxies > 0;
-  const connections = new Connections();
+  const connections = new Connections(options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS);
   const server = createServer((request, response) => {
     if (!isWarned && isFromProxy(request)) {
       isWarned = true;
@@ -78,6 +86,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   });
   // No limit on the total time: bodies have a minimum speed, and headers have their own timeout.
   server.requestTimeout = 0;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on("clientError", (error, socket) => connections.refuse(error, socket));
   const close = closerOf(server);
   server.listen(options.port, options.host);

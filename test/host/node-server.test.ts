@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -371,6 +371,30 @@ describe("a handler on a Node.js server", () => {
     finish();
     expect((await answer).body).toBe("finished\n");
     await closed;
+  });
+
+  it("keeps an idle connection longer than Caddy and nginx keep theirs, so that no POST meets its end", async () => {
+    const { port } = await started({ route: () => async () => line("here") });
+    const { headers } = await fetch(`http://127.0.0.1:${port}/`, { method: "POST" });
+    expect(Number(/^timeout=(\d+)$/.exec(headers.get("keep-alive") ?? "")?.[1])).toBeGreaterThan(120);
+  });
+
+  it("closes the connection that was idle longest when too many are idle", async () => {
+    const { port } = await started({ maxIdleConnections: 2, route: () => async () => line("here") });
+    const closed: number[] = [];
+    const ask = (name: number) =>
+      new Promise<Socket>((resolve, reject) => {
+        const request = httpRequest({ port, host: "127.0.0.1", agent: new Agent({ keepAlive: true }) });
+        request.on("error", reject).on("response", (response) => {
+          const { socket } = response;
+          response.resume().on("end", () => resolve(socket.once("close", () => closed.push(name))));
+        });
+        request.end();
+      });
+    const sockets = [];
+    for (const name of [0, 1, 2, 3]) sockets.push(await ask(name));
+    await expect.poll(() => closed).toEqual([0, 1]);
+    for (const socket of sockets) socket.destroy();
   });
 
   it("closes a connection that has sent nothing at once, while it answers an open request", async () => {
