@@ -40,6 +40,11 @@ export function loopbackHostOf(url: string): string[] {
   return isLoopback(hostname) ? [hostAndPort(new URL(url))] : [];
 }
 
+/** The private hosts that a site on loopback, which is a trial, may request beside its own. @param urls - of other sites */
+export function loopbackHostsFor(site: string, urls: readonly string[]): string[] {
+  return isLoopback(new URL(site).hostname) ? urls.filter((url) => canParseUrl(url)).flatMap(loopbackHostOf) : [];
+}
+
 /** `host:port`, with the default port of the scheme if the URL has none. */
 export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;

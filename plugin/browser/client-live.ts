@@ -71,12 +71,21 @@ function current(old: Element, fresh: Element): Element {
     replaceItems(old, fresh);
     return old;
   }
+  if (isText(old) && isText(fresh)) {
+    // The author may be reading it: the focus and the place in it stay.
+    old.textContent = fresh.textContent;
+    return old;
+  }
   if (isInUse(old)) {
     updateParts(old, fresh);
     return old;
   }
   old.replaceWith(fresh);
   return fresh;
+}
+
+function isText(element: Element): boolean {
+  return element.matches("pre") && element.childElementCount === 0;
 }
 
 /** Updates the parts with IDs of an item that stays, such as the replies to it. */

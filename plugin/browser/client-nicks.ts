@@ -21,6 +21,8 @@ class Completion {
   #current = 0;
   /** The position of the "@" at which the author closed the list; -1 if it is open. */
   #closedAt = -1;
+  /** The position after the space that follows a completed nick; -1 elsewhere. */
+  #afterSpace = -1;
 
   constructor(text: HTMLTextAreaElement, known: readonly KnownNick[]) {
     this.#text = text;
@@ -39,6 +41,7 @@ class Completion {
     }
     this.#text.addEventListener("input", () => this.#update());
     this.#text.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#text.addEventListener("beforeinput", (event) => this.#skipSecondSpace(event));
     this.#text.addEventListener("blur", () => this.#show([]));
     document.addEventListener("selectionchange", () => {
       if (document.activeElement === this.#text) this.#update();
@@ -103,13 +106,23 @@ class Completion {
     this.#show([]);
   }
 
+  /** Authors type a space after a name by habit. */
+  #skipSecondSpace(event: InputEvent): void {
+    const isSecond = event.data === " " && this.#text.selectionStart === this.#afterSpace;
+    this.#afterSpace = -1;
+    if (isSecond && this.#text.selectionStart === this.#text.selectionEnd) event.preventDefault();
+  }
+
   #accept(at: number): void {
     const typed = this.#typed();
     const chosen = this.#shown[at];
     if (typed === null || chosen === undefined) return;
     const end = this.#text.selectionEnd;
-    const space = /^\s/.test(this.#text.value.slice(end)) ? "" : " ";
-    this.#text.setRangeText(chosen.written + space, typed.start, end, "end");
+    const after = this.#text.value.slice(end);
+    const hasSpace = after.startsWith(" ");
+    const space = hasSpace || !/^\s/.test(after) ? " " : "";
+    this.#text.setRangeText(chosen.written + space, typed.start, hasSpace ? end + 1 : end, "end");
+    this.#afterSpace = space === "" ? -1 : this.#text.selectionEnd;
     this.#show([]);
     // Other scripts save the text.
     this.#text.dispatchEvent(new Event("input", { bubbles: true }));

@@ -88,13 +88,14 @@ export class Session {
   };
 
   /**
-   * Exchanges the token of a link for the cookie.
+   * Exchanges the token of a link for the cookie. A browser that has the cookie needs no token.
    *
    * @throws TwtxtError `not-allowed` for a wrong or used token
    */
   open(c: ClientRequest): void {
     const token = c.req.query("token") ?? "";
     if (this.#token === null || !isSame(token, this.#token)) {
+      if (this.#hasCookie(c)) return;
       throw this.#locked(
         "This link does not work: each one works once. Look at the terminal where eleventy-twtxt client runs: it shows a new one.",
       );
@@ -112,13 +113,17 @@ export class Session {
    */
   check(maxBodyOf: (path: string) => number | undefined): MiddlewareHandler<ClientEnv> {
     return async (c, next) => {
-      if (!isSame(getCookie(c, this.#cookie) ?? "", this.#secret)) throw this.#locked(LOCKED);
+      if (!this.#hasCookie(c)) throw this.#locked(LOCKED);
       const site = c.req.header("sec-fetch-site") ?? "none";
       if (site !== "same-origin" && site !== "none") throw foreignPage();
       c.set("csrfToken", this.#csrfToken);
       if (!READING.includes(c.req.method)) await this.#checkChange(c, maxBodyOf(c.req.path) ?? MAX_BODY_BYTES);
       await next();
     };
+  }
+
+  #hasCookie(c: ClientRequest): boolean {
+    return isSame(getCookie(c, this.#cookie) ?? "", this.#secret);
   }
 
   async #checkChange(c: ClientRequest, maxBytes: number): Promise<void> {

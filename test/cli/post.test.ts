@@ -185,6 +185,9 @@ describe("eleventy-twtxt post --reply-to", () => {
       const replyTo = `${twtHash(feedUrl, { timestamp, text })} bob ${feedUrl}`;
       expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(replyTo);
     }
+    const args = ["post", "Yes", "--reply-to", `abcdefg ${feedUrl}`, "--allow-private-host", bob.host];
+    const { stdout } = await command(folder, args);
+    expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(`abcdefg bob ${feedUrl}`);
   });
 
   it.each([

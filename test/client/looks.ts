@@ -15,7 +15,7 @@ export async function expectFits(tab: Page, name: string): Promise<void> {
   ] as const) {
     await tab.emulateMedia({ colorScheme });
     expect(await violationsIn(tab, rules)).toEqual([]);
-    for (const width of [320, 390, 1280]) {
+    for (const width of [320, 390, 768, 1280]) {
       await tab.setViewportSize({ width, height: 844 });
       expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
       const folder = process.env.SCREENSHOTS;

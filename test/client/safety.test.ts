@@ -65,6 +65,18 @@ describe("the link of the client", () => {
     expect(again.text).toContain("Look at the terminal");
   });
 
+  it("leads a browser that has the session into the client, also after it was used", async () => {
+    const client = await startedClient({ rooms: [quietRoom] });
+    const cookie = await client.open();
+    const { pathname, search } = new URL(client.link);
+    const again = await client.ask(pathname + search, { headers: { cookie } });
+    expect(again).toMatchObject({ status: 200, text: expect.stringContaining('content="0;url=/quiet"') });
+    expect(again.headers.get("set-cookie")).toBeNull();
+    expect(client.announced).toEqual([]);
+    const other = { cookie: `${cookie.slice(0, -43)}${"A".repeat(43)}` };
+    expect(await client.ask(pathname + search, { headers: other })).toMatchObject({ status: 403 });
+  });
+
   it("403 for a wrong token; the right token remains valid", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     for (const query of ["", "?token=", `?token=${"A".repeat(43)}`]) {

@@ -79,7 +79,7 @@ describeInChromium("@nick in the text of a note", () => {
       await tab.keyboard.press("ArrowUp");
       await tab.keyboard.press("Enter");
       expect(await textOf(tab)).toBe("Hi @Bobby ");
-      await tab.keyboard.type("and @CA");
+      await tab.keyboard.type(" and @CA");
       await tab.keyboard.press("Tab");
       expect(await textOf(tab)).toBe("Hi @Bobby and @carol ");
       await tab.keyboard.type("@b");
@@ -104,6 +104,12 @@ describeInChromium("@nick in the text of a note", () => {
       expect(await textOf(tab)).toBe("Hi @carol , bye");
       await tab.keyboard.type("!");
       expect(await textOf(tab)).toBe("Hi @carol !, bye");
+      await tab.getByLabel("Your note").fill("Hi  there");
+      for (let presses = 0; presses < 6; presses += 1) await tab.keyboard.press("ArrowLeft");
+      await tab.keyboard.type("@car");
+      await tab.keyboard.press("Tab");
+      await tab.keyboard.type(" , ");
+      expect(await textOf(tab)).toBe("Hi @carol , there");
       await tab.getByText("Draft saved at").waitFor();
     });
   });

@@ -61,6 +61,12 @@ describe("the room to write in, without JavaScript", () => {
     const { text: byHash } = await visitor.get(`/write?reply-to=${encodeURIComponent(replyTo)}`);
     const fields = { body: "Yes", replyTo, answered: fieldOf(byHash, "answered") };
     const { text: draft } = await visitor.submit("/write/draft", fields);
+    const named = encodeURIComponent(replyTo.replace(" bob ", " Robert "));
+    const withoutNick = encodeURIComponent(replyTo.replace(" bob ", " "));
+    for (const name of [named, withoutNick]) {
+      const { text } = await visitor.get(`/write?reply-to=${name}`);
+      expect(fieldOf(text, 'replyTo" class="wide')).toBe(replyTo);
+    }
     for (const page of [byTime, byHash, draft]) {
       expect(shownText(page)).toContain("You reply to bob : hello all &lt;script&gt; Your note");
       expect(page).toContain("<em>all</em>");
@@ -279,6 +285,30 @@ describeInChromium("the room to write in, in a browser", () => {
     for (const summary of await tab.locator("summary").all()) await summary.click();
     await tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
     await expectFits(tab, "write-reply");
+  });
+
+  it("scrolls a long output of git with the keyboard, and goes on showing it meanwhile", async () => {
+    const { alice, client } = await writer();
+    execFileSync("mkfifo", [join(alice.remote, "built")]);
+    alice.hook("pre-receive", "seq 200; read line < built; echo built; read line < built", "remote");
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello");
+    await visitor.post("/write/publish", { file, shown: fieldOf(page, "shown") });
+    const tab = await openTab();
+    const [name = "", value = ""] = visitor.cookie.split("=");
+    await tab.context().addCookies([{ name, value, url: client.origin }]);
+    await tab.goto(`${client.origin}/write/publication`);
+    const output = tab.getByRole("region", { name: "Output of git" });
+    await output.getByText("remote: 200").waitFor();
+    await expectFits(tab, "publication");
+    await output.focus();
+    await tab.keyboard.press("PageDown");
+    await expect.poll(() => output.evaluate((region) => region.scrollTop)).toBeGreaterThan(0);
+    alice.write("remote/built", "now\n");
+    await output.getByText("remote: built").waitFor();
+    expect(await output.evaluate((region) => region.matches(":focus") && region.scrollTop > 0)).toBe(true);
+    alice.write("remote/built", "now\n");
+    await tab.getByRole("heading", { name: "Published" }).waitFor();
   });
 
   it("works with only the keyboard, fits all widths, and axe finds no violations", async () => {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { readAsset } from "../../build/plugin-from-source.js";
 import { weeksOf, writersOf, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
+import { describeInChromium } from "../helpers/chromium.js";
+import { openTab } from "../helpers/tabs.js";
 
 /** A Sunday. */
 const NOW = Date.parse("2026-11-22T23:59:59Z");
@@ -56,3 +59,26 @@ describe("a year of mentions", () => {
     expect(writers.at(-1)?.count).toBe(3);
   });
 });
+
+describeInChromium("the plot of a year", () => {
+  it("shows each of its months whole, whatever day it is and however narrow the screen", async () => {
+    const css = await readAsset("client.css");
+    const tab = await openTab();
+    for (let day = 0; day < 35; day += 1) {
+      const mentions = Array<ManagedMention>(10).fill(mention("2026-11-20T00:00:00Z", "reply"));
+      const weeks = weeksOf(mentions, NOW + day * 86_400_000);
+      await tab.setContent(`<!DOCTYPE html><style>${css}</style><main>${YearPage({ weeks, writers: [] })}</main>`);
+      for (const width of [320, 390, 1280]) {
+        await tab.setViewportSize({ width, height: 844 });
+        expect([day, width, await tab.evaluate(CLIPPED_OR_OVERLAPPING)]).toEqual([day, width, []]);
+      }
+    }
+  });
+});
+
+/** The months that are not whole within the plot, or lie on the one before. */
+const CLIPPED_OR_OVERLAPPING = `(() => {
+  const plot = document.querySelector(".plot").getBoundingClientRect();
+  const shown = [...document.querySelectorAll(".plot text")].map((text) => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+  return shown.filter(([, box], at) => box.left < plot.left - 1 || box.right > plot.right + 1 || (at > 0 && box.left < shown[at - 1][1].right)).map(([month]) => month);
+})()`;

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { loopbackHostsFor } from "../../plugin/url.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 
@@ -621,6 +622,17 @@ describe("pictures of authors", () => {
     const built = await build(server);
     expect(built.read("mentions/index.html")).not.toContain("<img");
     expect(server.requests).not.toContain("/me.png");
+  });
+
+  it("are read from this machine for a site that is on this machine, and for no other", async () => {
+    const server = await liveSite((url) => [mention(1, { author: { name: "b", url, photo: `${photos.url}/me.png` } })]);
+    const photos = await loopbackServer((_, response) => response.end(PNG));
+    const avatars = "mentions: { avatars: true }";
+    const built = await build(server, { options: options(server, avatars) });
+    expect(built.read("mentions/index.html")).toMatch(
+      /<img class="u-photo" src="\/mentions\/avatars\/[0-9a-f]{32}\.png"/,
+    );
+    expect(loopbackHostsFor("https://alice.example", [photos.url])).toEqual([]);
   });
 
   it("come from the cache, as files of the site that image transforms do not change", async () => {

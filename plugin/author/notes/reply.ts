@@ -49,13 +49,26 @@ export function parseReply(text: string): Reply | null {
 }
 
 /**
- * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.
+ * The value for the front matter: `<hash> <nick> <feed url>`. The nick is that of the feed, if it is not given and the feed
+ * can be read.
  *
  * @param reply - a time is looked up in the feed and its archives
- * @throws TwtxtError `no-such-twt`, and errors of reading the feed
+ * @throws TwtxtError `no-such-twt`, and errors of reading the feed, for a time
  */
 export async function replyToOf(reply: Reply, choice: HostChoice): Promise<string> {
-  return "hash" in reply ? formatReplyTo(reply) : (await answeredTwt(reply, choice)).replyTo;
+  if (!("hash" in reply)) return (await answeredTwt(reply, choice)).replyTo;
+  return formatReplyTo({ ...reply, nick: reply.nick ?? (await readNick(reply.feedUrl, choice)) });
+}
+
+async function readNick(feedUrl: string, choice: HostChoice): Promise<string | null> {
+  const { ask } = (await import("../network.js")).networkOf(choice);
+  try {
+    return (await readAnyFeed(ask, feedUrl)).nick;
+  } catch (error) {
+    // The hash is enough for a reply.
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
 }
 
 /**
@@ -72,14 +85,16 @@ export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<Ans
   const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);
   return {
     replyTo:
-      "hash" in reply ? formatReplyTo(reply) : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
+      "hash" in reply
+        ? formatReplyTo({ ...reply, nick: nick ?? reply.nick })
+        : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
     name: nick ?? new URL(identity).host,
     text: quoteText(twt.text),
     source: formatReference(identity, twt.timestamp),
   };
 }
 
-function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: string | null; feedUrl: string }): string {
+export function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: string | null; feedUrl: string }): string {
   return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
 }
 

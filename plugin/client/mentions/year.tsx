@@ -79,6 +79,8 @@ const GAP = 2;
 const HEIGHT = 120;
 /** For the months under the bars. */
 const FOOT = 18;
+/** The width of a month in its largest font. */
+const MONTH = 40;
 /** Fewer mentions are easier to read as a table alone. */
 const LEAST_IN_PLOT = 10;
 /** A plot of few mentions has low bars. */
@@ -138,14 +140,20 @@ function Plot({ weeks }: { weeks: readonly Week[] }) {
         <Bar week={week} x={index * (BAR + GAP)} scale={HEIGHT / top} />
       ))}
       <line class="axis" x1="0" x2={width} y1={HEIGHT} y2={HEIGHT} />
-      {weeks.map(({ start }, index) =>
-        isMonthStart(start) ? (
-          <text x={index * (BAR + GAP)} y={HEIGHT + 14}>
-            {monthOf(start)}
-          </text>
-        ) : null,
+      {weeks.map(
+        ({ start }, index) => isMonthStart(start) && <Month start={start} x={index * (BAR + GAP)} end={width} />,
       )}
     </svg>
+  );
+}
+
+/** A month under its first week. The last one ends with the last bar, if it would be cut off otherwise. */
+function Month({ start, x, end }: { start: string; x: number; end: number }) {
+  const place = x + MONTH > end ? { x: end - GAP, "text-anchor": "end" } : { x };
+  return (
+    <text {...place} y={HEIGHT + 14}>
+      {monthOf(start)}
+    </text>
   );
 }
 

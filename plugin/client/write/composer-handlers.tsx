@@ -11,7 +11,7 @@ import { knownNicks, type MentionableFeeds } from "../../author/notes/mentionabl
 import { previewNote } from "../../author/notes/notes.js";
 import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes/notes-folder.js";
 import type { SavedText } from "../../author/notes/post-drafts.js";
-import { AnsweredTwt, answeredTwt, parseReply, replyToOf } from "../../author/notes/reply.js";
+import { AnsweredTwt, answeredTwt, formatReplyTo, parseReply } from "../../author/notes/reply.js";
 import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { TwtxtError } from "../../errors.js";
@@ -134,7 +134,7 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   // The hash is enough for a reply, so the page does not wait long for the text.
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);
   const found = await Promise.race([reading, setTimeout(PATIENCE_MS, null, { ref: false })]);
-  return { ...empty, ...(found ?? { replyTo: await replyToOf(reply, hosts) }) };
+  return { ...empty, ...(found ?? { replyTo: formatReplyTo(reply) }) };
 }
 
 /** A stranger chose the URL, and a template language of the site would interpret "{{". */

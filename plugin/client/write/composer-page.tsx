@@ -7,6 +7,7 @@ import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { ActionButton, Fields, Form } from "../form.js";
+import { Output } from "../output.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
@@ -153,7 +154,7 @@ const Preview: FC<{ preview: TwtPreview } & Pick<WriteProps, "file">> = ({ previ
         <p>
           Saved now, it would be <code>{file.name}</code>:
         </p>
-        <pre class="output">{file.content}</pre>
+        <Output label="The file of the post" text={file.content} />
       </details>
       {hasTemplateCode && (
         <p>The text contains {"{{, {% or {#"}, which a template language of your site may interpret.</p>

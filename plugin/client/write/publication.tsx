@@ -9,6 +9,7 @@ import { TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, formOf } from "../client-request.js";
 import { ActionButton } from "../form.js";
+import { Output } from "../output.js";
 import type { ClientContext } from "../room.js";
 import { Fault } from "../sentence.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
@@ -97,7 +98,7 @@ const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) => (
       <>
         {plan.follow !== null && <FollowChoice follow={plan.follow} {...{ file, hasFollow }} />}
         <p>These commands publish the post to {plan.remote}:</p>
-        <pre class="output">{plan.commands.map(({ shown }) => shown).join("\n")}</pre>
+        <Output label="Commands" text={plan.commands.map(({ shown }) => shown).join("\n")} />
         {plan.earlier.length > 0 && (
           <>
             <p>
@@ -162,10 +163,8 @@ const PublicationPage: FC<PublicationProps> = ({ publication, post }) => (
         <PublicationState publication={publication} post={post} />
       </div>
     </div>
-    <div id="output" data-live>
-      <h2>Output of git</h2>
-      <pre class="output">{publication.results.join("\n")}</pre>
-    </div>
+    <h2>Output of git</h2>
+    <Output id="output" label="Output of git" text={publication.results.join("\n")} />
     <p>
       <a href={WRITE_PATH}>Write another note</a>
     </p>

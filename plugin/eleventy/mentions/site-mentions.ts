@@ -9,6 +9,7 @@ import type { PublicMention } from "../../site/mention-list.js";
 import { dateFormat } from "../../site/mention-markup.js";
 import { oncePerTwt } from "../../site/repeated-mentions.js";
 import { PATHS } from "../../site/routes.js";
+import { loopbackHostsFor } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
@@ -237,7 +238,8 @@ export class SiteMentions {
   async #readAvatars(mentions: readonly PublicMention[], signal: AbortSignal): Promise<void> {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
     const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../../http/guard.js")]);
-    const ask = createGuard({ userAgent: this.urls.userAgent() });
+    const allowPrivateHosts = loopbackHostsFor(this.settings.url, urls);
+    const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts });
     this.#avatars = await avatarsOf(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
   }
 

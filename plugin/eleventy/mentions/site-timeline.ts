@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import type { Followed, FollowedFeed } from "../../http/followed-feeds.js";
+import type { FollowedFeed } from "../../http/followed-feeds.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { wordsOf } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
 import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
-import { isLoopback, loopbackHostOf } from "../../url.js";
+import { loopbackHostsFor } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { WritePart } from "../pages/page-languages.js";
@@ -78,7 +78,10 @@ export class SiteTimeline {
     const follow = this.urls.feedsOfTimeline();
     const feeds = await reader.readForBuild(follow, known, {
       userAgent,
-      allowPrivateHosts: privateHosts(url, follow),
+      allowPrivateHosts: loopbackHostsFor(
+        url,
+        follow.map((feed) => feed.url),
+      ),
       now,
     });
     const twts = reader.twtsOfFeeds(feeds);
@@ -156,11 +159,6 @@ async function readerFor(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
   const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
   if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
   return (html) => plain.get(html) ?? [];
-}
-
-/** A site on loopback is a trial, and may follow feeds on this machine. */
-function privateHosts(url: string, follow: readonly Followed[]): string[] {
-  return isLoopback(new URL(url).hostname) ? follow.flatMap((feed) => loopbackHostOf(feed.url)) : [];
 }
 
 function parsed(json: string): unknown {
