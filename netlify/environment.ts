@@ -2,6 +2,7 @@
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import { bucketIn } from "../plugin/host/bucket.js";
+import { logText } from "../plugin/host/log-line.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
@@ -64,7 +65,7 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
     client: `${manifest.name}/${manifest.version}`,
     guard: { allowPrivateHosts: privateHostsIn(place) },
     now: Date.now,
-    log: (line) => console.error(oneLine(line, LOG_LENGTH)),
+    log: (line, context) => console.error(logText(oneLine(line, LOG_LENGTH), context)),
     purge,
     isMetered: true,
     isLive: isLive(place, settings),

@@ -8,6 +8,7 @@ import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
 import { Followers } from "../host/followers.js";
+import { measureServer } from "../host/metrics-server.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import type { ServiceOptions } from "../host/service-options.js";
@@ -33,6 +34,7 @@ import {
   type ValuesOf,
   withDefault,
 } from "./options.js";
+import { REPORT_OPTIONS, Reports } from "./serve-reports.js";
 import type { Terminal } from "./terminal.js";
 
 const ORIGIN: Kind<string> = {
@@ -59,6 +61,7 @@ const OPTIONS = {
     "mentions per minute from one IP address, and as many messages; 0 for no limit",
   ),
   "trust-proxy": withDefault(number(0, 10), 0, "number of trusted proxies in front of this server (X-Forwarded-For)"),
+  ...REPORT_OPTIONS,
   ...HOSTS_OPTION,
   ...SETTINGS_OPTION,
 };
@@ -86,7 +89,9 @@ http://127.0.0.1:8080/twtxt.txt`,
     const leaveStore = await useStore(data);
     const mark = new ServedMark(served);
     await mark.renew();
-    const running = await start(served, { store: data.store, mark }, values, terminal);
+    const reports = new Reports(values, terminal);
+    const { log } = reports;
+    const running = await start(served, { store: data.store, mark, reports }, values, terminal);
 
     // Before the address is printed: a program that reads it may stop the server at once.
     const ended = terminal.ended();
@@ -94,12 +99,12 @@ http://127.0.0.1:8080/twtxt.txt`,
     const { settings } = served.published;
     terminal.print(`${place}${prefixOf(settings)}/`);
     terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
-    terminal.say(`Data is stored in ${data.place}.`);
-    for (const line of [...originNote(served), ...hostWarning(settings), ...featuresOff(terminal.environment)])
-      terminal.say(line);
+    log(`Data is stored in ${data.place}.`);
+    for (const line of [...originNote(served), ...hostWarning(settings)]) log(line, { level: "warn" });
+    for (const line of featuresOff(terminal.environment)) log(line);
     running.begin();
     await ended;
-    terminal.say("Shutting down: finishing open requests.");
+    log("Shutting down: finishing open requests.");
     await running.stop();
     await mark.remove();
     await leaveStore();
@@ -170,7 +175,7 @@ class ServedMark {
 /** Starts the server. `begin` starts the jobs. */
 async function start(
   served: ServedSite,
-  { store, mark }: { store: StreamingStore; mark: ServedMark },
+  { store, mark, reports }: { store: StreamingStore; mark: ServedMark; reports: Reports },
   values: Values,
   terminal: Terminal,
 ) {
@@ -182,7 +187,8 @@ async function start(
   const copies = new CompressedCopies(join(await siteFolder(site, terminal), "compressed"));
   const compress = () => {
     const refreshed = copies.refresh([folder, site.host.published], ending.signal);
-    work.add(refreshed.catch(({ message }: Error) => terminal.say(`New pages are sent uncompressed: ${message}`)));
+    const warn = ({ message }: Error) => reports.log(`New pages are sent uncompressed: ${message}`, { level: "warn" });
+    work.add(refreshed.catch(warn));
   };
   const host = new SiteHost({
     site: published,
@@ -192,18 +198,25 @@ async function start(
       compress();
       return publishedSite(site);
     },
-    make: (current) =>
-      servicesFor({ ...current, store, origin, client, work, ending: ending.signal }, values, terminal),
-    log: terminal.say,
+    make(current) {
+      reports.noteBuild();
+      return servicesFor({ ...current, store, origin, client, work, reports, ending: ending.signal }, values, terminal);
+    },
+    log: reports.log,
   });
   await loadAll();
   const followers = new Followers(store, terminal.now);
-  const { port, close } = await listen(served, { host, followers, copies }, values, terminal);
+  await reports.serveMetrics(host.endpointAt);
+  const { port, close } = await listen(served, { host, followers, copies, reports }, values, terminal).catch((error) => {
+    reports.close();
+    throw error;
+  });
   const stop = async () => {
     ending.abort();
     await Promise.all([close(), host.end()]);
     await followers.save();
     await work.settled();
+    reports.close();
   };
   const begin = () => {
     compress();
@@ -215,16 +228,18 @@ async function start(
 type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "ending"> & {
   origin: string;
   work: BackgroundWork;
+  reports: Reports;
 };
 
-function servicesFor({ origin, work, ...served }: Served, values: Values, terminal: Terminal): SiteServices {
+function servicesFor({ origin, work, reports, ...served }: Served, values: Values, terminal: Terminal): SiteServices {
   return siteServices({
     ...served,
     environment: terminal.environment,
     authority: new URL(origin).host,
     guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },
     now: terminal.now,
-    log: terminal.say,
+    log: reports.log,
+    onJob: reports.noteJob,
     purge: null,
     isMetered: false,
     isLive: true,
@@ -248,34 +263,31 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
   ];
 }
 
+interface Serving {
+  host: SiteHost;
+  followers: Followers;
+  copies: CompressedCopies;
+  reports: Reports;
+}
+
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  {
-    host: { endpointAt, isDeleted, needsLinkHeader },
-    followers,
-    copies,
-  }: { host: SiteHost; followers: Followers; copies: CompressedCopies },
+  { host: { endpointAt, isDeleted, needsLinkHeader }, followers, copies, reports }: Serving,
   { port, host, ...values }: Values,
-  terminal: Terminal,
+  { now }: Terminal,
 ): Promise<NodeServer> {
   const prefix = prefixOf(settings);
+  const serveFile = siteFiles({
+    ...{ folder, published: site.host.published, prefix, isDeleted, needsLinkHeader, copies },
+    feedPath: new URL(settings.feedUrl).pathname,
+    endpoint: settings.endpoint,
+    onFeedRead: (userAgent) => followers.note(userAgent),
+  });
+  const limit = rateLimit({ perMinute: values["rate-limit"], now });
   try {
     return await nodeServer({
-      ...{ port, host, origin, prefix, endpointAt },
-      serveFile: siteFiles({
-        folder,
-        published: site.host.published,
-        prefix,
-        feedPath: new URL(settings.feedUrl).pathname,
-        endpoint: settings.endpoint,
-        isDeleted,
-        needsLinkHeader,
-        onFeedRead: (userAgent) => followers.note(userAgent),
-        copies,
-      }),
-      rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
-      trustedProxies: values["trust-proxy"],
-      log: terminal.say,
+      ...{ port, host, origin, prefix, trustedProxies: values["trust-proxy"], log: reports.log },
+      ...measureServer({ endpointAt, serveFile, rateLimit: limit }, reports.metrics),
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

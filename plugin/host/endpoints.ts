@@ -7,6 +7,8 @@ export type Handlers = Partial<Record<RouteName, Handler>>;
 
 /** The endpoint at one path. */
 export interface Endpoint {
+  /** The name of its route. */
+  name: string;
   rateLimit: RateLimitKind | null;
   /** A file of the site at the same path is served instead. */
   isStaticFirst: boolean;
@@ -24,6 +26,7 @@ export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (pa
     const { route, params } = match;
     const answer = withProblemResponses(handler, log);
     return {
+      name: match.name,
       rateLimit: route.rateLimit ?? null,
       isStaticFirst: route.isStaticFirst ?? false,
       async answer(request, address) {

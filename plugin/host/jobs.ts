@@ -46,7 +46,7 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline, verifying];
 
   const run = async (jobs: readonly Job[]) => {
-    if (isLive) await runJobs(jobs, { store, now, log });
+    if (isLive) await runJobs(jobs, { store, now, log, onJob: options.onJob });
   };
 
   return {
@@ -118,7 +118,7 @@ function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
         next = isBusy ? now() : null;
         throw error;
       });
-      for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+      for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
       asksAgain = false;
       next = nextDue(report, now());
     },

@@ -72,7 +72,9 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
   const journal = new Journal({ store, now, shownPerHost, log });
   const compactSoon = () => background(attempt("Compacting the list of mentions", journal.compactIfLong, log));
   const purgeLists = () =>
-    purge?.(CACHE_TAG).catch((error) => log(`The CDN still serves the old list of mentions: ${error.message}`));
+    purge?.(CACHE_TAG).catch((error) =>
+      log(`The CDN still serves the old list of mentions: ${error.message}`, { level: "warn" }),
+    );
   const received = new ReceivedMentions({
     journal,
     twts: [...pages.twts, ...(pages.deleted ?? []).map(deletedTwt)],

@@ -76,11 +76,14 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
       isWarned = true;
       log(
         "Requests come through a proxy, so the rate limit counts all visitors as one. Start serve with --trust-proxy 1.",
+        { level: "warn" },
       );
     }
     const work = () => answer(request, response, options);
     void connections.run(request.socket, response, work).catch((error) => {
-      if (!isDisconnect(error)) log(`${request.method} ${pathOf(request)} failed: ${(error as Error).message}`);
+      const { method = "" } = request;
+      const about = { level: "error", request: { method, path: pathOf(request) } } as const;
+      if (!isDisconnect(error)) log(`The response failed: ${(error as Error).message}`, about);
       response.destroy();
     });
   });

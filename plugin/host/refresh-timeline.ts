@@ -51,7 +51,9 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
     feeds.flatMap(({ kept }) => kept ?? []),
   );
   await writeJson(store, names.list, timeline);
-  await purge?.(names.tag).catch((error) => log(`The CDN still serves the old timeline: ${error.message}`));
+  await purge?.(names.tag).catch((error) =>
+    log(`The CDN still serves the old timeline: ${error.message}`, { level: "warn" }),
+  );
 }
 
 /** Adds the HTML of each text. Other requests are answered in between. */

@@ -22,6 +22,8 @@ interface RunOptions {
   store: Store;
   now: Clock;
   log: Log;
+  /** Called after each job. */
+  onJob?: ((name: string, isDone: boolean) => void) | undefined;
 }
 
 /**
@@ -46,13 +48,13 @@ export async function runJobs(jobs: readonly Job[], options: RunOptions): Promis
   const unfinished = waiting.filter((job) => started.has(job));
   if (unfinished.length > 0) log(`Not finished, the next run goes on: ${listNames(unfinished)}.`);
   if (leftOut.length > 0)
-    log(`No time was left for these jobs, which come first in the next run: ${listNames(leftOut)}.`);
+    log(`No time was left for these jobs, which come first in the next run: ${listNames(leftOut)}.`, { level: "warn" });
 }
 
 /** @returns the jobs that were not started or not finished */
 async function runRound(
   jobs: readonly Job[],
-  { now, log, started, end }: RunOptions & { started: Set<Job>; end: number },
+  { now, log, onJob, started, end }: RunOptions & { started: Set<Job>; end: number },
 ): Promise<Job[]> {
   const waiting: Job[] = [];
   for (const [i, job] of jobs.entries()) {
@@ -65,7 +67,8 @@ async function runRound(
     };
     if (!isCutOff) {
       started.add(job);
-      await attempt(job.name, () => job.work(isOver), log);
+      const isDone = await attempt(job.name, () => job.work(isOver), log);
+      onJob?.(job.name, isDone);
     }
     if (isCutOff) waiting.push(job);
   }
@@ -74,7 +77,7 @@ async function runRound(
 
 async function readOrder(jobs: readonly Job[], { store, log }: RunOptions): Promise<readonly Job[]> {
   const stored = await readJson(store, TURN, Turn).catch((error: Error) => {
-    log(`The order of the jobs could not be read: ${error.message}`);
+    log(`The order of the jobs could not be read: ${error.message}`, { level: "error" });
     return null;
   });
   const first = new Set(stored?.value.first);
@@ -85,7 +88,7 @@ async function readOrder(jobs: readonly Job[], { store, log }: RunOptions): Prom
 async function writeTurn(jobs: readonly Job[], { store, log }: RunOptions): Promise<void> {
   const turn: v.InferOutput<typeof Turn> = { first: jobs.map(({ name }) => name) };
   await writeJson(store, TURN, turn).catch((error: Error) => {
-    log(`The order of the jobs could not be stored: ${error.message}`);
+    log(`The order of the jobs could not be stored: ${error.message}`, { level: "error" });
   });
 }
 

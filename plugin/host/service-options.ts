@@ -31,7 +31,9 @@ export interface ServiceOptions {
    */
   streams: { isDefault: boolean; streamMs: number; lookMs: number };
   /** Keeps the process alive for work that goes on after an answer. The work handles its own errors. */
-  background(work: Promise<void>): void;
+  background(work: Promise<unknown>): void;
+  /** Called after each run of a job. */
+  onJob?: (name: string, isDone: boolean) => void;
   /** Aborted at shutdown. */
   ending?: AbortSignal;
 }

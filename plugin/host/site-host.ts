@@ -81,7 +81,7 @@ export class SiteHost {
   #enqueue(job: () => Promise<void>): void {
     this.#work = this.#work
       .then(job)
-      .catch((error) => this.#options.log((error as Error).message))
+      .catch((error) => this.#options.log((error as Error).message, { level: "error" }))
       .then(() => this.#sendLater());
   }
 
@@ -105,7 +105,7 @@ export class SiteHost {
       this.#withoutHead = pathsWithoutHead(site);
     } catch (error) {
       this.#isOutdated = true;
-      log(`Still serving the previous build. ${(error as Error).message}`);
+      log(`Still serving the previous build. ${(error as Error).message}`, { level: "error" });
       return;
     }
     if (this.#isOutdated) log("Serving the new build.");

@@ -23,7 +23,7 @@ export function siteServices(given: ServiceOptions) {
   const options: ServiceOptions = {
     ...given,
     // A line may quote what another server sent.
-    log: (line) => given.log(oneLine(line, LOG_LENGTH)),
+    log: (line, context) => given.log(oneLine(line, LOG_LENGTH), context),
     ending: AbortSignal.any([streams.signal, ...(given.ending ? [given.ending] : [])]),
   };
   const notifySoon = () => options.background(notifyAuthor());

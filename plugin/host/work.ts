@@ -4,10 +4,10 @@ import type { Log } from "../http/respond.js";
 
 /** Tracks work that goes on after an answer, so that a host can wait for it before it exits. */
 export class BackgroundWork {
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<unknown>>();
 
   /** @param work - handles its own errors */
-  readonly add = (work: Promise<void>): void => {
+  readonly add = (work: Promise<unknown>): void => {
     this.#running.add(work);
     void work.finally(() => this.#running.delete(work));
   };
@@ -18,12 +18,14 @@ export class BackgroundWork {
   }
 }
 
-/** Runs `work` and logs its failure, so that the next job still runs. */
-export async function attempt(name: string, work: () => Promise<unknown>, log: Log): Promise<void> {
+/** Runs `work` and logs its failure, so that the next job still runs. @returns whether it succeeded */
+export async function attempt(name: string, work: () => Promise<unknown>, log: Log): Promise<boolean> {
   try {
     await work();
+    return true;
   } catch (error) {
-    log(`${name} failed; the next scheduled run tries again: ${(error as Error).message}`);
+    log(`${name} failed; the next scheduled run tries again: ${(error as Error).message}`, { level: "error" });
+    return false;
   }
 }
 

@@ -23,8 +23,16 @@ export interface ConditionalRequest extends Pick<Request, "method"> {
 /** Answers requests on Netlify, on any Node host and in tests. */
 export type Handler = (request: HttpRequest, asked: RequestContext) => Promise<Response>;
 
-/** Writes a line about an internal error to the owner's log. */
-export type Log = (line: string) => void;
+/** How serious a log line is, and the request that it is about. */
+export interface LogContext {
+  /** Default `info`. */
+  level?: "info" | "warn" | "error";
+  /** The path has no query, which may be secret. */
+  request?: { method: string; path: string };
+}
+
+/** Writes a line to the owner's log. */
+export type Log = (line: string, context?: LogContext) => void;
 
 /** Default `Retry-After` of 429 and 503, in seconds. */
 const RETRY_AFTER = "60";
@@ -39,11 +47,15 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
     try {
       return await handler(request, asked);
     } catch (error) {
+      const context = {
+        level: "error",
+        request: { method: request.method, path: new URL(request.url).pathname },
+      } as const;
       if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
-        if (statusOf(error.code) >= 500) log(`A request failed: ${error.message}`);
+        if (statusOf(error.code) >= 500) log(`A request failed: ${error.message}`, context);
         return problem(error);
       }
-      log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      log(error instanceof Error ? (error.stack ?? error.message) : String(error), context);
       return problemOf(500, "internal", "Internal error.");
     }
   };

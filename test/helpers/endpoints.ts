@@ -21,5 +21,5 @@ export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, 
 
 /** An endpoint for a server under test. */
 export function endpoint(answer: Endpoint["answer"], rateLimit: Endpoint["rateLimit"] = null): Endpoint {
-  return { answer, rateLimit, isStaticFirst: false };
+  return { name: "test", answer, rateLimit, isStaticFirst: false };
 }

@@ -62,7 +62,8 @@ export class CdnCopies {
         await purge?.(tag);
         return true;
       } catch (error) {
-        if (pause === null) log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`);
+        if (pause === null)
+          log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`, { level: "warn" });
         else await sleep(pause);
       }
     }

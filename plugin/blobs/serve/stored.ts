@@ -246,7 +246,7 @@ export class StoredBlobs {
     const key = recordKey(owner, place);
     const found = await store.get(key);
     const value = found && recordIn(found.bytes);
-    if (found && !value) log(`A stored blob cannot be read: ${key}`);
+    if (found && !value) log(`A stored blob cannot be read: ${key}`, { level: "error" });
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
   }
 

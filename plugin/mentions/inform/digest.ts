@@ -109,7 +109,9 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   try {
     await channel.send(found.news);
   } catch (error) {
-    log(`Notification by ${channel.name} failed; the next run tries again. ${(error as Error).message}`);
+    log(`Notification by ${channel.name} failed; the next run tries again. ${(error as Error).message}`, {
+      level: "error",
+    });
     return;
   }
   const after = { ...stateAfter(found.recent, [...state.ids, ...ids], now()), inboxes: found.inboxes };

@@ -54,7 +54,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
     const cost = isMetered ? " Each costs 15 of the 300 credits that a free team has per month." : "";
     return log(`Started rebuild ${counted.asked.length} of at most ${perMonth} in 31 days.${cost}`);
   }
-  log(`The rebuild could not be started. ${failure}`);
+  log(`The rebuild could not be started. ${failure}`, { level: "error" });
   await writeJson(store, KEY, { ...counted, shown: stored.value.shown }, { etag });
 }
 

@@ -82,7 +82,7 @@ export class Allowance {
     if (requester !== AUTHOR) await this.#budget?.add(countedGroups(source, requester), milliseconds);
     if (!isTimeout || limits.slowHostPause === 0) return;
     await writeJson(store, slowKey(source), { until: now() + limits.slowHostPause * 1000 }).catch((error: Error) =>
-      log(`A slow host could not be recorded: ${error.message}`),
+      log(`A slow host could not be recorded: ${error.message}`, { level: "error" }),
     );
   }
 
@@ -158,7 +158,7 @@ class VerificationBudget {
       today.stored = noSums();
       for (const record of records) if (record) addTo(today.stored, record.value);
     } catch (error) {
-      log(`Today's verification time could not be read: ${(error as Error).message}`);
+      log(`Today's verification time could not be read: ${(error as Error).message}`, { level: "error" });
     }
     return today;
   }
@@ -175,7 +175,7 @@ class VerificationBudget {
       addTo(today.stored, saved);
     } catch (error) {
       addTo(today.unsaved, saved);
-      log(`Today's verification time could not be stored: ${(error as Error).message}`);
+      log(`Today's verification time could not be stored: ${(error as Error).message}`, { level: "error" });
     }
   });
 }

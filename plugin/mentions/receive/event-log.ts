@@ -115,7 +115,7 @@ export class EventLog {
     const event = parseEvent(key, stored.bytes);
     if (!event && !this.#logged.has(key)) {
       this.#logged.add(key);
-      this.#log(`A stored mention is damaged and was skipped: ${key}`);
+      this.#log(`A stored mention is damaged and was skipped: ${key}`, { level: "error" });
     }
     return event;
   }

@@ -101,7 +101,8 @@ export class PendingMentions {
       return { ...claim, key, id, sender };
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
-      if (!this.#logged.has(key)) log(`${error.message} This pending mention was skipped. Delete the record.`);
+      if (!this.#logged.has(key))
+        log(`${error.message} This pending mention was skipped. Delete the record.`, { level: "error" });
       this.#logged.add(key);
       return null;
     }
