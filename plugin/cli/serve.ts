@@ -207,10 +207,12 @@ async function start(
   await loadAll();
   const followers = new Followers(store, terminal.now);
   await reports.serveMetrics(host.endpointAt);
-  const { port, close } = await listen(served, { host, followers, copies, reports }, values, terminal).catch((error) => {
-    reports.close();
-    throw error;
-  });
+  const { port, close } = await listen(served, { host, followers, copies, reports }, values, terminal).catch(
+    (error) => {
+      reports.close();
+      throw error;
+    },
+  );
   const stop = async () => {
     ending.abort();
     await Promise.all([close(), host.end()]);
