@@ -1,5 +1,7 @@
 // plugin/clock.ts: the type of the clock, a parameter of all code that needs the time, and stored times.
 
+import * as v from "valibot";
+
 /** @returns the current time in milliseconds since 1970 */
 export type Clock = () => number;
 
@@ -14,4 +16,29 @@ const SKEW_MS = 5 * 60_000;
  */
 export function isAhead(time: number, now: number, longest: number): boolean {
   return time > now && time <= now + longest + SKEW_MS;
+}
+
+/** A clock as the runs of the jobs saw it. Both in milliseconds since 1970. */
+export const ObservedClock = v.object({
+  /** Its time in the last run. */
+  last: v.number(),
+  /** Since when it has not jumped. */
+  steadySince: v.number(),
+});
+export type ObservedClock = v.InferOutput<typeof ObservedClock>;
+
+/** Runs are at most a day apart. After a longer pause, nobody knows whether time has passed or the clock has jumped. */
+const LONGEST_PAUSE_MS = 2 * 24 * 3600_000;
+/** Clocks of several machines may differ, and a run takes some time. */
+const BACKWARDS_MS = 3600_000;
+
+/** @param before - what the last run saw; `null` for none */
+export function observeClock(before: ObservedClock | null, now: number): ObservedClock {
+  const isSteady = before !== null && now >= before.last - BACKWARDS_MS && now <= before.last + LONGEST_PAUSE_MS;
+  return { last: now, steadySince: isSteady ? before.steadySince : now };
+}
+
+/** When something is counted from that was stored at `time`: not before the last jump of the clock, since `time` may be of another clock. */
+export function countedSince(time: number, steadySince: number): number {
+  return Math.max(time, steadySince);
 }

@@ -10,7 +10,7 @@ import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import type { MentionServices } from "./mentions.js";
-import { type Job, runJobs } from "./run-jobs.js";
+import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 import { attempt, sleep } from "./work.js";
@@ -33,29 +33,32 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const sender = mentionSender(options, siteIndex);
-  const sending: Job = { name: "Sending mentions", work: (isOver) => sender.send(isOver, 0) };
-  const timeline: Job[] = parts.timeline.isOn
-    ? [{ name: "Reading the followed feeds", work: () => parts.timeline.refresh() }]
-    : [];
+  const sending: Job = { name: "Sending mentions", work: ({ isOver }) => sender.send(isOver, 0) };
+  const timeline: Job = { name: "Reading the followed feeds", work: () => parts.timeline.refresh() };
+  const timelines = parts.timeline.isOn ? [timeline] : [];
   const { verification } = parts.mentions;
   // Last, because the sources of strangers may use up the time that the other jobs leave.
   const verifying: Job = {
     name: "Verifying mentions",
-    work: async (isOver) => (await verification()).claims.verifyPending("due", isOver),
+    work: async (run) => (await verification()).claims.verifyPending("due", run),
   };
-  const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline, verifying];
-
-  const run = async (jobs: readonly Job[]) => {
-    if (isLive) await runJobs(jobs, { store, now, log, onJob: options.onJob });
+  const scheduled = [sending, ...scheduledJobs(options, parts), ...timelines, verifying];
+  const runOptions = { store, now, log, onJob: options.onJob };
+  const runAlone = async (job: Job) => {
+    if (isLive) await runJob(job, runOptions);
   };
 
   return {
     untilNextSend: () => sender.untilNext(),
     /** Sends the mentions that are due, and those that an earlier run did not get to. */
-    sendDue: () => run([sending]),
-    runScheduled: () => run(scheduled),
+    sendDue: () => runAlone(sending),
+    async runScheduled() {
+      if (isLive) await runJobs(scheduled, runOptions);
+    },
     /** Reads the followed feeds, if the site has a timeline. */
-    refreshTimeline: () => run(timeline),
+    async refreshTimeline() {
+      if (parts.timeline.isOn) await runAlone(timeline);
+    },
     /** Sends the mentions of new posts. */
     async afterDeploy() {
       if (!isLive) return;
@@ -75,7 +78,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     if (!url) return;
     await rebuildIfChanged({ list: received.list, store, now, url, ...settings.mentions.rebuild, isMetered, log });
   };
-  const purgeBlobs = async (isOver: () => boolean) => {
+  const purgeBlobs = async ({ isOver }: JobRun) => {
     if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);
   };
   return [
@@ -85,11 +88,11 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     { name: "Purging blobs from the CDN", work: purgeBlobs },
     {
       name: "Removing expired limits of verification",
-      work: async (isOver) => (await verification()).allowance.sweep(isOver),
+      work: async ({ isOver }) => (await verification()).allowance.sweep(isOver),
     },
-    { name: "Removing used nonces", work: (isOver) => sweepNonces(store, now(), isOver) },
-    { name: "Removing expired messages", work: (isOver) => inbox.sweep(isOver) },
-    { name: "Removing unused contents of blobs", work: (isOver) => blobs.sweep(isOver) },
+    { name: "Removing used nonces", work: ({ isOver }) => sweepNonces(store, now(), isOver) },
+    { name: "Removing expired messages", work: (run) => inbox.sweep(run) },
+    { name: "Removing unused contents of blobs", work: ({ isOver }) => blobs.sweep(isOver) },
   ];
 }
 

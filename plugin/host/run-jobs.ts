@@ -1,6 +1,6 @@
 // plugin/host/run-jobs.ts: runs jobs one after the other, each within its share of the time of a run. PROTOCOL 6
 import * as v from "valibot";
-import type { Clock } from "../clock.js";
+import { type Clock, ObservedClock, observeClock } from "../clock.js";
 import type { Log } from "../http/respond.js";
 import { readJson, writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
@@ -8,14 +8,26 @@ import { attempt } from "./work.js";
 
 /** A run starts nothing after this time, because Netlify ends a scheduled function after 30 s. PROTOCOL 6 */
 const RUN_MS = 20_000;
-/** The names of the jobs that come first in the next run. Stored, because each run on Netlify may be a new process. */
-const TURN = "jobs/turn";
-const Turn = v.object({ first: v.array(v.string()) });
+/** What a run leaves for the next one, which on Netlify is often a new process. */
+const KEY = "jobs/last-run";
+const LastRun = v.object({
+  /** The names of the jobs that come first in the next run. */
+  first: v.array(v.string()),
+  clock: ObservedClock,
+});
+type LastRun = v.InferOutput<typeof LastRun>;
+
+/** What a job is told. */
+export interface JobRun {
+  /** Once it returns true, the job starts nothing new. */
+  isOver(): boolean;
+  /** When the clock last jumped, in milliseconds since 1970. What was stored before may be younger than it seems. */
+  steadySince: number;
+}
 
 export interface Job {
   name: string;
-  /** Starts nothing new once `isOver` returns true. */
-  work(isOver: () => boolean): Promise<unknown>;
+  work(run: JobRun): Promise<unknown>;
 }
 
 interface RunOptions {
@@ -34,28 +46,45 @@ interface RunOptions {
  */
 export async function runJobs(jobs: readonly Job[], options: RunOptions): Promise<void> {
   const { now, log } = options;
-  const isShared = jobs.length > 1;
-  const order = isShared ? await readOrder(jobs, options) : jobs;
+  const last = await readLastRun(options);
+  const clock = observeClock(last?.clock ?? null, now());
+  const first = new Set(last?.first);
+  const order = [...jobs.filter(({ name }) => first.has(name)), ...jobs.filter(({ name }) => !first.has(name))];
   // The process may be killed during the first job, which must then not come first again.
-  if (isShared) await writeTurn(order.slice(1), options);
+  await writeLastRun({ first: listNames(order.slice(1)), clock }, options);
   const started = new Set<Job>();
   const end = now() + RUN_MS;
-  let waiting = order;
-  while (waiting.length > 0 && now() < end) waiting = await runRound(waiting, { ...options, started, end });
+  let waiting: readonly Job[] = order;
+  while (waiting.length > 0 && now() < end) {
+    waiting = await runRound(waiting, { ...options, started, end, steadySince: clock.steadySince });
+  }
 
-  const leftOut = waiting.filter((job) => !started.has(job));
-  if (isShared) await writeTurn(leftOut, options);
-  const unfinished = waiting.filter((job) => started.has(job));
-  if (unfinished.length > 0) log(`Not finished, the next run goes on: ${listNames(unfinished)}.`);
-  if (leftOut.length > 0)
-    log(`No time was left for these jobs, which come first in the next run: ${listNames(leftOut)}.`, { level: "warn" });
+  const leftOut = listNames(waiting.filter((job) => !started.has(job)));
+  await writeLastRun({ first: leftOut, clock }, options);
+  const unfinished = listNames(waiting.filter((job) => started.has(job)));
+  if (unfinished.length > 0) log(`Not finished, the next run goes on: ${unfinished.join(", ")}.`);
+  if (leftOut.length > 0) {
+    log(`No time was left for these jobs, which come first in the next run: ${leftOut.join(", ")}.`, { level: "warn" });
+  }
+}
+
+/** Runs one job, which has the time of a whole run. Logs its failure. */
+export async function runJob(job: Job, options: RunOptions): Promise<void> {
+  const start = options.now();
+  await runOne(job, { isOver: () => options.now() >= start + RUN_MS, steadySince: start }, options);
+}
+
+async function runOne({ name, work }: Job, run: JobRun, { log, onJob }: RunOptions): Promise<void> {
+  const isDone = await attempt(name, () => work(run), log);
+  onJob?.(name, isDone);
 }
 
 /** @returns the jobs that were not started or not finished */
 async function runRound(
   jobs: readonly Job[],
-  { now, log, onJob, started, end }: RunOptions & { started: Set<Job>; end: number },
+  options: RunOptions & { started: Set<Job>; end: number; steadySince: number },
 ): Promise<Job[]> {
+  const { now, started, end, steadySince } = options;
   const waiting: Job[] = [];
   for (const [i, job] of jobs.entries()) {
     const start = now();
@@ -67,31 +96,28 @@ async function runRound(
     };
     if (!isCutOff) {
       started.add(job);
-      const isDone = await attempt(job.name, () => job.work(isOver), log);
-      onJob?.(job.name, isDone);
+      await runOne(job, { isOver, steadySince }, options);
     }
     if (isCutOff) waiting.push(job);
   }
   return waiting;
 }
 
-async function readOrder(jobs: readonly Job[], { store, log }: RunOptions): Promise<readonly Job[]> {
-  const stored = await readJson(store, TURN, Turn).catch((error: Error) => {
-    log(`The order of the jobs could not be read: ${error.message}`, { level: "error" });
+async function readLastRun({ store, log }: RunOptions): Promise<LastRun | null> {
+  const stored = await readJson(store, KEY, LastRun).catch((error: Error) => {
+    log(`The last run of the jobs could not be read: ${error.message}`, { level: "error" });
     return null;
   });
-  const first = new Set(stored?.value.first);
-  return [...jobs.filter(({ name }) => first.has(name)), ...jobs.filter(({ name }) => !first.has(name))];
+  return stored && stored.value;
 }
 
-/** A failure only changes the order of the next run. */
-async function writeTurn(jobs: readonly Job[], { store, log }: RunOptions): Promise<void> {
-  const turn: v.InferOutput<typeof Turn> = { first: jobs.map(({ name }) => name) };
-  await writeJson(store, TURN, turn).catch((error: Error) => {
-    log(`The order of the jobs could not be stored: ${error.message}`, { level: "error" });
+/** A failure only changes the order of the next run, and delays what expires. */
+async function writeLastRun(run: LastRun, { store, log }: RunOptions): Promise<void> {
+  await writeJson(store, KEY, run).catch((error: Error) => {
+    log(`The run of the jobs could not be recorded: ${error.message}`, { level: "error" });
   });
 }
 
-function listNames(jobs: readonly Job[]): string {
-  return jobs.map(({ name }) => name).join(", ");
+function listNames(jobs: readonly Job[]): string[] {
+  return jobs.map(({ name }) => name);
 }

@@ -13,6 +13,8 @@ export interface CountedKey {
   group: string;
   /** In bytes. */
   size: number;
+  /** In milliseconds since 1970, for {@link KeyListing.newest}; default: none. */
+  time?: number;
 }
 
 /** The keys of a group. */
@@ -48,6 +50,7 @@ export class KeyListing {
   readonly #groupNames = new Map<string, string>();
   readonly #groups = new Map<string, KeyGroup & { sizes: Map<string, number> }>();
   #bytes = 0;
+  #newest = 0;
   #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | null = null;
   /** Keys that were changed since the current listing began, which may miss it. */
@@ -68,6 +71,16 @@ export class KeyListing {
     return this.#bytes;
   }
 
+  /** The latest time of a key, also of one that was deleted since; 0 for none. */
+  get newest(): number {
+    return this.#newest;
+  }
+
+  /** Notes the time of a key that this process is going to write. */
+  noteTime(time: number): void {
+    this.#newest = Math.max(time, this.#newest);
+  }
+
   has(group: string): boolean {
     return this.#groups.has(group);
   }
@@ -77,9 +90,9 @@ export class KeyListing {
     return this.#groups.get(name) ?? NO_KEYS;
   }
 
-  /** Lists the keys, unless that was done in the last two seconds. @throws TwtxtError `store-failed` */
-  async refresh(): Promise<void> {
-    if (Math.abs(this.#options.now() - this.#listedAt) > MAX_AGE_MS) await this.#startListing();
+  /** Lists the keys, unless that was done in this time, by default in the last two seconds. @throws TwtxtError `store-failed` */
+  async refresh(maxAgeMs = MAX_AGE_MS): Promise<void> {
+    if (Math.abs(this.#options.now() - this.#listedAt) > maxAgeMs) await this.#startListing();
   }
 
   /** Lists the keys as they are now. @throws TwtxtError `store-failed` */
@@ -163,7 +176,8 @@ export class KeyListing {
     if (this.#groupNames.has(key)) return;
     const counted = this.#options.parse(key);
     if (counted === null) return;
-    const { group: name, size } = counted;
+    const { group: name, size, time = 0 } = counted;
+    this.noteTime(time);
     const group = this.#groups.get(name) ?? { sizes: new Map(), sum: 0, largest: 0 };
     this.#groups.set(name, group);
     this.#groupNames.set(key, name);

@@ -11,7 +11,7 @@ async function runOf(seconds: Record<string, number>, store: StreamingStore = me
   const log: string[] = [];
   const left = { ...seconds };
   const jobs = Object.keys(seconds).map((name): Job => {
-    const work = async (isOver: () => boolean) => {
+    const work: Job["work"] = async ({ isOver }) => {
       while ((left[name] ?? 0) > 0 && !isOver()) {
         clock.time += 1000;
         left[name] = (left[name] ?? 0) - 1;
@@ -36,12 +36,6 @@ describe("a job of a run", () => {
     });
   });
 
-  it("has the whole run if it is alone, without a record", async () => {
-    const store = memoryStore();
-    expect((await runOf({ a: 100 }, store)).order).toBe("a".repeat(20));
-    expect(await store.keys("")).toEqual([]);
-  });
-
   it("does not come first again after it has ended its process", async () => {
     const store = memoryStore();
     let isFirst = true;
@@ -61,15 +55,15 @@ describe("a job of a run", () => {
     expect(started).toEqual(["a", "b", "c", "a"]);
   });
 
-  it("runs although its turn can be neither read nor stored, which is logged", async () => {
+  it("runs although the last run cannot be read and this one not recorded, which is logged", async () => {
     const store = faultyStore(memoryStore());
     store.fail({ when: "before" });
     const { order, log } = await runOf({ a: 1, b: 1 }, store);
     expect(order).toBe("ab");
     expect(log).toEqual([
-      expect.stringMatching("^The order of the jobs could not be read: The store was down"),
-      expect.stringMatching("^The order of the jobs could not be stored: The store was down"),
-      expect.stringMatching("^The order of the jobs could not be stored: The store was down"),
+      expect.stringMatching("^The last run of the jobs could not be read: The store was down"),
+      expect.stringMatching("^The run of the jobs could not be recorded: The store was down"),
+      expect.stringMatching("^The run of the jobs could not be recorded: The store was down"),
     ]);
   });
 });

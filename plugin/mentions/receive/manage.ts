@@ -130,8 +130,8 @@ async function forget(
 }
 
 function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
-  const end = now() + VERIFY_MS;
-  return claims.verifyPending("all", () => now() >= end);
+  const start = now();
+  return claims.verifyPending("all", { isOver: () => now() >= start + VERIFY_MS, steadySince: start });
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {

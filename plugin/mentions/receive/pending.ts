@@ -4,7 +4,7 @@
 // senders of the same mention at once make two records.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { type Clock, isAhead } from "../../clock.js";
+import { type Clock, countedSince, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { parseJson, writeJson } from "../../store/json.js";
@@ -113,9 +113,9 @@ export class PendingMentions {
     return !isAhead(since + pause, this.#options.now(), pause);
   }
 
-  /** Whether it has waited too long without its source being asked. */
-  isOver({ since }: PendingMention): boolean {
-    return since + LONGEST_WAIT <= this.#options.now();
+  /** Whether it has waited too long without its source being asked. @param steadySince - when the clock last jumped */
+  isOver({ since }: PendingMention, steadySince: number): boolean {
+    return countedSince(since, steadySince) + LONGEST_WAIT <= this.#options.now();
   }
 
   /** Records an attempt without a verdict. @returns whether it was the last one */

@@ -18,6 +18,12 @@ import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-que
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
 export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
 
+interface VerificationRun {
+  isOver(): boolean;
+  /** In milliseconds since 1970. */
+  steadySince: number;
+}
+
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
 interface ClaimProcessorOptions {
@@ -66,16 +72,16 @@ export class ClaimProcessor {
    * Verifies pending mentions. Senders take turns, and so do the hosts of one sender, which uses its own share of the day.
    *
    * @param which - `due` for those whose time has come; `all` at the author's request
-   * @param isOver - when true, nothing more is started
+   * @param run - once `isOver` returns true, nothing more is started; `steadySince`: when the clock last jumped
    */
-  async verifyPending(which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending> {
+  async verifyPending(which: "due" | "all", { isOver, steadySince }: VerificationRun): Promise<VerifiedPending> {
     const { pending } = this.#options;
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
     const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
     const verify = async (mention: PendingMention) => {
       const requester = which === "all" ? AUTHOR : mention.sender;
-      result[isOver() ? "waiting" : await this.#processPending(mention, requester)] += 1;
+      result[isOver() ? "waiting" : await this.#processPending(mention, requester, steadySince)] += 1;
     };
     const hostOf = ({ source }: PendingMention) => new URL(source).host;
     const ordered = interleaveGroups(
@@ -87,14 +93,19 @@ export class ClaimProcessor {
     return result;
   }
 
-  async #processPending(mention: PendingMention, requester: Requester): Promise<keyof VerifiedPending> {
+  async #processPending(
+    mention: PendingMention,
+    requester: Requester,
+    steadySince: number,
+  ): Promise<keyof VerifiedPending> {
     const { pending, log } = this.#options;
     try {
       const outcome = await this.process(mention, requester);
       if (outcome === "stored" || outcome === "removed") return "kept";
       // The author's requests are not counted: five in a row would drop the mention of a source that is down.
       if (requester === AUTHOR) return "waiting";
-      const isDropped = outcome === "no verdict" ? await pending.noteAttempt(mention) : pending.isOver(mention);
+      const isDropped =
+        outcome === "no verdict" ? await pending.noteAttempt(mention) : pending.isOver(mention, steadySince);
       if (!isDropped) return "waiting";
       await pending.drop(mention);
       log(describeDropped(mention, "The source could not be verified in time."));

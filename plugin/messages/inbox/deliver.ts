@@ -56,7 +56,10 @@ export async function acceptMessage(
   try {
     const record = address === null ? async () => {} : await shares.take(user, address, { id, size });
     if (!record) return shareUsedResponse(now());
-    await Promise.all([record(), messages.keep(user, id, body)]);
+    const writes = [record(), messages.keep(user, id, body)];
+    // After a failure, too, both have ended when the sender tries again.
+    await Promise.allSettled(writes);
+    await Promise.all(writes);
   } finally {
     release();
   }

@@ -21,7 +21,7 @@ import { MESSAGE_BYTES } from "../sealed-bytes.js";
 import { DailyShares } from "./daily-shares.js";
 import { acceptMessage, bodyOfMessage, type DeliveryParts, fullnessOf, type InboxLimits } from "./deliver.js";
 import { listMessages } from "./list.js";
-import { StoredMessages } from "./stored.js";
+import { StoredMessages, type SweepRun } from "./stored.js";
 import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
 
 /** The start of a guest's name, which is a key. */
@@ -121,16 +121,17 @@ export class Inboxes {
     message: this.#handler("message", (request, inbox, { params }) => this.#delete(request, inbox, params.id ?? "")),
   };
 
-  /** Deletes expired messages and records. @param isOver - when true, nothing more is started */
-  async sweep(isOver: () => boolean): Promise<void> {
+  /** Deletes expired messages and records. */
+  async sweep(run: SweepRun): Promise<void> {
+    const { isOver } = run;
     const { users, limits, guests } = this.#options;
     const { retentionDays } = limits;
     for (const user of users.keys()) {
-      if (!isOver()) await this.#messages.sweep({ prefix: `${user}/`, isIncluded: () => true, retentionDays }, isOver);
+      if (!isOver()) await this.#messages.sweep({ prefix: `${user}/`, isIncluded: () => true, retentionDays }, run);
     }
     // What guests had before they were turned off expires, too.
     const ofGuests = { prefix: GUEST_PREFIX, isIncluded: (user: string) => !users.has(user) && isKeyText(user) };
-    if (!isOver()) await this.#messages.sweep({ ...ofGuests, retentionDays: guests?.days ?? GUEST_DAYS }, isOver);
+    if (!isOver()) await this.#messages.sweep({ ...ofGuests, retentionDays: guests?.days ?? GUEST_DAYS }, run);
     if (!isOver()) await this.#shares.sweep(isOver);
   }
 

@@ -29,8 +29,8 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
 /**
  * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first.
  *
- * `after` is strict: a message that appears late, with an earlier time than one already listed, is only in the complete
- * list. `Link: rel="next"` leads to the next page. A matching `If-None-Match` costs one listing of keys.
+ * `after` is strict: each message has a later time than those stored before it. `Link: rel="next"` leads to the next page.
+ * A matching `If-None-Match` costs one listing of keys.
  *
  * @param inboxUrl - the public URL of this inbox
  * @throws TwtxtError `bad-request`, `store-failed`

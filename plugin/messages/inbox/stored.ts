@@ -2,12 +2,13 @@
 //
 // - `inbox/<user>/messages/<created>-<id>-<size>` holds a body as received. The key has everything else, so messages are
 //   listed without reading records. Records are never changed.
-// - `inbox/<user>/deleted/<period>/<id>` records a deletion for 90 days and the rest of the period.
+// - `inbox/<user>/deleted/<period>/<id>` records a deletion for 90 days and the rest of the period. For the newest message, a
+//   second key ends in `-<created>`: later messages must have a later time, see `#timeOfNext`.
 //
 // Concurrent deliveries of a message may leave two records. The earlier one counts.
 
 import PQueue from "p-queue";
-import type { Clock } from "../../clock.js";
+import { type Clock, countedSince } from "../../clock.js";
 import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
@@ -17,6 +18,8 @@ const PERIOD_MS = 30 * DAY_MS;
 const PERIODS_KEPT = 3;
 /** Longer than {@link StoredMessages.recent} may miss a deletion by another process. */
 const RECENT_MS = 60_000;
+/** Age of a listing from which the time of a new message is taken. */
+const FRESH_MS = 100;
 /** Messages deleted in one step of a sweep. */
 const BATCH = 50;
 const AT_ONCE = 16;
@@ -40,6 +43,8 @@ interface DeletedId {
   id: string;
   /** When it was deleted. */
   period: number;
+  /** The time of the message, if it was the newest of its inbox; otherwise 0. */
+  created: number;
 }
 
 /** Inboxes to sweep. */
@@ -49,6 +54,14 @@ interface SweptInboxes {
   isIncluded(user: string): boolean;
   /** `null` for no limit. */
   retentionDays: number | null;
+}
+
+/** A run that removes what has expired. */
+export interface SweepRun {
+  /** When true, nothing more is started. */
+  isOver(): boolean;
+  /** When the clock last jumped, in milliseconds since 1970. Nothing is counted from an earlier time. */
+  steadySince: number;
 }
 
 /** The messages of all users. Changes are durable when they return. */
@@ -77,8 +90,8 @@ export class StoredMessages {
   async recent(user: string, id: string): Promise<{ stored: KeyListing; isKnown: boolean }> {
     const [stored, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
     await Promise.all([stored.refresh(), deleted.refresh()]);
-    const wasDeleted = [...deleted.group(id).sizes.keys()].some((key) => !this.#isOutdated(partsOfDeleted(key)));
-    return { stored, isKnown: stored.has(id) || wasDeleted };
+    // Until the next sweep, an outdated deletion counts: this clock may have jumped.
+    return { stored, isKnown: stored.has(id) || deleted.has(id) };
   }
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
@@ -93,12 +106,25 @@ export class StoredMessages {
 
   /** Stores a message. One that is being deleted, or was deleted since {@link recent}, stays deleted. */
   async keep(user: string, id: string, body: Uint8Array): Promise<void> {
-    const key = messageKey(user, this.#now(), id, body.length);
+    const key = messageKey(user, await this.#timeOfNext(user), id, body.length);
     await this.#store.put(key, body, { isNew: true });
     this.#messagesOf(user).add(key);
     const periods = new Set([this.#period(), periodOf(this.#now() - RECENT_MS)]);
     const deleted = [...periods].map((period) => deletedKey(user, period, id));
     if (await this.#isAnyStored(deleted)) await this.#deleteMessage(user, key);
+  }
+
+  /**
+   * The time of a new message: later than all others, so that a reader who asks for what came after a message gets it, whatever
+   * the clocks of this and other machines say.
+   */
+  async #timeOfNext(user: string): Promise<number> {
+    const [stored, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
+    // Another machine whose clock is ahead may have stored a message since the listing for the limits.
+    await Promise.all([stored.refresh(FRESH_MS), deleted.refresh(FRESH_MS)]);
+    const time = Math.max(this.#now(), stored.newest + 1, deleted.newest + 1);
+    stored.noteTime(time);
+    return time;
   }
 
   async delete(user: string, ids: readonly string[]): Promise<void> {
@@ -109,8 +135,17 @@ export class StoredMessages {
       this.#deletedOf(user).add(key);
     });
     // Listed only now: a copy that is stored later finds its id among the deleted ones.
-    const copies = (await this.#copies(user)).filter(({ id }) => ids.includes(id));
-    await inBatches(copies, ({ key }) => this.#deleteMessage(user, key));
+    const copies = await this.#copies(user);
+    const newest = copies.at(-1);
+    if (newest && ids.includes(newest.id)) await this.#noteNewest(user, newest);
+    const wanted = copies.filter(({ id }) => ids.includes(id));
+    await inBatches(wanted, ({ key }) => this.#deleteMessage(user, key));
+  }
+
+  async #noteNewest(user: string, { id, created }: StoredMessage): Promise<void> {
+    const key = `${deletedKey(user, this.#period(), id)}-${created}`;
+    await this.#store.put(key, new Uint8Array());
+    this.#deletedOf(user).add(key);
   }
 
   /**
@@ -118,9 +153,8 @@ export class StoredMessages {
    * messages, in the inboxes of some users. An inbox without such costs no request.
    *
    * @param prefix - the start of their names, or a whole name with a slash at its end
-   * @param isOver - when true, nothing more is started
    */
-  async sweep({ prefix, isIncluded, retentionDays }: SweptInboxes, isOver: () => boolean): Promise<void> {
+  async sweep({ prefix, isIncluded, retentionDays }: SweptInboxes, run: SweepRun): Promise<void> {
     const keysByUser = new Map<string, string[]>();
     for (const key of await this.#store.keys(`inbox/${prefix}`)) {
       const user = key.split("/")[1] ?? "";
@@ -129,25 +163,27 @@ export class StoredMessages {
       if (keys) keys.push(key);
       else keysByUser.set(user, [key]);
     }
-    for (const [user, keys] of keysByUser) await this.#sweepInbox(user, keys, retentionDays, isOver);
+    for (const [user, keys] of keysByUser) await this.#sweepInbox(user, keys, retentionDays, run);
   }
 
   async #sweepInbox(
     user: string,
     keys: readonly string[],
     retentionDays: number | null,
-    isOver: () => boolean,
+    { isOver, steadySince }: SweepRun,
   ): Promise<void> {
     const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
     const copies = copiesIn(keys);
-    const old = withoutCopies(copies).filter(({ created }) => created < oldest);
+    const old = withoutCopies(copies).filter(({ created }) => countedSince(created, steadySince) < oldest);
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
       const ids = old.slice(start, start + BATCH).map(({ id }) => id);
       await this.delete(user, ids);
     }
     const deleted = keys.filter((key) => key.startsWith(deletedFolder(user))).map(partsOfDeleted);
-    const outdated = deleted.filter((one) => this.#isOutdated(one));
-    const remembered = new Set(deleted.filter((one) => !this.#isOutdated(one)).map(({ id }) => id));
+    const isOutdated = ({ period }: DeletedId) =>
+      countedSince(period, periodOf(steadySince)) < this.#period() - PERIODS_KEPT;
+    const outdated = deleted.filter(isOutdated);
+    const remembered = new Set(deleted.filter((one) => !isOutdated(one)).map(({ id }) => id));
     for (const { key } of [...extraCopies(copies, remembered), ...outdated]) {
       if (isOver()) return;
       await this.#store.delete(key);
@@ -166,10 +202,6 @@ export class StoredMessages {
 
   async #copies(user: string): Promise<StoredMessage[]> {
     return copiesIn(await this.#store.keys(messageFolder(user)));
-  }
-
-  #isOutdated({ period }: DeletedId): boolean {
-    return period < this.#period() - PERIODS_KEPT;
   }
 
   #period(): number {
@@ -204,16 +236,18 @@ function deletedKey(user: string, period: number, id: string): string {
 /** What limits count of the key of a message. @returns `null` for another key */
 export function countedMessage(key: string): CountedKey | null {
   const message = parseKey(key);
-  return message && { group: message.id, size: message.size };
+  return message && { group: message.id, size: message.size, time: message.created };
 }
 
 function countedDeletion(key: string): CountedKey {
-  return { group: partsOfDeleted(key).id, size: 0 };
+  const { id, created } = partsOfDeleted(key);
+  return { group: id, size: 0, time: created };
 }
 
 function partsOfDeleted(key: string): DeletedId {
-  const [period, id = ""] = key.split("/").slice(-2);
-  return { key, id, period: Number(period) };
+  const [period, name = ""] = key.split("/").slice(-2);
+  const [id = "", created = 0] = name.split("-");
+  return { key, id, period: Number(period), created: Number(created) };
 }
 
 function parseKey(key: string): StoredMessage | null {

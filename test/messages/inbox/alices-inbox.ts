@@ -118,7 +118,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
 
   return {
     news: () => inbox.news(),
-    sweep: (isOver: () => boolean) => inbox.sweep(isOver),
+    sweep: (isOver: () => boolean, steadySince = 0) => inbox.sweep({ isOver, steadySince }),
     answer,
     store,
     clock,

@@ -83,7 +83,7 @@ describe("a subscription", () => {
     const fourth = stream.next();
     await untilIdle(alice);
     await alice.send(sealed(4));
-    expect(await fourth).toBe(eventOf(4, "2026-11-20T09:00:00.002Z"));
+    expect(await fourth).toBe(eventOf(4, "2026-11-20T09:00:00.003Z"));
     await stream.cancel();
   });
 
