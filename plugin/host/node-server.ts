@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Log } from "../http/respond.js";
+import { TwtxtError } from "../errors.js";
+import { type Log, problem } from "../http/respond.js";
 import { compressResponse } from "./compress-response.js";
 import { Connections, closerOf } from "./connections.js";
 import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
@@ -71,7 +72,8 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   const { log } = options;
   let isWarned = options.trustedProxies > 0;
   const connections = new Connections(options.maxIdleConnections ?? MAX_IDLE_CONNECTIONS);
-  const server = createServer((request, response) => {
+  // A missing Host gets a problem document below, not Node's empty answer.
+  const server = createServer({ requireHostHeader: false }, (request, response) => {
     if (!isWarned && isFromProxy(request)) {
       isWarned = true;
       log(
@@ -90,6 +92,8 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   // No limit on the total time: bodies have a minimum speed, and headers have their own timeout.
   server.requestTimeout = 0;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
+  // Node would refuse unknown expectations with an empty answer; ignoring them is allowed (RFC 9110, section 10.1.1).
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("clientError", (error, socket) => connections.refuse(error, socket));
   const close = closerOf(server);
   server.listen(options.port, options.host);
@@ -99,6 +103,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
   const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS, idleMs = IDLE_MS } = options;
+  if (!hasOneHost(incoming)) return send(problem(noHost()), response);
   const target = targetOf(incoming);
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
@@ -112,6 +117,16 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
     await send(await compressResponse(found, incoming.headers["accept-encoding"]), response);
   };
   return endpoint.isStaticFirst ? options.serveFile(incoming, response, ask) : ask();
+}
+
+/** RFC 9112, section 3.2: HTTP/1.1 needs exactly one Host. */
+function hasOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const { length = 0 } = headersDistinct.host ?? [];
+  return length === 1 || (length === 0 && httpVersion === "1.0");
+}
+
+function noHost(): TwtxtError {
+  return new TwtxtError("bad-request", "The request needs one Host header.");
 }
 
 /** Reads an unread body for a moment, so that the client can read the answer. */

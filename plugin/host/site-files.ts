@@ -87,7 +87,9 @@ async function chooseCopy(
 ): Promise<FileResponse> {
   if (!copies || !isCompressible(plain.file.path)) return plain;
   const headers = { ...plain.headers, vary: "Accept-Encoding" };
-  const accepted = request.headers.range === undefined ? readEncodings(request.headers["accept-encoding"]) : [];
+  // A range is one of the plain file. With HEAD it has no meaning (RFC 9110, section 14.2).
+  const isPart = request.method === "GET" && request.headers.range !== undefined;
+  const accepted = isPart ? [] : readEncodings(request.headers["accept-encoding"]);
   for (const encoding of accepted) {
     const place = copies.find(plain.file, encoding);
     const copy = place && (await files.find(place.folder, place.name));

@@ -272,6 +272,29 @@ describe("a handler on a Node.js server", () => {
     expect(JSON.parse(body)).toMatchObject({ status: Number(status), code });
   });
 
+  it.each([
+    ["without Host", []],
+    ["with two Hosts", ["Host", "a.example", "Host", "b.example"]],
+  ])("400 bad-request: a request %s", async (_what, headers) => {
+    const { port } = await started({ route: () => async () => line("done") });
+    const request = httpRequest({ port, host: "127.0.0.1", setHost: false, headers });
+    const [response] = (await once(request.end(), "response")) as [IncomingMessage];
+    const [body] = await response.toArray();
+    expect(JSON.parse(String(body))).toMatchObject({ status: 400, code: "bad-request" });
+    expect(response).toMatchObject({ statusCode: 400, headers: { "content-type": "application/problem+json" } });
+  });
+
+  it("is answered although it expects more than a server knows", async () => {
+    const { port } = await started({ route: () => async (request) => line(await textOf(request)) });
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write("POST / HTTP/1.1\r\nHost: x\r\nExpect: much\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"),
+    );
+    let received = "";
+    socket.on("data", (data) => (received += data));
+    await once(socket, "close");
+    expect(received).toMatch(/^HTTP\/1\.1 200 .*\bhi\n/s);
+  });
+
   it("cuts off a started response if the rest of the request is invalid", async () => {
     const server = await started({
       route: () => async () =>

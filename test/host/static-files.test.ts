@@ -183,6 +183,9 @@ describe("compressed copies", () => {
     await copies.refresh([folder], never);
     const range = await ask("/", { "accept-encoding": "br", range: "bytes=0-4" });
     expect([range.status, String(range.body)]).toEqual([206, PAGE.slice(0, 5)]);
+    // HEAD has no ranges, so its headers are those of the copy.
+    const head = await ask("/", { "accept-encoding": "br", range: "bytes=0-4" }, "HEAD");
+    expect([head.status, head.headers["content-encoding"]]).toEqual([200, "br"]);
 
     writeFileSync(join(folder, "index.html"), `${PAGE}new`);
     const changed = await ask("/", { "accept-encoding": "br" });

@@ -90,6 +90,10 @@ const read: Row[] = [
     ["206", "a range", PART],
     ["416 range-not-satisfiable", "a range past the end", NO_PART],
   ]),
+  ...rowsOfEach(
+    [`HEAD ${BLOB}`, `HEAD ${SHARED}`],
+    [["200", "the whole blob, whatever its Range says", { ...NO_PART, headers: { "content-length": "17" } }]],
+  ),
   ...rows(`OPTIONS ${BLOB}`, [["204", "the six methods"]]),
 ];
 
