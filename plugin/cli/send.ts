@@ -133,13 +133,13 @@ async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values
 }
 
 function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {
-  const own = loopbackHostOf(feedUrl);
-  const others = values["allow-private-host"].filter((host) => !own.includes(host));
+  const allowedHosts = [...new Set([...values["allow-private-host"], ...loopbackHostOf(feedUrl)])];
   return {
     ask: createGuard({
       userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
-      allowPrivateHosts: [...others, ...own],
+      allowPrivateHosts: allowedHosts,
     }),
+    allowedHosts,
     now: terminal.now,
     random: Math.random,
     sleep: (milliseconds: number, signal?: AbortSignal) =>
@@ -148,7 +148,6 @@ function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Termin
     isDryRun: values["dry-run"],
     backfill: values.backfill ?? 0,
     isNow: values.now,
-    asksAgain: others.length > 0,
     onMention: progressOf(values, terminal),
     onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
   };

@@ -98,11 +98,9 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
 
 /** Sends the mentions of new posts, and knows when to send again. */
 function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
-  const { guard, now, log } = options;
+  const { now, log } = options;
   const ask = siteGuard(options);
   let next: number | null = null;
-  // In the first run of a process, since it may be allowed to contact more hosts than the process before.
-  let asksAgain = (guard.allowPrivateHosts ?? []).length > 0;
 
   return {
     /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
@@ -114,7 +112,7 @@ function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
      * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
-      const sending = sendMentions({ ...sendOptions(options, siteIndex), ask, asksAgain, isOver, patience });
+      const sending = sendMentions({ ...sendOptions(options, siteIndex), ask, isOver, patience });
       const report = await sending.catch((error: unknown) => {
         // A run that was killed keeps the lease for half a minute.
         const isBusy = error instanceof TwtxtError && error.code === "already-sending";
@@ -122,15 +120,15 @@ function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
         throw error;
       });
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
-      asksAgain = false;
       next = nextDue(report, now());
     },
   };
 }
 
-function sendOptions({ settings, pages, store, now, log }: ServiceOptions, siteIndex: SiteIndex) {
+function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions, siteIndex: SiteIndex) {
   return {
     store,
+    allowedHosts: guard.allowPrivateHosts,
     feedUrl: settings.feedUrl,
     aliases: settings.mentions.aliases,
     links: siteLinks({ settings, pages }),

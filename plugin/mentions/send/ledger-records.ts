@@ -67,6 +67,9 @@ export interface Baseline {
 /** The record of the twts and links that a backfill took out of the baselines. */
 export const Backfilled = v.array(v.string());
 
+/** The private hosts that the guard allowed in the last run, `host:port`. */
+export const AllowedHosts = v.array(v.string());
+
 /** The parts of the ledger that are compared with the feed. */
 export interface LedgerState {
   done: readonly FinishedMention[];

@@ -6,6 +6,7 @@ import { mapInParallel } from "../concurrency.js";
 import { type Change, keysOf } from "./changes.js";
 import { doneKey, feedFolder, goneKey, parseDoneKey } from "./ledger-keys.js";
 import {
+  AllowedHosts,
   Backfilled,
   type Baseline,
   BaselineRecord,
@@ -35,7 +36,10 @@ export interface MentionSource {
 
 /** The ledger as stored. The baselines are `null` before the first run, and before the first run with links. */
 export type StoredLedger = Omit<LedgerState, "baseline" | "linkBaseline"> &
-  Record<"baseline" | "linkBaseline", Baseline | null>;
+  Record<"baseline" | "linkBaseline", Baseline | null> & {
+    /** The private hosts that the guard allowed in the last run. Addresses that it refused then are of other hosts. */
+    allowedHosts: readonly string[];
+  };
 
 type BaselineName = "baseline" | "links";
 
@@ -69,11 +73,13 @@ export class MentionLedger {
   /** Costs one listing and one request for each unfinished mention. */
   async read(): Promise<StoredLedger> {
     const keys = await this.#store.keys(`${this.#folder}/`);
+    const hasAllowed = keys.includes(this.#allowedKey);
     return {
       done: keys.flatMap(parseDoneKey),
       unfinished: await this.#readUnfinished(keys),
       baseline: await this.#readBaseline("baseline"),
       linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
+      allowedHosts: hasAllowed ? ((await readJson(this.#store, this.#allowedKey, AllowedHosts))?.value ?? []) : [],
       backfilled: new Set((await readJson(this.#store, `${this.#folder}/backfilled`, Backfilled))?.value ?? []),
     };
   }
@@ -95,6 +101,10 @@ export class MentionLedger {
   /** Makes the next run with links skip all links that exist by then. */
   async forgetLinkBaseline(): Promise<void> {
     await this.forget([`${this.#folder}/links`]);
+  }
+
+  async noteAllowedHosts(hosts: readonly string[]): Promise<void> {
+    await this.#writeWithRetry(() => writeJson(this.#store, this.#allowedKey, [...hosts]));
   }
 
   /** Takes twts or links out of the baselines, so that this run or a later one sends them. @see backfillEntry */
@@ -142,6 +152,10 @@ export class MentionLedger {
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#writeWithRetry(() => this.#store.delete(key));
+  }
+
+  get #allowedKey(): string {
+    return `${this.#folder}/allowed`;
   }
 
   async #readUnfinished(keys: readonly string[]): Promise<UnfinishedMention[]> {

@@ -43,8 +43,8 @@ export interface SendOptions extends LeaseOptions {
   backfill?: number;
   /** Whether to try mentions now that wait for their next attempt. */
   isNow?: boolean;
-  /** Whether to try addresses again that the guard refused before. */
-  asksAgain?: boolean;
+  /** The private hosts that the guard allows. If one is new, addresses that it refused before are tried again. */
+  allowedHosts?: readonly string[] | undefined;
   /** Called with each finished mention. */
   onMention?(mention: MentionReport): void;
 }
@@ -72,16 +72,19 @@ export async function sendMentions(options: SendOptions): Promise<SendReport> {
 }
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {
-  const { ask, feedUrl, now, isNow, asksAgain } = options;
+  const { ask, feedUrl, now, isNow, allowedHosts = [] } = options;
   const ledger = new MentionLedger(options);
   const feed = await readLiveFeed(ask, feedUrl);
-  const { isFirst, ...recorded } = await readLedger(ledger, feed, options);
+  const { isFirst, allowedHosts: earlier, ...recorded } = await readLedger(ledger, feed, options);
   const { live, trouble } = await readAll(feed, recorded, options);
   const known = await addBackfill(recorded, live, ledger, options.backfill ?? 0);
 
+  const asksAgain = allowedHosts.some((host) => !earlier.includes(host));
   const changes = changesSince(known, live, isNow ? Number.POSITIVE_INFINITY : now(), asksAgain);
   await ledger.forget(changes.stale);
-  const { mentions, troubles } = await deliver(changes, ledger, feed, { ...options, isOver });
+  const { mentions, troubles, isComplete } = await deliver(changes, ledger, feed, { ...options, isOver });
+  const isSame = !asksAgain && earlier.length === allowedHosts.length;
+  if (isComplete && !isSame) await ledger.noteAllowedHosts(allowedHosts);
 
   const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
   return {
@@ -96,7 +99,7 @@ async function deliver(
   ledger: MentionLedger,
   { identity }: LiveFeed,
   options: SendOptions & { isOver(): boolean },
-): Promise<Pick<SendReport, "mentions" | "troubles">> {
+): Promise<Pick<SendReport, "mentions" | "troubles"> & { isComplete: boolean }> {
   const { ask, store, now } = options;
   const mentions: MentionReport[] = [];
   const end = (report: MentionReport) => {
@@ -108,10 +111,11 @@ async function deliver(
   const linksOfPage = linksOfLivePages(ask);
   const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, isBlocked });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
+  const isComplete = mentions.length === due.length && mentions.every(({ outcome }) => outcome !== "waiting");
   for (const change of later) end(reportOfWaiting(change));
   // If this fails, a stale endpoint is reused within a day at most.
   await endpoints.end().catch(() => {});
-  return { mentions, troubles: troublesOf(outcomes) };
+  return { mentions, troubles: troublesOf(outcomes), isComplete };
 }
 
 /** The mentions in these twts, and the links in their posts. A mention of a page counts before a link to it. */
@@ -135,7 +139,7 @@ async function readLedger(
   ledger: MentionLedger,
   feed: LiveFeed,
   options: SendOptions,
-): Promise<LedgerState & { isFirst: boolean }> {
+): Promise<LedgerState & Pick<StoredLedger, "allowedHosts"> & { isFirst: boolean }> {
   const stored = await ledger.read();
   const hasLinks = linksOf(options) !== null;
   // If links are turned on again, those of the time in between are not new.

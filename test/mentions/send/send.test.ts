@@ -132,7 +132,19 @@ describe("a new twt", () => {
     );
     expect(bob.posts).toHaveLength(1);
     expect((await home.send()).mentions).toEqual([]);
-    expect(outcomes(await home.send({ asksAgain: true }))).toEqual(["new not-asked"]);
+  });
+
+  it("is tried again at an address that was refused once another private host is allowed, and by no other run", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: "@<b http://10.0.0.1/x>" };
+    const sendWith = async (...allowedHosts: string[]) => outcomes(await home.send({ allowedHosts }));
+    expect(await sendWith(home.alice.host)).toEqual(["new not-asked"]);
+    expect(await sendWith(home.alice.host)).toEqual([]);
+    expect(await sendWith(home.alice.host, "10.0.0.1:80")).toEqual(["new not-asked"]);
+    expect(await sendWith(home.alice.host, "10.0.0.1:80")).toEqual([]);
+    expect(await sendWith(home.alice.host)).toEqual([]);
+    expect(await sendWith("10.0.0.1:80", home.alice.host)).toEqual(["new not-asked"]);
   });
 });
 
