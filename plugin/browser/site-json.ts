@@ -8,10 +8,10 @@ import type { Timeline, TimelineTwt, UnreadFeed } from "../site/timeline.js";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
 
-/** In UTF-16 units. A site accepts 500 and 100 characters, and writes the markup of 500. */
-const MAX_TEXT = 1000;
+/** In UTF-16 units. A site accepts 5,000 and 100 characters, and writes the markup of 5,000. */
+const MAX_TEXT = 10_000;
 const MAX_NAME = 200;
-const MAX_HTML = 30_000;
+const MAX_HTML = 100_000;
 
 const MAX_FORMER = 100;
 

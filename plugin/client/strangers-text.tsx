@@ -4,6 +4,7 @@ import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
 import { plainLines } from "../site/plain-lines.js";
 import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
+import { textMarkup } from "../site/text-markup.js";
 import { viaHost } from "../site/via-host.js";
 
 /** Number of texts that are kept as HTML, because open pages request them again every minute. */
@@ -15,29 +16,34 @@ const TWT = /#:~:text=/;
 /** By text and kind. */
 const kept = new Map<string, string>();
 
-/** The HTML of a text with safe elements. Loads parsers of Markdown and HTML, which only pages with texts need. */
-export async function strangersHtml(text: string, source: string): Promise<string> {
+/**
+ * The HTML of a text with safe elements, folded if it is long. Loads parsers of Markdown and HTML, which only pages with
+ * texts need.
+ *
+ * @param html - the text of a page as HTML; `null` if it follows from the text
+ */
+export async function strangersHtml(text: string, source: string, html: string | null = null): Promise<string> {
   const [{ textHtml }, { readHtml }] = await Promise.all([
     import("../site/text-html.js"),
     import("../site/read-html.js"),
   ]);
   const kind = TWT.test(source) ? "twt" : "page";
-  const key = `${kind} ${text}`;
-  const html = kept.get(key) ?? readHtml(textHtml(text, kind)).map(toHtml).join("");
+  const key = `${kind} ${html ?? text}`;
+  const shown =
+    kept.get(key) ??
+    textMarkup(readHtml(html ?? textHtml(text, kind)), "Show more")
+      .map(toHtml)
+      .join("");
   kept.delete(key);
-  kept.set(key, html);
+  kept.set(key, shown);
   const [oldest] = kept.keys();
   if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  return html;
+  return shown;
 }
 
 /** The text of a twt or a page, as public pages show it. @param source - the twt or page with the text */
-export async function StrangersText({ text, source }: { text: string; source: string }) {
-  return (
-    <div class="p-content" dir="auto">
-      {raw(await strangersHtml(text, source))}
-    </div>
-  );
+export async function StrangersText({ text, html, source }: { text: string; html?: string | null; source: string }) {
+  return raw(await strangersHtml(text, source, html));
 }
 
 /** The text of a message, without control characters and changes of direction. Its URLs are links. */

@@ -44,7 +44,7 @@ export const ProvenMention = v.object({
   instant: orNull,
   type: v.picklist(MENTION_TYPES),
   author: AUTHOR,
-  /** At most 500 characters; lines are separated by LF. */
+  /** At most 5,000 characters; lines are separated by LF. */
   text: v.string(),
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the source does not say. */
   published: orNull,

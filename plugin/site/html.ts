@@ -28,6 +28,10 @@ export function element(tag: string, attributes: Attributes, ...children: readon
   return { tag, attributes, children };
 }
 
+export function isElement(markup: Markup): markup is MarkupElement {
+  return typeof markup === "object" && "tag" in markup;
+}
+
 /** Writes markup as HTML in advance, for use in several pages. */
 export function writtenHtml(...markup: readonly Markup[]): WrittenHtml {
   const parts: string[] = [];

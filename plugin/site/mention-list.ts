@@ -27,9 +27,9 @@ const MENTION = v.object({
   under: LATER,
   type: v.picklist(MENTION_TYPES),
   author: AUTHOR,
-  /** At most 500 characters; lines are separated by LF. */
+  /** At most 5,000 characters; lines are separated by LF. */
   text: v.string(),
-  /** The text as HTML of `p`, `a`, `code`, `em`, `strong` and `br`; `null` if it was received by an earlier version. */
+  /** The text as HTML of `SAFE_ELEMENTS`; `null` if it was received by an earlier version. */
   html: LATER,
   /** The hash of its twt, and the short form that most clients know; `null` for a page. */
   hash: LATER,

@@ -4,6 +4,7 @@ import { mentionEntry } from "./conversation.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
+import { plainTextMarkup, textMarkup } from "./text-markup.js";
 import { viaHost } from "./via-host.js";
 
 /** A mention, the author's own reply, or a twt of the timeline, as a page shows it. */
@@ -49,9 +50,6 @@ export const PARTS = [
 ] as const satisfies readonly { name: keyof Words; type: MentionType }[];
 
 export type PartName = (typeof PARTS)[number]["name"];
-
-/** Longer texts are folded. */
-const LINES = 20;
 
 /** The microformats class of a mention of a page, by type. */
 const PROPERTIES: Partial<Record<ShownMention["type"], string>> = {
@@ -108,7 +106,15 @@ export function mentionItem(
     );
   }
   if (isReaction(mention) && context.target !== null) return element("li", attributes, ...signature(mention, context));
-  return element("li", attributes, "\n", byline(mention, context), "\n", ...content(mention, context), ...replies);
+  return element(
+    "li",
+    attributes,
+    "\n",
+    byline(mention, context),
+    "\n",
+    ...contentMarkup(mention, context),
+    ...replies,
+  );
 }
 
 function attributesOf(mention: ShownMention, { target }: MentionContext): Record<string, string> {
@@ -207,59 +213,10 @@ function pageLink({ under, target, type }: ShownMention, { feed, once }: Mention
   });
 }
 
-function content(mention: ShownMention, context: MentionContext): readonly Markup[] {
+function contentMarkup(mention: ShownMention, context: MentionContext): readonly Markup[] {
   const { html, text } = mention;
+  const { more } = context.words;
   if (isReaction(mention)) return [];
-  if (html === null) return textMarkup(plainMarkup(text), context);
-  return context.once(html, () => textMarkup(context.readHtml(html), context));
-}
-
-/** A text, from its 21st line on folded. */
-function textMarkup(markup: readonly Markup[], { words }: MentionContext): readonly Markup[] {
-  const shown = paragraphsOf(markup);
-  if (shown.length === 0) return [];
-  const [start, rest] = folded(shown);
-  const more =
-    rest.length > 0 ? [element("details", { class: "twtxt-more" }, element("summary", {}, words.more), ...rest)] : [];
-  return [element("div", { class: "p-content" }, ...start, ...more), "\n"];
-}
-
-/** A text of an earlier version: without the hash that it replies to, and with `@bob` for `@<bob https://bob.example/twtxt.txt>`. */
-function plainMarkup(text: string): Markup[] {
-  const shown = text
-    .replace(/@<(?:([^\s<>]+) +)?https?:\/\/([^\s<>/]+)[^\s<>]*>/gi, (_, nick, host) => `@${nick ?? host}`)
-    .replace(/^((?:@\S+ +)*)\(#[^()]*\) */, "$1");
-  if (shown === "") return [];
-  const lines = boundedMarks(shown).split("\n");
-  return [element("p", {}, ...lines.flatMap((line, index) => (index > 0 ? [element("br", {}), line] : [line])))];
-}
-
-/** The paragraphs, each with the direction of its own text. */
-function paragraphsOf(markup: readonly Markup[]): MarkupElement[] {
-  return markup.flatMap((each) => (isElement(each, "p") ? [element("p", { dir: "auto" }, ...each.children)] : []));
-}
-
-function isElement(markup: Markup, tag: string): markup is MarkupElement {
-  return typeof markup === "object" && "tag" in markup && markup.tag === tag;
-}
-
-/** Divides paragraphs after 20 lines. */
-function folded(paragraphs: readonly MarkupElement[]): [start: MarkupElement[], rest: MarkupElement[]] {
-  const start: MarkupElement[] = [];
-  const rest: MarkupElement[] = [];
-  let left = LINES;
-  for (const paragraph of paragraphs) {
-    const { attributes } = paragraph;
-    const children = [...paragraph.children];
-    const breaks = children.flatMap((child, index) => (isElement(child, "br") ? [index] : []));
-    const end = breaks[left - 1];
-    if (left <= 0) rest.push(paragraph);
-    else if (end === undefined) start.push(paragraph);
-    else {
-      start.push(element("p", attributes, ...children.slice(0, end)));
-      rest.push(element("p", attributes, ...children.slice(end + 1)));
-    }
-    left -= breaks.length + 1;
-  }
-  return [start, rest];
+  if (html === null) return textMarkup(plainTextMarkup(text), more);
+  return context.once(html, () => textMarkup(context.readHtml(html), more));
 }

@@ -13,6 +13,14 @@ export function plainLines(text: string): string[] {
     .map((line) => line.replace(/\t/g, " ").replace(CONTROL, ""));
 }
 
+/** A text cut to at most `limit` characters, at the last space unless that is far from the limit. */
+export function shortenedAtWord(text: string, limit: number): string {
+  const cut = shortened(text, limit);
+  if (cut === text) return text;
+  const end = cut.search(/\s\S*$/);
+  return end < cut.length * 0.8 ? cut : `${cut.slice(0, end).trimEnd()}…`;
+}
+
 /** A text cut to at most `limit` characters. */
 export function shortened(text: string, limit: number): string {
   const characters = [...text];

@@ -2,7 +2,17 @@
 import { decodeReferences, type Markup } from "./html.js";
 import { STRANGERS_REL, safeElement } from "./safe-markup.js";
 
-const TAG = new RegExp(`<(?:(br)|(/?)(p|a|code|em|strong)(?: href="([^"<>\\0\\r]*)" rel="${STRANGERS_REL}")?)>`, "y");
+const TAG = new RegExp(
+  `<(?:(br)|(/?)(p|a|code|em|strong|pre|blockquote|ul|ol|li)(?: href="([^"<>\\0\\r]*)" rel="${STRANGERS_REL}")?)>`,
+  "y",
+);
+/** The elements in which the parser leaves an element where it is; "" is the root. */
+const BLOCK_PARENTS = ["", "blockquote", "li"];
+const INLINE_PARENTS = ["p", "pre", "li", "a", "code", "em", "strong"];
+const PARENTS: Readonly<Record<string, readonly string[]>> = {
+  ...{ p: BLOCK_PARENTS, pre: BLOCK_PARENTS, blockquote: BLOCK_PARENTS, ul: BLOCK_PARENTS, ol: BLOCK_PARENTS },
+  ...{ li: ["ul", "ol"], a: INLINE_PARENTS, code: INLINE_PARENTS, em: INLINE_PARENTS, strong: INLINE_PARENTS },
+};
 
 /** An element whose end tag is not read yet. */
 interface Open {
@@ -33,6 +43,9 @@ function readText(html: string, at: number, open: readonly Open[]): number | nul
   const end = tagAt < 0 ? html.length : tagAt;
   const text = decode(html.slice(at, end));
   if (text === null || (open.length === 1 && text !== "\n")) return null;
+  // The parser drops a line break after `<pre>`.
+  const parent = open.at(-1);
+  if (text.startsWith("\n") && parent?.tag === "pre" && parent.children.length === 0) return null;
   open.at(-1)?.children.push(text);
   return end;
 }
@@ -52,9 +65,8 @@ function readTag(html: string, at: number, open: Open[]): number | null {
     open.at(-1)?.children.push(...safeElement(tag, parent.href, parent.children));
   } else {
     const url = href === undefined ? null : decode(href);
-    // A paragraph ends at another one, and an element at another one of its name.
-    const isNested = open.length > 1;
-    if (isNested === (tag === "p") || open.some((outer) => outer.tag === tag)) return null;
+    const isInline = PARENTS[tag] === INLINE_PARENTS;
+    if (!PARENTS[tag]?.includes(parent.tag) || (isInline && open.some((outer) => outer.tag === tag))) return null;
     if (href !== undefined && (url === null || tag !== "a")) return null;
     open.push({ tag, href: url, children: [] });
   }

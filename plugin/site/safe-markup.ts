@@ -3,7 +3,7 @@ import { canParseUrl } from "../url.js";
 import { element, type Markup } from "./html.js";
 
 /** The elements of a stranger's text. */
-export const SAFE_ELEMENTS = ["p", "a", "code", "em", "strong", "br"] as const;
+export const SAFE_ELEMENTS = ["p", "a", "code", "pre", "em", "strong", "br", "blockquote", "ul", "ol", "li"] as const;
 
 /** For the links that strangers give. */
 export const STRANGERS_REL = "nofollow ugc noopener";

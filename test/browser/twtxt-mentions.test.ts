@@ -194,8 +194,8 @@ const look = (page: Page, state = "visible") =>
 const texts = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
 
 describe("the script of <twtxt-mentions>", () => {
-  it("is below 7 kB, minified and compressed as in the package", async () => {
-    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(7000);
+  it("is below 7.5 kB, minified and compressed as in the package", async () => {
+    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(7500);
   });
 
   it.each([
@@ -471,7 +471,6 @@ describeInChromium("<twtxt-mentions>", () => {
         "a https: rel=nofollow ugc noopener",
         "code",
         "em",
-        "p",
         "p dir=auto",
       ]);
       expect(await page.evaluate("typeof hacked")).toBe("undefined");
@@ -489,7 +488,7 @@ describeInChromium("<twtxt-mentions>", () => {
 
       expect((await page.locator(".p-author").first().textContent())?.length).toBe(200);
       expect((await page.locator(".p-content").first().textContent())?.length).toBe(
-        "a".repeat(500).length + "Show more".length,
+        "a".repeat(5000).length + "Show more".length,
       );
       expect(await page.locator("li").count()).toBe(100);
     });

@@ -101,7 +101,7 @@ describeInChromium("the client in a browser", () => {
     await tab.waitForURL(`${client.origin}/mentions`);
     expect(await tab.locator("#mentions > li").count()).toBe(mentions.length);
     const inTexts = (selector: string) => tab.locator(`#mentions :is(.p-content, .mention-by) ${selector}`).count();
-    expect(await inTexts(":not(p, a, code, em, strong, br, time, bdi)")).toBe(0);
+    expect(await inTexts(":not(p, a, code, em, strong, br, time, bdi, .muted)")).toBe(0);
     expect(await inTexts("a:not([href^='http://'], [href^='https://'])")).toBe(0);
     expect(await inTexts(":is([onclick], [onerror], [onmouseover], [style], [id], [src])")).toBe(0);
     expect(wrong).toEqual([]);
@@ -146,6 +146,7 @@ function hostileMention(text: string, index: number): ManagedMention {
     target: "https://alice.example/twtxt.txt",
     under: null,
     type: "mention",
+    html: index % 2 ? text : null,
     author: { name: text, url: text, photo: text },
     published: null,
     received: "2026-11-20T09:00:00.000Z",

@@ -31,8 +31,8 @@ function formWith(page: string, button: string): { action: string; fields: Recor
 }
 
 function itemsIn(page: string): string[] {
-  return [...page.matchAll(/<li id="mention-[^>]*>.*?<div class="p-content" dir="auto">(.*?)<\/div>/gs)].map(
-    ([, text = ""]) => text.replace(/<[^>]+>/g, "").replace(/^@alice /, ""),
+  return [...page.matchAll(/<li id="mention-[^>]*>.*?<div class="p-content">(.*?)<\/div>/gs)].map(([, text = ""]) =>
+    text.replace(/<[^>]+>/g, "").replace(/^@alice /, ""),
   );
 }
 

@@ -117,7 +117,7 @@ describe("the room of the timeline", () => {
     const { text } = await visitor.get("/timeline");
     expect(text.match(/first<\/strong> frost/g)).toHaveLength(1);
     expect(shownText(text)).toMatch(
-      /first frost\. Reply to bob You .*Here, too\. Reply to your twt Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Reply to Carol Carol likes \/notes\/frost\//,
+      /first frost\. Reply to bob You .*Here, too\. Reply to your twt Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Reply to Carol Carol , via dave\.example likes \/notes\/frost\//,
     );
   });
 

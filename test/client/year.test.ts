@@ -12,7 +12,7 @@ function mention(received: string, type: ManagedMention["type"], name = "bob"): 
   const url = `https://${name}.example/twtxt.txt`;
   return {
     ...{ id: "0", version: "0", state: "shown", source: url, target: "https://alice.example/twtxt.txt", under: null },
-    ...{ type, author: { name, url, photo: null }, text: "", published: null, received },
+    ...{ type, author: { name, url, photo: null }, text: "", html: null, published: null, received },
   };
 }
 

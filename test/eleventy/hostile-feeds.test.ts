@@ -45,7 +45,9 @@ async function bobsSite() {
   // Each twt is in a separate feed, because each mention parses the whole feed.
   const feedOf = (text: string, n: number) =>
     `# nick = bob\n\n${timeOf(n)}\t@<alice ${FEED}> ${text.replace(/[\r\n]+/g, "\u2028")}\n`;
-  const pageOf = (text: string) => `<title>${escapeHtml(text)}</title><article class="h-entry">
+  // Some texts are the same once they are clean: the canonical link tells their pages apart.
+  const pageOf = (text: string, n: number) => `<link rel="canonical" href="/${n}">
+    <title>${escapeHtml(text)}</title><article class="h-entry">
     <a class="p-author h-card" href="/">${escapeHtml(text)}</a>
     <div class="e-content">${escapeHtml(text)} <a class="u-in-reply-to" href="${PAGE}">this</a></div></article>`;
   const server = await loopbackServer((request, response) => {
@@ -53,7 +55,7 @@ async function bobsSite() {
     const text = HOSTILE_TEXTS[Number(n)] ?? "";
     const isFeed = extension === "txt";
     response.setHeader("content-type", isFeed ? "text/plain" : "text/html; charset=utf-8");
-    response.end(isFeed ? feedOf(text, Number(n)) : pageOf(text));
+    response.end(isFeed ? feedOf(text, Number(n)) : pageOf(text, Number(n)));
   });
   return Object.assign(server, {
     claims: HOSTILE_TEXTS.flatMap((text, n) => [

@@ -15,6 +15,7 @@ const ALLOWED: AllowedMarkup = {
   html: ["lang"],
   head: [],
   body: [],
+  bdi: [],
   title: [],
   meta: ["charset", "name", "content"],
   style: ["eleventy:ignore"],

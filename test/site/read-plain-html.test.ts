@@ -32,10 +32,24 @@ const aUrl = fc.constantFrom(
 );
 const aStart = fc.oneof(
   fc.constantFrom("<p>", "<code>", "<em>", "<strong>", "<a>", "<br>", "<br/>", "<P>", "<script>", "<div>", "<!--"),
+  fc.constantFrom("<pre>", "<blockquote>", "<ul>", "<ol>", "<li>"),
   aUrl.map((url) => `<a href="${url}" rel="${REL}">`),
   aUrl.map((url) => `<p href="${url}" rel="${REL}">`),
 );
-const anEnd = fc.constantFrom("</p>", "</code>", "</em>", "</strong>", "</a>", "</br>", "</script>");
+const anEnd = fc.constantFrom(
+  "</p>",
+  "</code>",
+  "</em>",
+  "</strong>",
+  "</a>",
+  "</br>",
+  "</script>",
+  "</pre>",
+  "</blockquote>",
+  "</ul>",
+  "</ol>",
+  "</li>",
+);
 const aSoup = fc.array(fc.oneof(aText, aStart, anEnd), { maxLength: 14 }).map((parts) => parts.join(""));
 
 const { phrases } = fc.letrec<{ phrases: string; phrase: string }>((tie) => ({
@@ -49,6 +63,28 @@ const { phrases } = fc.letrec<{ phrases: string; phrase: string }>((tie) => ({
     fc.tuple(aUrl, tie("phrases")).map(([url, inner]) => `<a href="${url}" rel="${REL}">${inner}</a>`),
   ),
   phrases: fc.array(tie("phrase"), { maxLength: 4 }).map((parts) => parts.join("")),
+}));
+const { blocks } = fc.letrec<{ blocks: string; block: string; items: string }>((tie) => ({
+  block: fc.oneof(
+    { maxDepth: 3 },
+    phrases.map((inner) => `<p>${inner}</p>`),
+    phrases.map((inner) => `<pre><code>${inner}</code></pre>`),
+    phrases.map((inner) => `<pre>${inner}</pre>`),
+    tie("blocks").map((inner) => `<blockquote>${inner}</blockquote>`),
+    tie("items").map((inner) => `<ul>${inner}</ul>`),
+    tie("items").map((inner) => `<ol>${inner}</ol>`),
+  ),
+  items: fc
+    .array(
+      fc.oneof(
+        phrases,
+        tie("blocks"),
+        fc.tuple(phrases, tie("blocks")).map((both) => both.join("")),
+      ),
+      { maxLength: 3 },
+    )
+    .map((all) => all.map((inner) => `<li>${inner}</li>`).join("")),
+  blocks: fc.array(tie("block"), { maxLength: 3 }).map((all) => all.join("\n")),
 }));
 const paragraphs = fc
   .array(
@@ -69,6 +105,17 @@ describe("the HTML of a text is read with the parser's result", () => {
     let plain = 0;
     fc.assert(
       fc.property(paragraphs, (html) => {
+        if (isPlain(html)) plain += 1;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(plain).toBeGreaterThan(200);
+  });
+
+  it("for nested lists, quotations and code", () => {
+    let plain = 0;
+    fc.assert(
+      fc.property(blocks, (html) => {
         if (isPlain(html)) plain += 1;
       }),
       { numRuns: 2000 },

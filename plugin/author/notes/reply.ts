@@ -8,7 +8,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import type { Ask } from "../../http/guard.js";
 import { formatReference, parseReference } from "../../mentions/reference.js";
 import { type LiveFeed, readAnyFeed, readArchives } from "../../mentions/send/live-feed.js";
-import { quoteText } from "../../mentions/verify/source-text.js";
+import { excerpt, quoteText } from "../../mentions/verify/source-text.js";
 import type { HostChoice } from "../machine.js";
 
 /** A twt by its time, as it is written in the feed. */
@@ -89,7 +89,7 @@ export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<Ans
         ? formatReplyTo({ ...reply, nick: nick ?? reply.nick })
         : formatReplyTo({ hash: twtHash(identity, twt), nick, feedUrl: identity }),
     name: nick ?? new URL(identity).host,
-    text: quoteText(twt.text),
+    text: excerpt(quoteText(twt.text)),
     source: formatReference(identity, twt.timestamp),
   };
 }

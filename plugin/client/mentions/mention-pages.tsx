@@ -119,13 +119,13 @@ export function ForgetPage({ mention }: { mention: ManagedMention }) {
 }
 
 function MentionItem({ mention }: { mention: ManagedMention }) {
-  const { id, text, source } = mention;
+  const { id, text, html, source } = mention;
   return (
     <li id={`mention-${id}`} data-item tabindex={-1}>
       <p class="mention-by">
         <Byline mention={mention} />
       </p>
-      {text !== null && text !== "" && <StrangersText text={text} source={source} />}
+      {text !== null && text !== "" && <StrangersText text={text} html={html} source={source} />}
       <Decisions mention={mention} />
     </li>
   );

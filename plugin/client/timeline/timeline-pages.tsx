@@ -94,10 +94,12 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
   return (
     <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
-        <strong>
-          <StrangersLink href={author.url}>{isOwn ? "You" : author.name || new URL(source).host}</StrangersLink>
-        </strong>
-        {!isOwn && <Via source={source} author={author} />}
+        <span>
+          <strong>
+            <StrangersLink href={author.url}>{isOwn ? "You" : author.name || new URL(source).host}</StrangersLink>
+          </strong>
+          {!isOwn && <Via source={source} author={author} />}
+        </span>
         {mention && (
           <span class="muted">
             <MentionAbout {...mention} />

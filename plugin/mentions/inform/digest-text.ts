@@ -4,7 +4,7 @@ import { plainLines, shortened } from "../../site/plain-lines.js";
 import type { StoredMention } from "../mention.js";
 import { versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
-import { plainName, quotedLines } from "../verify/source-text.js";
+import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
 const VERBS: Record<MentionType, string> = {
   mention: "mentioned",
@@ -110,7 +110,7 @@ function passageOf(mention: StoredMention): string {
   const { id, state, text } = mention;
   return [
     headlineOf(mention),
-    ...quotedLines(text),
+    ...quotedLines(excerpt(text)),
     sourceOf(mention),
     ...(state === "held"
       ? [`Held. To show it: npx eleventy-twtxt mentions approve ${decisionName(id, versionOf(mention))}`]

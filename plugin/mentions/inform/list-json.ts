@@ -2,16 +2,19 @@
 import { TwtxtError } from "../../errors.js";
 import { publicJson } from "../../http/public-json.js";
 import { type Handler, parseLimit, parseParameters } from "../../http/respond.js";
-import type { MentionList, PublicMention } from "../../site/mention-list.js";
+import type { PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
+import { cursorOf } from "../receive/received.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { sourceOf } from "../reference.js";
 
 const PARAMETERS = ["target", "after", "limit"] as const;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
+/** Long texts fill a page earlier. */
+const PAGE_BYTES = 256 * 1024;
 
 /**
  * Lists shown mentions, newest first: `GET /mentions.json?target=&after=&limit=`.
@@ -25,9 +28,21 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
   const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
     const { mentions, next } = await list({ ...queryOf(url, siteIndex), withPlaces: true });
-    const page: MentionList = { mentions: mentions.map(publicMention), next };
-    return `${JSON.stringify(page)}\n`;
+    const items = firstWithinBytes(mentions.map((mention) => JSON.stringify(publicMention(mention))));
+    const isWhole = items.length === mentions.length;
+    const after = isWhole ? next : cursorOf(mentions[items.length - 1]);
+    return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}}\n`;
   });
+}
+
+/** As many items as fit in a page, at least one. */
+function firstWithinBytes(items: readonly string[]): readonly string[] {
+  let size = 0;
+  const end = items.findIndex((item, index) => {
+    size += Buffer.byteLength(item);
+    return size > PAGE_BYTES && index > 0;
+  });
+  return end < 0 ? items : items.slice(0, end);
 }
 
 interface ListParts {

@@ -10,7 +10,7 @@ import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { newestFirst } from "../receive/received.js";
 import { sourceOf } from "../reference.js";
-import { plainName, quotedLines } from "../verify/source-text.js";
+import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 
@@ -164,6 +164,10 @@ function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) =>
 
 function passageOf(mention: StoredMention): string {
   const held = mention.state === "held" ? " (held)" : "";
-  const lines = [`${plainName(mention)} mentioned you${held}:`, ...quotedLines(mention.text), sourceOf(mention)];
+  const lines = [
+    `${plainName(mention)} mentioned you${held}:`,
+    ...quotedLines(excerpt(mention.text)),
+    sourceOf(mention),
+  ];
   return lines.join(LINE_SEPARATOR);
 }

@@ -135,9 +135,23 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
-  const { id, target, under, type, author, text, received } = mention;
+  const { id, target, under, type, author, text, timestamp, received } = mention;
   const [version, published] = [versionOf(mention), publishedTime(mention)];
-  return { id, version, state, source: sourceOf(mention), target, under, type, author, text, published, received };
+  const html = timestamp === null ? mention.html : null;
+  return {
+    id,
+    version,
+    state,
+    source: sourceOf(mention),
+    target,
+    under,
+    type,
+    author,
+    text,
+    html,
+    published,
+    received,
+  };
 }
 
 function itemOfPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {
@@ -152,6 +166,7 @@ function itemOfPending({ id, source, timestamps, target, under, since }: Pending
     type: null,
     author: null,
     text: null,
+    html: null,
     published: null,
     received: new Date(since).toISOString(),
   };

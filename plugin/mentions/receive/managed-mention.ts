@@ -21,6 +21,8 @@ export const ManagedMention = v.object({
   type: v.nullable(v.picklist(MENTION_TYPES)),
   author: v.nullable(AUTHOR),
   text: orNull,
+  /** Of a page; the HTML of a twt follows from its text. */
+  html: v.optional(orNull, null),
   published: orNull,
   received: v.string(),
 });

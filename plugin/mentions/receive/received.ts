@@ -195,7 +195,8 @@ export function newestFirst(a: ListItem, b: ListItem): number {
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-function cursorOf(mention: ListItem | undefined): string | null {
+/** The cursor for what follows a mention. */
+export function cursorOf(mention: ListItem | undefined): string | null {
   return mention ? `${mention.received}_${mention.id}` : null;
 }
 

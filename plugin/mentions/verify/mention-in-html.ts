@@ -1,10 +1,13 @@
 // plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
 import { baseOf, hasRel, parseHtml } from "../../http/parse-html.js";
+import { shortenedAtWord } from "../../site/plain-lines.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
+import { hasClass } from "./html-elements.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
-import { quoteText, webUrlOrNull } from "./source-text.js";
+import { findContent, readContent } from "./page-content.js";
+import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
 
 /** The link attribute of each element. */
@@ -94,10 +97,15 @@ class HtmlPage {
     const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
     const author = isSigned ? entry.author : await this.#author();
     const url = author.url ?? this.#url;
+    const type = entry?.type ?? "mention";
+    const limit = type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
+    const body = link.entry && findContent(link.entry);
+    const content = body && readContent(body, this.#base, limit);
     return mentionByPage(this.#url, {
-      type: entry?.type ?? "mention",
+      type,
       author: { name: author.name ?? new URL(url).host, url, photo: author.photo },
-      text: entry?.text || (await this.#title()),
+      text: content?.text ?? shortenedAtWord(entry?.text || (await this.#title()), limit),
+      html: content?.html ?? null,
       published: entry?.published ?? null,
       subject: entry?.replyTo ?? null,
       about: this.#context.site.postAbout(null, linksOf(link.element, this.#base)),
@@ -118,7 +126,8 @@ class HtmlPage {
 
   /** The author from the page's only `h-card` outside entries, else from its `rel=author` link. */
   async #author(): Promise<Entry["author"]> {
-    const isCard = ({ element, entry }: PlacedElement) => !entry && hasClass(element, "h-card", "vcard");
+    const isCard = ({ element, entry }: PlacedElement) =>
+      !entry && hasClass(element, (name) => name === "h-card" || name === "vcard");
     const [card, another] = await this.#filter(isCard);
     if (card && !another) return readCard(card.element, this.#base);
     return { name: null, url: await this.linkOf((element) => hasRel(element, "author")), photo: null };
@@ -140,7 +149,7 @@ function* placedElements(tree: Root): Iterable<PlacedElement> {
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     const { node } = next;
     if (node.type !== "element") continue;
-    const entry = hasClass(node, "h-entry", "hentry") ? node : next.entry;
+    const entry = hasClass(node, (name) => name === "h-entry" || name === "hentry") ? node : next.entry;
     yield { element: node, entry };
     add(node.children, entry);
   }
@@ -155,8 +164,4 @@ function linksOf({ tagName, properties }: Element, base: string): string[] {
 
 function isFeedLink(element: Element): boolean {
   return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
-}
-
-function hasClass({ properties: { className } }: Element, ...names: string[]): boolean {
-  return [className ?? []].flat().some((name) => names.includes(String(name)));
 }

@@ -6,6 +6,7 @@ import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
+import { SILENT_TAGS } from "./html-elements.js";
 import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 
 const parser = later(() => import("microformats-parser"));
@@ -45,7 +46,6 @@ const ATTRIBUTES = [
   ["value", "value"],
 ] as const;
 
-const SILENT_TAGS = new Set("head iframe math noscript object script select style svg textarea".split(" "));
 const BLOCK_TAGS = new Set(
   "address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tr ul".split(
     " ",

@@ -1,6 +1,6 @@
 // plugin/mentions/verify/source-text.ts: cleans untrusted texts, names and URLs for storage and for output in lines.
 import { later } from "../../later.js";
-import { plainLines, shortened } from "../../site/plain-lines.js";
+import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { viaHost } from "../../site/via-host.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
@@ -8,13 +8,15 @@ import type { ProvenMention, StoredMention } from "../mention.js";
 const converter = later(() => import("../../site/text-html.js"));
 
 /** Maximum lengths of texts and names, in characters. */
-export const TEXT_LIMIT = 500;
+export const TEXT_LIMIT = 5_000;
 export const NAME_LIMIT = 100;
+/** The length of a text that is quoted: in notices, and of a page that does not reply. */
+export const EXCERPT_LIMIT = 500;
 /** The limit of a name without markup. */
 const PLAIN_NAME_LIMIT = 80;
 const URL_LIMIT = 2048;
 /** Longer texts are cut before processing. */
-const READ_LIMIT = 8192;
+const READ_LIMIT = 20_000;
 
 /**
  * Invisible characters that make names look alike: direction marks, soft hyphens, word joiners. U+200C and U+200D stay,
@@ -32,9 +34,14 @@ const LINK = /\]\(\s*<?(https?:\/\/[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)/gi;
 /** Punctuation and closing brackets, which belong to the text rather than to the URL. */
 const AFTER_URL = /(?<![.,;:!?'”’»*_~|)\]}…。，、！？）」])[.,;:!?'”’»*_~|)\]}…。，、！？）」]+$/;
 
-/** A text of at most 500 characters; lines are separated by LF. */
+/** A text of at most 5,000 characters, cut at a word; lines are separated by LF. */
 export function quoteText(raw: string): string {
-  return shortened(plainLines(raw.slice(0, READ_LIMIT)).join("\n").trim(), TEXT_LIMIT);
+  return shortenedAtWord(plainLines(raw.slice(0, READ_LIMIT)).join("\n").trim(), TEXT_LIMIT);
+}
+
+/** A text for a notice: at most 500 characters, cut at a word. */
+export function excerpt(text: string): string {
+  return shortenedAtWord(text, EXCERPT_LIMIT);
 }
 
 /** A name in one line of at most 100 characters; empty if nothing visible is left. */
@@ -63,10 +70,11 @@ export function quotedLines(text: string): string[] {
   return text.trim() === "" ? [] : plainLines(text).map((line) => `> ${line}`.trimEnd());
 }
 
-/** Adds the text as HTML. The converter is loaded on first use. */
-export async function withHtml<M extends Pick<ProvenMention, "text" | "hash">>(
+/** Adds the text as HTML, unless the page has some. The converter is loaded on first use. */
+export async function withHtml<M extends Pick<ProvenMention, "text" | "html" | "hash">>(
   mention: M,
 ): Promise<M & { html: string }> {
+  if (mention.html !== null) return { ...mention, html: mention.html };
   const { textHtml } = await converter();
   return { ...mention, html: textHtml(mention.text, mention.hash === null ? "page" : "twt") };
 }

@@ -76,11 +76,11 @@ describe("an export from webmention.io", () => {
     const hostile = {
       ...ENTRY,
       author: { name: `\u0007${"x".repeat(5000)}`, url: "javascript:alert(1)", photo: "data:image/svg+xml,x" },
-      content: { text: "🍐".repeat(5000) },
+      content: { text: "🍐".repeat(9000) },
     };
     const [mention] = mentionsOfWebmentionIo({ children: [hostile] });
     expect(mention?.author).toEqual({ name: `${"x".repeat(99)}…`, url: ENTRY.url, photo: null });
-    expect(mention?.text).toBe(`${"🍐".repeat(499)}…`);
+    expect(mention?.text).toBe(`${"🍐".repeat(4999)}…`);
   });
 
   it.each([null, [], {}, { children: "x" }, { children: [{}] }, "text"])("bad-file: %j", (json) => {

@@ -138,12 +138,12 @@ describe("a twt", () => {
     expect(await proofBy(`@<alice ${FEED}>`, PAGE)).toEqual(gone("no-such-mention"));
   });
 
-  it("is stored as lines of at most 500 characters, without control characters", async () => {
+  it("is stored as lines of at most 5,000 characters, without control characters", async () => {
     const proofWith = (text: string) => proofBy(`@<alice ${FEED}> ${text}`);
     const start = `@<alice ${FEED}> `;
     expect(await proofWith("one\u2028two\u0007\u009b\ttabs")).toMatchObject(proven({ text: `${start}one\ntwo tabs` }));
-    expect(await proofWith("\u{1f34f}".repeat(500))).toMatchObject(
-      proven({ text: `${start}${"\u{1f34f}".repeat(499 - start.length)}…` }),
+    expect(await proofWith("\u{1f34f}".repeat(5000))).toMatchObject(
+      proven({ text: `${start}${"\u{1f34f}".repeat(4999 - start.length)}…` }),
     );
   });
 

@@ -202,7 +202,7 @@ describe("microformats", () => {
         type: "mention",
         author: { name: "Bob & Co", url: `${bob.url}/me`, photo: `${bob.url}/bob.png` },
         text: "One fine thing.\nAnd quinces.\nBye",
-        html: "<p>One fine thing.<br>\nAnd quinces.<br>\nBye</p>",
+        html: `<p>One <strong>fine</strong> thing.</p>\n<p>And <a href="${PAGE}" rel="nofollow ugc noopener">quinces</a>.<br>Bye</p>`,
         hash: null,
         hashV1: null,
         published: "2026-01-02T02:04:05Z",
