@@ -471,6 +471,7 @@ describeInChromium("<twtxt-mentions>", () => {
         "a https: rel=nofollow ugc noopener",
         "code",
         "em",
+        "p",
         "p dir=auto",
       ]);
       expect(await page.evaluate("typeof hacked")).toBe("undefined");
