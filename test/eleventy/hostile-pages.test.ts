@@ -15,7 +15,6 @@ const ALLOWED: AllowedMarkup = {
   html: ["lang"],
   head: [],
   body: [],
-  bdi: [],
   title: [],
   meta: ["charset", "name", "content"],
   style: ["eleventy:ignore"],
