@@ -99,10 +99,18 @@ export async function ownIdentity(
   const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
   if (found) return found.identity;
   const restore = authors.map(({ address }) => `\`${typed(`keys restore ${address}`)}\``).join(" or ");
+  const other = identities.find(({ identity }) =>
+    authors.some(({ address }) => address === identity.address),
+  )?.identity;
   throw noIdentity(
     `The private key of ${keys.join(" or ")} is not on this machine. If you have its 24 words, type ${restore}. If it is in a file, name it with --identity FILE.`,
-    faults,
+    [...(other ? [builtWithout(other)] : []), ...faults],
   );
+}
+
+/** What to do about a key on this machine that is newer than the last build. */
+function builtWithout({ address, publicKey }: Identity): string {
+  return `This machine has another key for ${address}: if the option "key" is \`"${publicKey}"\` now, build and deploy again.`;
 }
 
 /** The error for a site whose last build had no key. It names the key that this machine has for the site. */
@@ -120,9 +128,9 @@ export async function siteWithoutKey({ settings, host }: Site, machine: Machine)
   );
 }
 
-/** @param faults - why keys on this machine could not be read, a sentence each */
-function noIdentity(message: string, faults: readonly string[] = []): TwtxtError {
-  return new TwtxtError("no-identity", [message, ...faults].join(" "));
+/** @param more - such as why keys on this machine could not be read, a sentence each */
+function noIdentity(message: string, more: readonly string[] = []): TwtxtError {
+  return new TwtxtError("no-identity", [message, ...more].join(" "));
 }
 
 /** The author's current key, which also signs and seals, followed by the former keys of the address. */

@@ -103,6 +103,12 @@ const actions = {
     words: oneOrMore(KEY),
     run: async (...asked) => (await import("./blob/edit-blobs.js")).rm(...asked),
   }),
+  move: action({
+    usage: "[--from FILE]",
+    help: "moves the blobs of your former keys to your present one. URLs in posts stay, as long as the option blobs.formerKeys names the former keys",
+    options: { from: option(FILE, "the file of a former key, if it is not in the default place") },
+    run: async (...asked) => (await import("./blob/move.js")).move(...asked),
+  }),
   verify: action({
     usage: "[KEY...]",
     help: "reads all your blobs, or these, and reports each wrong or missing one",

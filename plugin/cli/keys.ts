@@ -150,9 +150,11 @@ async function addressOfSite(settings: string | undefined, terminal: Terminal): 
 
 async function retire(address: string, location: IdentityLocation, terminal: Terminal): Promise<void> {
   if ("file" in location) throw misuse("keys create", "use either --replace or --file.");
-  const { file } = await retireIdentity(address, location);
+  const { file, identity } = await retireIdentity(address, location);
   terminal.say(`The old key is now in ${file}. Messages that were sealed to it can still be read.`);
-  terminal.say('Your blobs still belong to the old key: see "When your key changes" in docs/blobs.md.');
+  terminal.say(
+    `If your site has blobs, name the old key in its options, so that their URLs stay: blobs: { formerKeys: ["${identity.publicKey}"] }. After the next build, ${typed("blob move")} moves them to the new key.`,
+  );
 }
 
 async function restore(values: NewKeyValues, address: string, terminal: Terminal): Promise<number> {

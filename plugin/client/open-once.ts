@@ -1,18 +1,27 @@
 // plugin/client/open-once.ts: opens something when a page first needs it, and keeps it.
 
 export interface Opener<T> {
-  /** Opens it, once; again after a failure. */
+  /** Opens it, once; again after a failure, and if it is out of date. */
   open(): Promise<T>;
   /** `null` until it is open. */
   opened(): T | null;
 }
 
-export function openOnce<T>(work: () => Promise<T>): Opener<T> {
+/**
+ * @param work - opens it. The signal ends what was opened when it is out of date
+ * @param isCurrent - checked each time it is needed; default: it stays current
+ */
+export function openOnce<T>(
+  work: (outdated: AbortSignal) => Promise<T>,
+  isCurrent: (opened: T) => Promise<boolean> = async () => true,
+): Opener<T> {
   let opening: Promise<T> | null = null;
   let opened: T | null = null;
+  let outdated = new AbortController();
   const run = async () => {
+    outdated = new AbortController();
     try {
-      opened = await work();
+      opened = await work(outdated.signal);
       return opened;
     } catch (error) {
       opening = null;
@@ -20,7 +29,13 @@ export function openOnce<T>(work: () => Promise<T>): Opener<T> {
     }
   };
   return {
-    open() {
+    async open() {
+      const former = opened;
+      if (former !== null && !(await isCurrent(former)) && opened === former) {
+        outdated.abort();
+        opened = null;
+        opening = null;
+      }
       opening ??= run();
       return opening;
     },

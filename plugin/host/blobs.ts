@@ -8,7 +8,7 @@ type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" |
 
 /** @returns blobs without owners for a site that has none */
 export function blobServices({ settings, store, authority, now, log, purge }: Options): Blobs {
-  const { owners = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
+  const { owners = [], sameOwner = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
   return new Blobs({
     store,
     now,
@@ -16,6 +16,7 @@ export function blobServices({ settings, store, authority, now, log, purge }: Op
     sleep: setTimeout,
     authority,
     owners: new Set(owners),
+    sameOwner,
     limits: { count, bytes, maxBytes },
     sharedUrl: settings.urls.shared,
     purge,

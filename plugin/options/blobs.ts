@@ -18,6 +18,11 @@ export const BLOBS = v.strictObject(
       v.array(publicKey, 'a list of public keys such as ["kex1..."]'),
       [],
     ),
+    formerKeys: optionalOr(
+      "Former keys of the site's author, the oldest first. Their blobs stay, and `blob:KEY` in posts keeps its URL.",
+      v.array(publicKey, 'a list of public keys such as ["kex1..."]'),
+      [],
+    ),
   },
   "true, false, or an object such as { megabytes: 1000 }",
 );

@@ -82,6 +82,11 @@ const HOST_SETTINGS = v.object({
     v.object({
       /** Keys, `kex1...`. */
       owners: v.array(v.string()),
+      /**
+       * All keys of the first author, the newest first, if there are former ones: a shared URL with one of them is answered
+       * with a blob of any of them.
+       */
+      sameOwner: v.optional(v.array(v.string())),
       /** Limits of each owner. */
       count: v.number(),
       bytes: v.number(),

@@ -377,7 +377,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
 
   it.each([
     [["putt"], 'there is no "putt". Did you mean "put"?'],
-    [[], "say what to do. Actions: put, get, list, info, set, share, rm, verify."],
+    [[], "say what to do. Actions: put, get, list, info, set, share, rm, move, verify."],
     [["put"], 'blob put: expected a file, a folder, or "-" for standard input.'],
     [["put", "a.txt", "--to", "bob@bob.example"], "--to needs --encrypt."],
     [["put", "a.txt", "--encrypt", "--to", "bob"], "--to: expected an address such as bob@bob.example, got"],

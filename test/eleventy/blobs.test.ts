@@ -73,7 +73,7 @@ describe("the filter sharedBlob", () => {
 
   const KEY_WANTED = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
   const OWNER_WANTED =
-    'expected a user of this site ("alice", "bob"), the public key of one, or a key from the option blobs.owners';
+    'expected a user of this site ("alice", "bob"), the public key of one, or a key from the options blobs.owners and blobs.formerKeys';
   it.each([
     ["a key with a space", "a b", undefined, `${KEY_WANTED}, got "a b".`],
     ["a key that is a parent directory", "..", undefined, `${KEY_WANTED}, got "..".`],
@@ -368,6 +368,22 @@ describe("a build with blobs", () => {
     };
     expect(handoverJson(alice, "host.json").settings).toMatchObject(settings);
     expect(handoverJson(alice, "settings.json")).toMatchObject(settings);
+  });
+
+  it("keeps the URLs of `blob:` links, and so the hashes of twts, when the key changes", async () => {
+    const posts = { "a.md": note("![q](blob:q.jpg)"), "b.njk": `{{ "q.jpg" | sharedBlob }}` };
+    const before = await site({ files: posts, options: `{ host: "node", key: "${ALICE}", blobs: true }` });
+    const after = await site({
+      files: posts,
+      options: `{ host: "node", key: "${BOB}", blobs: { formerKeys: ["${ALICE}"] } }`,
+    });
+    expect(before.texts()[0]).toContain(`${SHARED}/q.jpg`);
+    expect(after.texts()).toEqual(before.texts());
+    expect(after.read("b/index.html")).toBe(before.read("b/index.html"));
+    expect(handoverJson(after, "host.json").settings.blobs).toMatchObject({
+      owners: [BOB, ALICE],
+      sameOwner: [BOB, ALICE],
+    });
   });
 
   it("writes no function for a Node host, but the limits from the option", async () => {

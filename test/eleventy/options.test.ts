@@ -135,7 +135,7 @@ describe("the options", () => {
         words: { send: "Absenden" },
         layout: "base.njk",
       },
-      blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY] },
+      blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY], formerKeys: [] },
       timeline: { path: "/reading/", layout: "base.njk" },
       host: "netlify" as const,
     };
@@ -407,7 +407,7 @@ describe("the error for an invalid option contains its name, the expected value 
   });
 
   it("blobs set to true have the default limits", () => {
-    const standard = { count: 1000, megabytes: 1000, maxMegabytes: 100, owners: [] };
+    const standard = { count: 1000, megabytes: 1000, maxMegabytes: 100, owners: [], formerKeys: [] };
     const blobs = (value: unknown) => checkOptions({ ...TWO, key: KEY, blobs: value }).blobs;
     expect(blobs(true)).toEqual(standard);
     expect(blobs({})).toEqual(standard);

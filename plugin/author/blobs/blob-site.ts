@@ -1,5 +1,5 @@
 // plugin/author/blobs/blob-site.ts: the author's blobs at the site, and what pages and JSON say about a blob.
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { BlobClient } from "../../blobs/client/client.js";
 import { KnownBlobs } from "../../blobs/client/known-blobs.js";
@@ -8,11 +8,13 @@ import type { Proof } from "../../blobs/proof.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { siteApi } from "../../http/site-api.js";
+import { formerIdentities, readIdentity } from "../../keys/identity.js";
+import type { Identity } from "../../keys/node-identity.js";
 import { sharedUrlOf } from "../../site/routes.js";
 import type { SiteSettings } from "../../site/site.js";
 import { FileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
-import { dataFolder } from "../files.js";
+import { dataFolder, identityPlaces } from "../files.js";
 import { typed } from "../invocation.js";
 import { endingOf, type Machine, type OwnSiteChoice } from "../machine.js";
 import { ownUrl } from "../network.js";
@@ -22,6 +24,8 @@ import { siteAt } from "../site.js";
 export interface BlobSite {
   blobs: OwnBlobs;
   author: Author;
+  /** The absolute URL of the API, which serves the signer's own blobs. */
+  root: string;
   /** The URL below which the site shares the blobs of all owners. */
   sharedUrl: string;
   /** The largest blob. */
@@ -47,14 +51,36 @@ export async function blobSite(
   const { blobs: limits, host, urls, hasEndpoints } = settings;
   if (limits === null || !hasEndpoints) throw noBlobs(host);
   const author = await authorAt(choice, machine);
-  const { identity: signer } = author;
-  const { now } = machine;
   const root = ownUrl(urls.blobs, choice);
+  const blobs = blobsOf(author.identity, { root, signal }, machine);
+  return { blobs, author, root, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
+}
+
+function blobsOf(signer: Identity, { root, signal }: Pick<BlobSite, "root" | "signal">, machine: Machine): OwnBlobs {
+  const { now } = machine;
   const missing = "Give the plugin the option blobs: true, build and deploy.";
   const ask = siteApi({ root, signer, now, missing, signal });
   const known = knownBlobs({ origin: new URL(root).origin, owner: signer.publicKey }, machine);
-  const blobs = new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
-  return { blobs, author, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
+  return new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
+}
+
+/**
+ * The same site for the blobs of each former key of the author that is on this machine.
+ *
+ * @param file - an identity file with another former key
+ * @throws TwtxtError `bad-identity`
+ */
+export async function formerSites(site: BlobSite, file: string | undefined, machine: Machine): Promise<BlobSite[]> {
+  const { address, identity } = site.author;
+  const named = file === undefined ? [] : [(await readIdentity({ file: resolve(machine.folder, file) })).identity];
+  const former = [...named, ...(await formerIdentities(address, identityPlaces(machine)))];
+  const byKey = new Map(former.map((one) => [one.publicKey, one]));
+  byKey.delete(identity.publicKey);
+  return [...byKey.values()].map((one) => ({
+    ...site,
+    author: { ...site.author, identity: one },
+    blobs: blobsOf(one, site, machine),
+  }));
 }
 
 function noBlobs(host: SiteSettings["host"]): TwtxtError {

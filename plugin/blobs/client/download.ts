@@ -97,7 +97,7 @@ export function parseSharedUrl(text: string): SharedUrl | null {
 /**
  * Requests a blob that another owner shares.
  *
- * @throws TwtxtError `not-found`; `blob-tampered` for an invalid response; `unreachable`, `address-refused` and
+ * @throws TwtxtError `not-found`; `key-changed` for a blob of another key of its owner; `blob-tampered` for an invalid response; `unreachable`, `address-refused` and
  *   `too-many-redirects` as the guard
  */
 export async function getShared({ url, owner, key }: SharedUrl, ask: Ask): Promise<Download> {
@@ -109,6 +109,13 @@ export async function getShared({ url, owner, key }: SharedUrl, ask: Ask): Promi
   try {
     if (status === 404 || status === 410) {
       throw new TwtxtError("not-found", `${url} answers ${status}: the blob does not exist, or is no longer shared.`);
+    }
+    const moved = parseSharedUrl(new Headers(headers).get("content-location") ?? "");
+    if (moved !== null && moved.owner !== owner && moved.key === key) {
+      throw new TwtxtError(
+        "key-changed",
+        `${url} has a blob that another key has signed: ${moved.owner}. If that is its owner's new key, get ${moved.url}`,
+      );
     }
     if (status !== 200) throw new TwtxtError("unreachable", `${url} answers ${status}.`);
     return { blob: remoteBlob(url, { owner, key }, new Headers(headers)), chunks: () => body, close };

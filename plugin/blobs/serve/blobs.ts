@@ -18,7 +18,7 @@ import { CdnCopies } from "./cdn-copies.js";
 import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, signedBody } from "./change.js";
 import { type BlobLimits, Quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
-import { StoredBlobs } from "./stored.js";
+import { type StoredBlob, StoredBlobs } from "./stored.js";
 
 /** Maximum length of a page of the list. */
 const MAX_PAGE = 100;
@@ -34,6 +34,8 @@ export interface BlobsOptions {
   authority: string;
   /** Keys that may store blobs, each `kex1...`. */
   owners: ReadonlySet<string>;
+  /** Keys of one owner, the newest first: a shared URL with one of them is answered with a blob of any of them. */
+  sameOwner?: readonly string[];
   limits: BlobLimits;
   /** Absolute base URL of shared blobs. */
   sharedUrl: string;
@@ -50,13 +52,13 @@ export class Blobs {
   readonly #parts: ChangeParts;
 
   constructor(options: BlobsOptions) {
-    const { store, now, random, sleep, limits, sharedUrl, purge, log } = options;
+    const { store, now, random, sleep, limits, sharedUrl, sameOwner, purge, log } = options;
     const stored = new StoredBlobs({ store, now, random, log });
     this.#options = options;
     this.#parts = {
       stored,
       quota: new Quota(stored, limits),
-      copies: new CdnCopies({ store, purge, sleep, log }),
+      copies: new CdnCopies({ store, purge, sleep, log, ...(sameOwner && { sameOwner }) }),
       maxBytes: limits.maxBytes,
       sharedUrl,
     };
@@ -103,15 +105,25 @@ export class Blobs {
   }
 
   async #answerReader(request: HttpRequest, path: string): Promise<Response> {
-    const { stored } = this.#parts;
+    const { stored, sharedUrl, copies } = this.#parts;
     const [owner = "", key = "", ...others] = path.split("/");
     const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
-    const response = await readShared(stored, request, async () => {
-      const blob = isPossible ? await stored.find(owner, key) : null;
-      return blob?.isPublic ? blob : null;
-    });
+    const requested = { owner, sharedUrl, tagOf: (blob: StoredBlob) => copies.tagOf(blob) };
+    const response = await readShared(stored, request, requested, async () =>
+      isPossible ? this.#findShared(owner, key) : null,
+    );
     if (!response) throw new TwtxtError("not-found", "Nothing is shared here.");
     return response;
+  }
+
+  /** The newest key counts, so that a blob that was put again or moved is shown at its earlier URLs. */
+  async #findShared(owner: string, key: string): Promise<StoredBlob | null> {
+    const { sameOwner = [] } = this.#options;
+    for (const one of sameOwner.includes(owner) ? sameOwner : [owner]) {
+      const blob = await this.#parts.stored.find(one, key);
+      if (blob?.isPublic) return blob;
+    }
+    return null;
   }
 
   #verify(request: HttpRequest) {

@@ -15,6 +15,8 @@ interface CdnCopiesOptions {
   /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
   sleep(milliseconds: number): Promise<void>;
+  /** Keys of one owner. A shared URL shows the blob of the newest one, so their blobs of one key have one tag. */
+  sameOwner?: readonly string[];
   log: Log;
 }
 
@@ -29,12 +31,12 @@ export class CdnCopies {
   /** Records that a blob is about to change, so that the next run purges it whatever happens. */
   async noteChange(blob: BlobId): Promise<void> {
     const { store, purge } = this.#options;
-    if (purge) await store.put(FOLDER + tagOf(blob), new Uint8Array());
+    if (purge) await store.put(FOLDER + this.tagOf(blob), new Uint8Array());
   }
 
   /** Purges a changed blob. @returns whether that succeeded; if not, a later run tries again */
   async purge(blob: BlobId): Promise<boolean> {
-    if (await this.#purgeTag(tagOf(blob))) return true;
+    if (await this.#purgeTag(this.tagOf(blob))) return true;
     // A run may have purged the blob before the change, and deleted its record.
     await this.noteChange(blob);
     return false;
@@ -55,6 +57,18 @@ export class CdnCopies {
     }
   }
 
+  /** Whether the CDN may show a blob, or that of another key of its owner, at its URL. @param before - its former version */
+  mayExist(before: { isPublic: boolean } | null, owner: string): boolean {
+    return before?.isPublic === true || this.#options.sameOwner?.includes(owner) === true;
+  }
+
+  /** The cache tag of a blob. */
+  tagOf({ owner, key }: BlobId): string {
+    const { sameOwner = [] } = this.#options;
+    const group = sameOwner.includes(owner) ? sameOwner.at(-1) : owner;
+    return `twtxt-blob-${createHash("sha256").update(`${group}/${key}`).digest("hex").slice(0, 32)}`;
+  }
+
   async #purgeTag(tag: string): Promise<boolean> {
     const { purge, sleep, log } = this.#options;
     for (const pause of [...PAUSES_MS, null]) {
@@ -69,9 +83,4 @@ export class CdnCopies {
     }
     return false;
   }
-}
-
-/** The cache tag of a blob. */
-export function tagOf({ owner, key }: BlobId): string {
-  return `twtxt-blob-${createHash("sha256").update(`${owner}/${key}`).digest("hex").slice(0, 32)}`;
 }

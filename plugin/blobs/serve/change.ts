@@ -96,7 +96,7 @@ function update(
 ) {
   const change = async (before: StoredBlob | null) => {
     const next = makeNext(before);
-    if (before?.isPublic) await copies.noteChange(before);
+    if (copies.mayExist(before, signed.owner)) await copies.noteChange({ owner: signed.owner, key });
     return next;
   };
   return stored.update(key, signed.nonce, change, { mayBeRefused, first });
@@ -104,10 +104,10 @@ function update(
 
 /** Purges copies, discards former contents and describes the blob. */
 async function respond({ stored, copies, sharedUrl }: ChangeParts, { before, after }: BlobChange, status: number) {
-  const isPurged = before?.isPublic ? await copies.purge(before) : true;
-  if (before && before.contents !== after?.contents) await stored.discard(before);
   const blob = after ?? before;
   if (!blob) throw noSuchBlob();
+  const isPurged = copies.mayExist(before, blob.owner) ? await copies.purge(blob) : true;
+  if (before && before.contents !== after?.contents) await stored.discard(before);
   const description = { ...blobJson(blob, sharedUrl), ...(after ? {} : { shared: null }) };
   return json(
     { ...description, ...(isPurged ? {} : { purged: false, note: NOT_PURGED }) },

@@ -2,10 +2,10 @@
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isNotModified, noSuchRange, parseRange } from "../../http/conditions.js";
 import { essenceOf, type HttpRequest } from "../../http/respond.js";
+import { sharedUrlOf } from "../../site/routes.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata.js";
-import { tagOf } from "./cdn-copies.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
 
 /** Attempts to read a blob that is replaced meanwhile. */
@@ -38,13 +38,24 @@ export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): 
   return answer(stored, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
 }
 
-/** Answers anyone. @returns `null` if there is no public blob */
-export function readShared(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
+/**
+ * Answers anyone. The blob of another key of the same owner is named by `Content-Location`: its proof is by that key.
+ *
+ * @param requested - the owner in the URL, the absolute base URL of shared blobs, and the CDN's tag of a blob
+ * @returns `null` if there is no public blob
+ */
+export function readShared(
+  stored: StoredBlobs,
+  request: HttpRequest,
+  { owner, sharedUrl, tagOf }: { owner: string; sharedUrl: string; tagOf(blob: StoredBlob): string },
+  find: Find,
+): Promise<Response | null> {
   return answer(stored, request, find, (blob, isWhole) => ({
     ...headersOf(blob),
     ...SHARED_HEADERS,
     "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
-    ...(isWhole ? cdnHeaders(blob) : NOT_CACHED),
+    ...(blob.owner !== owner && { "content-location": sharedUrlOf(sharedUrl, blob) }),
+    ...(isWhole ? cdnHeaders(tagOf(blob)) : NOT_CACHED),
   }));
 }
 
@@ -95,10 +106,10 @@ function lengthOf(range: Range | null, size: number): Record<string, string> {
   return { "content-length": String(last - first + 1), "content-range": `bytes ${first}-${last}/${size}` };
 }
 
-function cdnHeaders(blob: StoredBlob): Record<string, string> {
+function cdnHeaders(tag: string): Record<string, string> {
   return {
     "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_SECONDS}`,
-    "netlify-cache-tag": tagOf(blob),
+    "netlify-cache-tag": tag,
     // Other query parameters get the same copy.
     "netlify-vary": "query=v",
   };

@@ -3,6 +3,7 @@ import type { FC } from "hono/jsx";
 import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
 import type { BlobList, Verification } from "../../author/blobs/blob-list.js";
 import type { BlobSite } from "../../author/blobs/blob-site.js";
+import type { FormerBlobs, MovedBlob } from "../../author/blobs/move-blobs.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../form.js";
@@ -14,6 +15,8 @@ import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { Uploads } from "./uploads.js";
 
 const PER_PAGE = 60;
+/** How much of a public key is shown. */
+const KEY_START = 16;
 
 /** The last verification of all blobs. */
 export type VerificationRun = BackgroundRun<Verification, VerifiedBlobs>;
@@ -32,9 +35,11 @@ interface FilesPageProps {
   files: StoredFiles;
   uploads: Uploads;
   run: VerificationRun;
+  former: readonly FormerBlobs[];
+  moving: BackgroundRun<MovedBlob>;
 }
 
-export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uploads, run }) => (
+export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uploads, run, former, moving }) => (
   <>
     <div id="space" data-live>
       {listing.list && <Space list={listing.list} quota={site.quota} />}
@@ -48,9 +53,12 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uplo
     <div id="uploads" data-live>
       <UploadList uploads={uploads.all} />
     </div>
+    <div id="former" data-live>
+      <FormerFiles former={former} moving={moving} />
+    </div>
     <div id="files" data-live>
       <ListState listing={listing} />
-      {listing.list && <Grid {...{ site, page, files }} list={listing.list} />}
+      {listing.list && <Grid {...{ site, page, files, former }} list={listing.list} />}
     </div>
     <h2>Verification</h2>
     <Form action={`${PATH}/verify`} class="inline">
@@ -64,6 +72,45 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uplo
     </div>
   </>
 );
+
+/** The files of keys that the author had before, which can be moved to the present one. */
+const FormerFiles: FC<Pick<FilesPageProps, "former" | "moving">> = ({ former, moving }) => {
+  const { results, isRunning, startedAt, fault } = moving;
+  const left = results.filter(({ isMoved }) => !isMoved);
+  return (
+    <>
+      {former.map(({ key, blobs, fault: unlisted }) => (
+        <FormerKey name={key} blobs={blobs} fault={unlisted} isMoving={isRunning} />
+      ))}
+      {startedAt !== null && (
+        <p data-busy={isRunning ? "" : undefined}>{`${counted(results.length - left.length, "file")} moved.`}</p>
+      )}
+      <Fault text={fault} />
+      {left.map(({ key, why }) => (
+        <Fault text={`${shortKey(key)} was not moved: ${why}.`} />
+      ))}
+    </>
+  );
+};
+
+const FormerKey: FC<{ name: string; blobs: FormerBlobs["blobs"]; fault: string | null; isMoving: boolean }> = ({
+  name,
+  blobs,
+  fault,
+  isMoving,
+}) => {
+  if (fault !== null) return <Fault text={`Files of your former key ${name} are not shown. ${fault}`} />;
+  if (blobs.length === 0 || isMoving) return null;
+  const size = sizeText(blobs.reduce((sum, blob) => sum + blob.size, 0));
+  return (
+    <Form action={`${PATH}/move`} class="inline">
+      <button type="submit">Move {counted(blobs.length, "file")} to your present key</button>
+      <span class="muted">
+        {`${size} of your former key ${name.slice(0, KEY_START)}…: they stay where they are until you move them. Pictures in posts keep their URLs.`}
+      </span>
+    </Form>
+  );
+};
 
 const ListState: FC<{ listing: Listing }> = ({ listing: { list, fault, isReading } }) => (
   <>
@@ -97,12 +144,14 @@ const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows 
   );
 };
 
-const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobList }> = ({
+const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files" | "former"> & { list: BlobList }> = ({
   site,
   list,
   files,
+  former,
   ...asked
 }) => {
+  const isNewKey = former.some(({ blobs }) => blobs.length > 0);
   const { rows, lost } = list;
   const { sharedUrl } = site;
   const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
@@ -125,7 +174,7 @@ const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files"> & { list: BlobLis
       <h2 id="stored">Stored files</h2>
       {rows.length === 0 && (
         <p id="empty" class="muted">
-          No files yet. Choose some above.
+          {isNewKey ? "Your present key has no files yet." : "No files yet. Choose some above."}
         </p>
       )}
       <ul class="files" id="file-items">

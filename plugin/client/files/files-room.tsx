@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { verifyBlobs } from "../../author/blobs/blob-list.js";
 import { type BlobSite, deleteBlob, knownFolder, visibility } from "../../author/blobs/blob-site.js";
+import { listFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
 import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
@@ -44,6 +45,7 @@ interface Parts {
   files: StoredFiles;
   uploads: Uploads;
   run: VerificationRun;
+  moving: BackgroundRun<MovedBlob>;
 }
 
 export const filesRoom: CreateRoom = (context) => {
@@ -52,7 +54,8 @@ export const filesRoom: CreateRoom = (context) => {
   const files = new StoredFiles(context, folder);
   const uploads = new Uploads({ ...context, folder, maxPauseMs: MAX_PAUSE_MS, onStored: () => files.changed() });
   const run: VerificationRun = new BackgroundRun(context);
-  const parts = { context, files, uploads, run };
+  const moving = new BackgroundRun<MovedBlob>(context);
+  const parts = { context, files, uploads, run, moving };
   const routes = new Hono<ClientEnv>();
   addPages(routes, parts);
   addActions(routes, parts);
@@ -61,14 +64,18 @@ export const filesRoom: CreateRoom = (context) => {
   return { title: "Files", path: PATH, icon: ICON, keys: KEYS, maxBodyBytes: MAX_BODY_BYTES, routes };
 };
 
-function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void {
+function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, moving }: Parts): void {
   routes.get("/", async (c) => {
     const site = await files.site();
-    const isBusy = run.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
+    const isBusy = run.isRunning || moving.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
     const listing = await files.listing(isBusy ? LIST_MS : 0);
     if (listing.list) uploads.removeStored(new Set(listing.list.rows.map(({ blob }) => blob.key)));
     const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
-    return c.render(<FilesPage {...{ site, listing, page, files, uploads, run }} />, { title: "Files" });
+    // A site that does not answer is not asked a second time.
+    const former = listing.fault === null && !listing.isReading ? await listFormerBlobs(site, context.machine) : [];
+    return c.render(<FilesPage {...{ site, listing, page, files, uploads, run, former, moving }} />, {
+      title: "Files",
+    });
   });
   const find = async (c: ClientRequest) => (await (await files.site()).blobs.find(keyIn(c))).blob;
   routes.get("/public/:key", async (c) =>
@@ -81,7 +88,7 @@ function addPages(routes: Hono<ClientEnv>, { files, uploads, run }: Parts): void
   routes.get("/edit/:key", async (c) => c.render(<EditForm blob={await find(c)} />, { title: "Rename a file" }));
 }
 
-function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): void {
+function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Parts): void {
   const { notices } = context;
   const act = (c: ClientRequest, action: () => Promise<Notice>) =>
     notices.act(c, PATH, () => action().finally(() => files.changed()));
@@ -108,6 +115,15 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run }: Parts): vo
       );
       const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
       return { text: `${removed ? `${name} is deleted.` : `There is no file ${name}.`} ${note ?? ""}`.trim() };
+    }),
+  );
+  routes.post("/move", (c) =>
+    act(c, async () => {
+      const site = await files.site();
+      const results = moveBlobs(await listFormerBlobs(site, context.machine), site, context.machine);
+      await moving.start(async () => ({ subject: null, results }));
+      void moving.done.then(() => files.changed());
+      return { text: "Moving your files." };
     }),
   );
   routes.post("/verify", (c) =>

@@ -1,5 +1,6 @@
 // plugin/client/messages/messages-room.ts: the room of private messages.
 import { Hono } from "hono";
+import { authorAt } from "../../author/author.js";
 import { Correspondence, unreadIn } from "../../author/messages/correspondence.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { BackgroundCount } from "../background-count.js";
@@ -32,7 +33,11 @@ const PARTS = [addConversations, addUnverified, addRemoval, addSending, addDraft
 
 export const messagesRoom: CreateRoom = (context) => {
   const { machine, choice, ending } = context;
-  const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
+  const { open, opened } = openOnce(
+    async (outdated) => Correspondence.open(await Mailbox.open(choice, machine), AbortSignal.any([ending, outdated])),
+    // The author may have replaced the key, and built the site with the new one.
+    async ({ mailbox }) => (await authorAt(choice, machine)).identity.publicKey === mailbox.author.identity.publicKey,
+  );
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
   const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), context);
   const room: RoomParts = { ...context, routes: new Hono<ClientEnv>(), open, unread };

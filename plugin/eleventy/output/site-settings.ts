@@ -61,8 +61,13 @@ function inboxLimits(settings: Settings): SiteSettings["inbox"] {
 
 function blobsOf({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {
   if (!blobs) return null;
-  const owners = [...new Set([...authors.map(({ key }) => key), ...blobs.owners])];
-  return { owners, count: blobs.count, bytes: blobs.megabytes * 2 ** 20, maxBytes: maxBlobBytes(blobs, host) };
+  const { formerKeys } = blobs;
+  const sameOwner = [...authors.slice(0, 1).map(({ key }) => key), ...formerKeys.toReversed()];
+  const owners = [...new Set([...authors.map(({ key }) => key), ...formerKeys, ...blobs.owners])];
+  return {
+    ...{ owners, ...(formerKeys.length > 0 && { sameOwner }) },
+    ...{ count: blobs.count, bytes: blobs.megabytes * 2 ** 20, maxBytes: maxBlobBytes(blobs, host) },
+  };
 }
 
 function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {

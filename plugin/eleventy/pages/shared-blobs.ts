@@ -48,7 +48,7 @@ export class SharedBlobs {
       const expected = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
       throw authorError("bad-blob-key", `${where}: ${expected}, got ${show(key)}.`);
     }
-    const url = this.#url(key, this.#ownerOf(owner, blobs.owners, where));
+    const url = this.#url(key, this.#ownerOf(owner, [...blobs.owners, ...blobs.formerKeys], where));
     this.#links.note(url, page);
     return url;
   }
@@ -138,20 +138,27 @@ export class SharedBlobs {
     };
   }
 
-  #url(key: string, owner = this.settings.authors[0]?.key ?? ""): string {
+  /** @param owner - default: the author's oldest key, so that URLs in posts, and hashes of twts, outlive a change of the key */
+  #url(key: string, owner = this.#oldestKey()): string {
     return sharedUrlOf(this.urls.absolute(PATHS.shared), { owner, key });
+  }
+
+  #oldestKey(): string {
+    const { authors, blobs } = this.settings;
+    const [oldest] = blobs === false ? [] : blobs.formerKeys;
+    return oldest ?? authors[0]?.key ?? "";
   }
 
   #ownerOf(owner: unknown, others: readonly string[], where: string): string | undefined {
     const { authors } = this.settings;
-    if (owner === undefined || owner === null) return authors[0]?.key;
+    if (owner === undefined || owner === null) return undefined;
     const found = authors.find(({ user, key }) => owner === user || owner === key)?.key;
     const key = found ?? others.find((other) => owner === other);
     if (key !== undefined) return key;
     const users = authors.map(({ user }) => `"${user}"`).join(", ");
     throw authorError(
       "bad-option",
-      `${where}: expected a user of this site (${users}), the public key of one, or a key from the option blobs.owners, got ${show(owner)}.`,
+      `${where}: expected a user of this site (${users}), the public key of one, or a key from the options blobs.owners and blobs.formerKeys, got ${show(owner)}.`,
     );
   }
 }

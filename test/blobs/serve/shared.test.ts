@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ALICE, alicesBlobs, CAROL, cdn, EVE, outcomeOf, SHARED, tagOf } from "../alices-blobs.js";
+import { ALICE, API, alicesBlobs, CAROL, cdn, EVE, outcomeOf, SHARED, tagOf } from "../alices-blobs.js";
 
 const CSP = "sandbox; default-src 'none'";
 const PROPERTIES = ":eyJhIjoiYiJ9:";
@@ -45,6 +45,32 @@ describe("a shared blob", () => {
       });
       expect(await response.text()).toBe(method === "GET" ? "one" : "");
     }
+  });
+
+  it("200: a URL with a former key of its owner shows the blob of the newest key, and names its URL", async () => {
+    const purged = cdn();
+    const alice = alicesBlobs({ purge: purged.purge, sameOwner: [CAROL.publicKey, ALICE.publicKey] });
+    const shared = { "blob-public": "?1" };
+    await alice.put("a", "old", shared);
+    const shown = async () => {
+      const response = await alice.getShared("a");
+      const { headers } = response;
+      return [
+        response.status,
+        await response.text(),
+        headers.get("content-location"),
+        headers.get("netlify-cache-tag"),
+      ];
+    };
+    const tag = tagOf(ALICE.publicKey, "a");
+    expect(await shown()).toEqual([200, "old", null, tag]);
+    purged.purged.length = 0;
+    await alice.send("PUT", `${API}/a`, { signer: CAROL, headers: { ...shared }, body: "new" });
+    expect(purged.purged).toEqual([tag]);
+    expect(await shown()).toEqual([200, "new", `${SHARED}/${CAROL.publicKey}/a`, tag]);
+    await alice.send("DELETE", `${API}/a`, { signer: CAROL });
+    expect(await shown()).toEqual([200, "old", null, tag]);
+    expect((await alice.respond(new Request(`${SHARED}/${EVE.publicKey}/a`))).status).toBe(404);
   });
 
   it.each([
