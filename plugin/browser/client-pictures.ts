@@ -1,4 +1,5 @@
 // plugin/browser/client-pictures.ts: pictures in the composer by drop and paste, several at once, at the cursor.
+import { convertPicture } from "./client-convert-picture.js";
 import { takeDrops } from "./client-drops.js";
 
 interface Composer {
@@ -6,6 +7,8 @@ interface Composer {
   text: HTMLTextAreaElement;
   fields: HTMLDetailsElement;
   input: HTMLInputElement;
+  /** The media types of pictures that need no conversion. */
+  accepted: string;
 }
 
 export function takePictures(): void {
@@ -14,9 +17,11 @@ export function takePictures(): void {
   const form = input?.form;
   const text = form?.querySelector("textarea");
   if (!fields || !input || !form || !text) return;
-  const composer = { form, text, fields, input };
   input.multiple = true;
-  input.addEventListener("change", () => choose([...(input.files ?? [])], composer));
+  const accepted = input.accept;
+  input.accept = `${accepted},${input.dataset.converted}`;
+  const composer = { form, text, fields, input, accepted };
+  input.addEventListener("change", () => void choose([...(input.files ?? [])], composer));
   takeDrops(form, (files) => add(files, composer));
   takePastes(composer);
   keepCursor(composer);
@@ -34,11 +39,14 @@ function takePastes(composer: Composer): void {
 }
 
 function add(files: readonly File[], composer: Composer): void {
-  choose([...(composer.input.files ?? []), ...files], composer);
+  void choose([...(composer.input.files ?? []), ...files], composer);
 }
 
-/** Puts files into the field, and asks for a description of each. */
-function choose(files: readonly File[], { fields, input }: Composer): void {
+/** Puts files into the field, in a format that can be added, and asks for a description of each. */
+async function choose(given: readonly File[], { fields, input, accepted }: Composer): Promise<void> {
+  const converted = await Promise.all(given.map((file) => convertPicture(file, accepted)));
+  const files = converted.filter((file) => file !== null);
+  const refused = given.filter((_, at) => converted[at] === null);
   const isTooLarge = files.reduce((sum, { size }) => sum + size, 0) > Number(fields.dataset.maxBytes);
   const chosen = new DataTransfer();
   for (const file of isTooLarge ? [] : files) chosen.items.add(file);
@@ -46,8 +54,13 @@ function choose(files: readonly File[], { fields, input }: Composer): void {
   askForDescriptions([...chosen.files], fields);
   fields.open = true;
   const status = fields.querySelector("[role=status]");
-  if (status) status.textContent = isTooLarge ? tooLarge(files) : chosenText(files.length);
+  const chosenNow = isTooLarge ? tooLarge(files) : chosenText(files.length);
+  if (status) status.textContent = [...refused.map(notConverted), chosenNow].filter(Boolean).join(" ");
   if (chosen.files.length > 0) fields.querySelector<HTMLInputElement>(".description input")?.focus();
+}
+
+function notConverted({ name }: File): string {
+  return `${name} was left out: this browser cannot convert it. Save it as JPEG, then add it again. On an iPhone, Settings, Camera, Formats, "Most Compatible" takes JPEGs.`;
 }
 
 function tooLarge(files: readonly File[]): string {
@@ -89,7 +102,7 @@ function keepCursor({ form, text }: Composer): void {
   form.addEventListener("formdata", ({ formData }) => {
     if (isPlaced) formData.set("cursor", String(text.selectionStart));
   });
-  const cursor = new URL(location.href).searchParams.get("cursor");
+  const cursor = new URL(location.href).searchParams.get("cursor") ?? (text.autofocus ? text.value.length : null);
   if (cursor === null) return;
   text.focus();
   text.setSelectionRange(Number(cursor), Number(cursor));

@@ -25,6 +25,11 @@ export function withLineFeeds(value: string): string {
   return value.replace(/\r\n?/g, "\n");
 }
 
+/** Whether the script of an open page asks for news. The author may not have seen it then. */
+export function isRefresh(c: ClientRequest): boolean {
+  return c.req.header("sec-fetch-dest") === "empty";
+}
+
 /** How many items a page shows: as many as `?show=` asks for, but not fewer than `least`. */
 export function shownCount(c: ClientRequest, least: number): number {
   return Math.max(least, Math.trunc(Number(c.req.query("show"))) || 0);

@@ -16,6 +16,7 @@ import { openTab } from "../helpers/tabs.js";
 import { quietRoom, startedClient } from "./client.js";
 import { noticed } from "./notice.js";
 
+const NO_PAGES = { newer: null, older: null };
 const OTHER_SITE = "http://evil.example/";
 
 /** A client with one room that counts requests, and a browser that has opened it. */
@@ -85,9 +86,12 @@ describeInChromium("the client in a browser", () => {
     const room: CreateRoom = () => {
       const routes = new Hono<ClientEnv>();
       routes.get("/", (c) =>
-        c.render(<ListPage {...{ state: "held", mentions, held: mentions.length, pending: 0, older: null }} />, {
-          title: "Mentions",
-        }),
+        c.render(
+          <ListPage {...{ state: "held", mentions, held: mentions.length, pending: 0, pages: NO_PAGES, seen: null }} />,
+          {
+            title: "Mentions",
+          },
+        ),
       );
       return { title: "Mentions", path: "/mentions", icon: "M5 5h14", keys: [], routes };
     };

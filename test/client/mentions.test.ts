@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientUnderTest } from "./client.js";
+import { type ClientUnderTest, startedClient } from "./client.js";
 import { moderatedSite } from "./moderated-site.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -37,6 +37,21 @@ function itemsIn(page: string): string[] {
 }
 
 describe("the room of mentions, without JavaScript", () => {
+  it("marks the mentions that have come since the last visit, in each list", async () => {
+    const { bob, client, send, setup } = await moderatedSite({ [AT]: "hello" });
+    const marked = (page: string) => [...page.matchAll(/<li id="mention-\w+" class="unread".*?<\/li>/gs)].length;
+    const { get, submit } = await browserOf(client);
+    expect(marked(await get("/mentions?state=held"))).toBe(0);
+    bob.twts[LATER] = "@<alice https://alice.example/twtxt.txt> again";
+    await send(LATER);
+    const later = await get("/mentions?state=held");
+    expect([marked(later), itemsIn(later).length]).toEqual([1, 2]);
+    expect(later).toMatch(/class="unread".*?<span class="count"> new<\/span>.*?again/s);
+    expect(marked(await submit(later, "Approve"))).toBe(0);
+    const next = await browserOf(await startedClient(setup));
+    expect(marked(await next.get("/mentions?state=held"))).toBe(0);
+  });
+
   it("lists held mentions, approves and rejects them, and undoes both", async () => {
     const { bob, client, shown } = await moderatedSite({ [AT]: "**hello**", [LATER]: "again" });
     const { get, submit } = await browserOf(client);

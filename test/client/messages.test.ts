@@ -263,6 +263,17 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await alice.message("blocked")).stdout).toBe("");
   });
 
+  it("marks the messages of a guest as read when they are answered, even if the page of the answer is not loaded", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await writeAsGuest(alice, 7, { text: "Hello from your page.", name: "Dana" });
+    const visitor = await visitorAt(alice);
+    expect(shownText((await visitor.get("/messages")).text)).toContain("1 unread");
+    expect((await visitor.post(conversation(alice.guest(7)), { text: "Welcome." })).status).toBe(303);
+    const list = shownText((await visitor.get("/messages")).text);
+    expect(list).toContain("You: Welcome.");
+    expect(list).not.toContain("unread");
+  });
+
   it("shows guests by the short form of their key, and their last stated name as not verified", async () => {
     const { alice } = await correspondents(["alice"]);
     const guest = alice.guest(7);

@@ -121,6 +121,25 @@ describe("the room of the timeline", () => {
     );
   });
 
+  it("has pages, newest conversations first, each of which links to the next, for any number of a page", async () => {
+    const { feeds, url, started } = await reader();
+    const twts = Array.from({ length: 100 }, (_, n) => `${dayOf(n)}T08:00:00Z\ttwt ${n}.`);
+    feeds["/bob.txt"] = `# nick = bob\n# url = ${url("bob")}\n${twts.join("\n")}\n`;
+    const visitor = await whenRead(await started(() => Date.parse("2027-01-01T00:00:00Z")));
+    const seen: string[] = [];
+    for (let path: string | null = "/timeline"; path !== null; ) {
+      const { text }: { text: string } = await visitor.get(path);
+      seen.push(...[...text.matchAll(/>(twt \d+)\./g)].map(([, twt = ""]) => twt));
+      expect((text.match(/<a href="([^"]*)">Newer conversations/)?.[1] ?? null) === null).toBe(path === "/timeline");
+      path = text.match(/<a href="([^"]*)">Older conversations/)?.[1]?.replaceAll("&amp;", "&") ?? null;
+    }
+    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `twt ${99 - n}`));
+    for (const wrong of ["0", "-1", "x", "1e9", "NaN"]) {
+      expect((await visitor.get(`/timeline?page=${wrong}`)).status).toBe(200);
+    }
+    expect((await visitor.get("/timeline?page=2&notice=x")).text).toContain('<a href="/timeline">Newer conversations');
+  });
+
   it("opens the composer with the subject and the mention of a root, a reply and a received mention", async () => {
     const { url, page, bobs, mentions, startedWith } = await reader();
     const carol = {
@@ -290,6 +309,8 @@ describeInChromium("the room of the timeline, in a browser", () => {
     await expectFits(tab, "timeline");
     await tab.keyboard.press("r");
     await tab.waitForURL(`${client.origin}/write?reply-to=*`);
+    await tab.keyboard.type("Typed at once.");
+    expect(await tab.getByLabel("Your note").inputValue()).toBe("Typed at once.");
     expect(await tab.locator('[name="replyTo"]').inputValue()).toMatch(/^[a-z2-7]{7,12} bob http/);
     await tab.goto(`${client.origin}/timeline`);
     expect(await tab.title()).not.toBe("run");

@@ -46,7 +46,47 @@ async function hand(tab: Page, how: "drop" | "paste", files: Record<string, Buff
   }`);
 }
 
+/** A picture of 2 x 1 pixels, which every browser decodes, in a format that the client does not accept. */
+function bitmap(): Buffer {
+  const bytes = Buffer.alloc(62);
+  bytes.write("BM");
+  for (const [at, value] of [
+    [2, 62],
+    [10, 54],
+    [14, 40],
+    [18, 2],
+    [22, 1],
+  ] as const)
+    bytes.writeUInt32LE(value, at);
+  bytes.writeUInt16LE(1, 26);
+  bytes.writeUInt16LE(24, 28);
+  return bytes;
+}
+
 describeInChromium("pictures of a note, in a browser", () => {
+  it("are converted to JPEG if the browser can decode them; of others, it says why they are left out", async () => {
+    const { client } = await writer();
+    await composer(client, async (tab) => {
+      await tab.getByText("Pictures").first().click();
+      const heic = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypheic"), Buffer.alloc(100)]);
+      await tab.getByLabel("Picture (JPEG").setInputFiles([
+        { name: "IMG_1.HEIC", mimeType: "", buffer: bitmap() },
+        { name: "IMG_2.heic", mimeType: "image/heic", buffer: heic },
+        { name: "photo.jpg", mimeType: "image/jpeg", buffer: PHONE },
+      ]);
+      await tab.getByText("IMG_2.heic was left out: this browser cannot convert it.").waitFor();
+      const fields = tab.locator(".description input");
+      expect(await fields.count()).toBe(2);
+      await tab.getByLabel("Description of IMG_1.jpg").fill("two pixels");
+      await expectFits(tab, "write-heic");
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("2 pictures added.").first().waitFor();
+      expect(await tab.getByLabel("Your note, in Markdown").inputValue()).toContain("![two pixels](picture-1.jpg)");
+      const size = "[...document.querySelectorAll('.picture img')].map((img) => img.naturalWidth)[0]";
+      await expect.poll(() => tab.evaluate(size)).toBe(2);
+    });
+  });
+
   it("are chosen, dropped and pasted, each with its description, at the cursor", async () => {
     const { alice, client } = await writer();
     await composer(client, async (tab) => {

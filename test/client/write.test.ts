@@ -265,6 +265,20 @@ describe("the room to write in, without JavaScript", () => {
     expect(fieldOf(text, "id")).not.toBe("");
     expect(alice.git("status", "--porcelain")).toBe("");
   });
+
+  it("leaves no empty draft: neither after a save without a text nor after a picture that is refused", async () => {
+    const { client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const replyTo = "abcdefg bob https://bob.example/twtxt.txt";
+    for (const next of ["save", "notified", ""]) {
+      const { text } = await visitor.submit("/write/draft", { body: " ", replyTo, next });
+      expect(fieldOf(text, 'replyTo" class="wide')).toBe(replyTo);
+    }
+    const bad = { field: "picture", name: "x.png", bytes: Buffer.from("no picture"), type: "image/png" };
+    const { text } = await visitor.upload("/write/draft", { body: "" }, [bad]);
+    expect(text).toContain("x.png ");
+    expect(text).not.toContain("Drafts</h2>");
+  });
 });
 
 describeInChromium("the room to write in, in a browser", () => {

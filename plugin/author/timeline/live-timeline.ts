@@ -12,13 +12,14 @@ import {
 import { newestThreads } from "../../site/conversation.js";
 import { type PublicMention, parseMentionList } from "../../site/mention-list.js";
 import type { UnreadFeed } from "../../site/timeline.js";
-import { readJson, update, writeJson } from "../../store/json.js";
+import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { shownMentions } from "../mentions/site-mentions.js";
 import { hostsFor, networkOf } from "../network.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import { publishedSite, type Site } from "../site.js";
+import { Visits } from "../visits.js";
 import { followedFeeds } from "./followed-feeds.js";
 import { type TimelineThread, timelineEntries } from "./timeline-items.js";
 
@@ -26,14 +27,11 @@ const FEEDS_KEY = "feeds";
 const MENTIONS_KEY = "mentions";
 const SEEN_KEY = "seen";
 const EVERY_MS = 5 * 60_000;
-/** An author who returns after a longer time visits the timeline again. */
-const VISIT_MS = 10 * 60_000;
 /** Timeout of all requests of one round. */
 const ROUND_MS = 20_000;
 
 const FeedsRecord = v.array(v.unknown());
 const MentionsRecord = v.unknown();
-const SeenRecord = v.object({ upTo: v.string() });
 
 interface LiveTimelineParts {
   site: Site;
@@ -83,22 +81,19 @@ export class LiveTimeline {
   #reading: Promise<void> = Promise.resolve();
   /** Rounds that are under way or wait for another one. */
   #rounds = 0;
-  /** The time of the newest item that the author has seen; `null` before the first visit. */
-  #seen: string | null = null;
-  /** `at` is the time of its last page. */
-  #visit: { before: string; at: number } | null = null;
+  readonly #visits: Visits;
 
-  private constructor(parts: LiveTimelineParts) {
+  private constructor(parts: LiveTimelineParts, visits: Visits) {
     this.#parts = parts;
+    this.#visits = visits;
     this.#interval = new RefreshInterval(EVERY_MS, parts.machine.now);
   }
 
   /** Shows what was read last time. */
   static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
-    const timeline = new LiveTimeline(parts);
+    const timeline = new LiveTimeline(parts, await Visits.open(parts.store, SEEN_KEY, parts.machine.now));
     timeline.#kept = parseKeptFeeds((await readJson(parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
     timeline.#mentions = await timeline.#knownMentions();
-    timeline.#seen = await timeline.#storedSeen();
     const known = new Map(timeline.#kept.map((feed) => [feed.url, feed]));
     const follow = await timeline.#followed();
     await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
@@ -116,7 +111,7 @@ export class LiveTimeline {
 
   /** How many items of others are newer than those that the author has seen. */
   get newCount(): number {
-    const seen = this.#seen;
+    const { seen } = this.#visits;
     if (seen === null) return 0;
     const firstKnown = this.#times.findIndex((time) => time <= seen);
     return firstKnown === -1 ? this.#times.length : firstKnown;
@@ -124,7 +119,7 @@ export class LiveTimeline {
 
   /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
   get seenBefore(): string | null {
-    return this.#visit === null ? this.#seen : this.#visit.before;
+    return this.#visits.seenBefore;
   }
 
   /** Reads everything in the background, at most every five minutes. If that fails, {@link status} says why. */
@@ -151,16 +146,8 @@ export class LiveTimeline {
 
   /** Marks all items as seen by the author. */
   async markSeen(): Promise<void> {
-    const { store, machine } = this.#parts;
-    const now = machine.now();
     const [newest] = this.#times;
-    if (newest === undefined) return;
-    if (this.#visit === null || now - this.#visit.at > VISIT_MS) {
-      this.#visit = { before: (await this.#storedSeen()) ?? newest, at: now };
-    }
-    this.#visit.at = now;
-    const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
-    this.#seen = (await update(store, SEEN_KEY, SeenRecord, change))?.upTo ?? newest;
+    if (newest !== undefined) await this.#visits.markSeen(newest);
   }
 
   async #read(): Promise<void> {
@@ -234,9 +221,5 @@ export class LiveTimeline {
 
   async #knownMentions() {
     return parseMentionList((await readJson(this.#parts.store, MENTIONS_KEY, MentionsRecord))?.value)?.mentions ?? [];
-  }
-
-  async #storedSeen() {
-    return (await readJson(this.#parts.store, SEEN_KEY, SeenRecord))?.value.upTo ?? null;
   }
 }

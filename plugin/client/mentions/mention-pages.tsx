@@ -5,6 +5,7 @@ import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { ActionButton, Form, Question } from "../form.js";
+import { type OtherPages, PageLinks } from "../list-pages.js";
 import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { Time } from "../time.js";
@@ -16,8 +17,9 @@ interface List {
   held: number;
   /** Number of mentions that are not verified yet. */
   pending: number;
-  /** The address of the next page; `null` on the last one. */
-  older: string | null;
+  pages: OtherPages;
+  /** Mentions received after this time are new; `null` for none. */
+  seen: string | null;
 }
 
 const TABS = [
@@ -33,7 +35,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export function ListPage({ state, mentions, held, pending, older }: List) {
+export function ListPage({ state, mentions, held, pending, pages, seen }: List) {
   return (
     <>
       <Tabs current={state} held={held} />
@@ -42,16 +44,12 @@ export function ListPage({ state, mentions, held, pending, older }: List) {
       </div>
       <ul id="mentions" class="items" data-live>
         {mentions.map((mention) => (
-          <MentionItem mention={mention} />
+          <MentionItem mention={mention} isNew={seen !== null && mention.received > seen} />
         ))}
       </ul>
       <div id="rest" data-live>
         {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
-        {older && (
-          <p>
-            <a href={older}>Older mentions</a>
-          </p>
-        )}
+        <PageLinks pages={pages} of="mentions" />
       </div>
     </>
   );
@@ -118,12 +116,13 @@ export function ForgetPage({ mention }: { mention: ManagedMention }) {
   );
 }
 
-function MentionItem({ mention }: { mention: ManagedMention }) {
+function MentionItem({ mention, isNew }: { mention: ManagedMention; isNew: boolean }) {
   const { id, text, html, source } = mention;
   return (
-    <li id={`mention-${id}`} data-item tabindex={-1}>
+    <li id={`mention-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="mention-by">
         <Byline mention={mention} />
+        {isNew && <span class="count"> new</span>}
       </p>
       {text !== null && text !== "" && <StrangersText text={text} html={html} source={source} />}
       <Decisions mention={mention} />

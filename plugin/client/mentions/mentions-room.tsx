@@ -1,17 +1,28 @@
 // plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
+
+import { join } from "node:path";
 import { Hono } from "hono";
+import { dataFolder } from "../../author/files.js";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
+import { siteAt } from "../../author/site.js";
+import { folderName } from "../../author/site-store.js";
+import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
+import { FileStore } from "../../store/file.js";
 import { BackgroundCount } from "../background-count.js";
-import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, formOf, isRefresh } from "../client-request.js";
+import { selectPage } from "../list-pages.js";
 import type { Notice } from "../notices.js";
+import { openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
 import { weeksOf, writersOf, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
+/** The number of held mentions on a page. */
+const PER_PAGE = 50;
 const ICON = "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7";
 const STATES = ["shown", "held", "rejected"] as const;
 const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", rejected: "Rejected", held: "Held again" };
@@ -20,7 +31,8 @@ export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const { notices } = context;
   const waiting = new BackgroundCount(async () => (await (await open(context)).in("held")).length, context);
-  routes.get("/", (c) => listPage(c, context, waiting));
+  const visits = openOnce(() => openVisits(context));
+  routes.get("/", async (c) => listPage(c, { context, waiting, visits: await visits.open() }));
   routes.get("/year", (c) => yearPage(c, context));
   routes.get("/block", async (c) => {
     const host = c.req.query("host") ?? "";
@@ -72,21 +84,48 @@ const KEYS = [
   { key: "d", does: "deletes the mention, after a question" },
 ];
 
-async function listPage(c: ClientRequest, context: ClientContext, waiting: BackgroundCount) {
+interface Lists {
+  context: ClientContext;
+  waiting: BackgroundCount;
+  visits: Readonly<Record<MentionState, Visits>>;
+}
+
+async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   const site = await open(context);
   const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
   waiting.set(held.length);
   const asked = c.req.query("state");
   const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
-  const { mentions, next } =
-    state === "held" ? { mentions: held, next: null } : await site.page(state, c.req.query("after") ?? null);
+  const { items: mentions, pages } =
+    state === "held" ? selectPage(c, held, PER_PAGE) : await pageFrom(site, state, c.req.query("after") ?? null);
+  const visit = visits[state];
+  const newest = mentions
+    .map(({ received }) => received)
+    .sort()
+    .at(-1);
+  if (!isRefresh(c) && pages.newer === null && newest !== undefined) await visit.markSeen(newest);
   return c.render(
-    <ListPage
-      {...{ state, mentions, held: held.length, pending: pending.length }}
-      older={next && `${PATH}?state=${state}&after=${encodeURIComponent(next)}`}
-    />,
+    <ListPage {...{ state, mentions, pages, held: held.length, pending: pending.length }} seen={visit.seenBefore} />,
     { title: "Mentions" },
   );
+}
+
+/** A page of a list that the site divides into pages. */
+async function pageFrom(site: SiteMentions, state: MentionState, after: string | null) {
+  const { mentions, next } = await site.page(state, after);
+  const newer = after === null ? null : tabOf(state);
+  return { items: mentions, pages: { newer, older: next && `${tabOf(state)}&after=${encodeURIComponent(next)}` } };
+}
+
+async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
+  const { settings } = await siteAt(machine, choice.settings);
+  const store = new FileStore(join(dataFolder(machine), "seen-mentions", folderName(settings.feedUrl)));
+  const [held, shown, rejected] = await Promise.all([
+    Visits.open(store, "held", machine.now),
+    Visits.open(store, "shown", machine.now),
+    Visits.open(store, "rejected", machine.now),
+  ]);
+  return { held, shown, rejected };
 }
 
 async function yearPage(c: ClientRequest, context: ClientContext) {

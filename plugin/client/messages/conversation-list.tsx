@@ -11,6 +11,7 @@ import { byTime, momentOf, ownMoment } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../form.js";
+import { type OtherPages, PageLinks } from "../list-pages.js";
 import { Fault } from "../sentence.js";
 import { Time } from "../time.js";
 import { doubtAbout } from "./message-items.js";
@@ -27,7 +28,9 @@ export interface InboxState {
 }
 
 interface ListProps extends InboxState {
+  /** Those of this page. */
   conversations: readonly Conversation[];
+  pages: OtherPages;
   /** The addresses with a new key. */
   changed: ReadonlySet<string>;
   drafts: readonly MessageDraft[];
@@ -37,7 +40,16 @@ interface ListProps extends InboxState {
   to: string;
 }
 
-export const ConversationList: FC<ListProps> = ({ conversations, changed, drafts, fault, opening, outbox, to }) => (
+export const ConversationList: FC<ListProps> = ({
+  conversations,
+  pages,
+  changed,
+  drafts,
+  fault,
+  opening,
+  outbox,
+  to,
+}) => (
   <>
     <NewConversation to={to} />
     <div id="conversations" data-live>
@@ -71,6 +83,7 @@ export const ConversationList: FC<ListProps> = ({ conversations, changed, drafts
           />
         ))}
       </ul>
+      <PageLinks pages={pages} of="conversations" />
     </div>
   </>
 );

@@ -9,12 +9,16 @@ import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type ClientRequest, formOf, shownCount } from "../client-request.js";
+import { selectPage } from "../list-pages.js";
 import { MAX_FILE_BYTES } from "./attachment-list.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
 import { addressIn, notAnAddress, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
+
+/** On one page. */
+const CONVERSATIONS = 50;
 
 export function addConversations(room: RoomParts): void {
   addList(room);
@@ -26,13 +30,14 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
     const correspondence = await open();
     const { mailbox } = correspondence;
     const [outbox, drafts] = await Promise.all([mailbox.outbox().list(), mailbox.drafts.list()]);
-    const conversations = await correspondence.conversations();
-    unread.set(unreadIn(conversations));
+    const all = await correspondence.conversations();
+    unread.set(unreadIn(all));
+    const { items: conversations, pages } = selectPage(c, all, CONVERSATIONS);
     const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
     const changed = new Set(correspondence.keyChanges().map(({ address }) => address));
     const page = (
-      <ConversationList {...{ conversations, changed, drafts, fault, opening, to }} outbox={outbox.length} />
+      <ConversationList {...{ conversations, pages, changed, drafts, fault, opening, to }} outbox={outbox.length} />
     );
     return c.render(page, { title: "Messages" });
   });

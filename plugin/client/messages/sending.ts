@@ -22,13 +22,16 @@ export function addSending(room: RoomParts): void {
     const text = textOf(form);
     const file = await fileIn(c);
     const address = addressIn(c);
-    const { mailbox } = await open();
+    const correspondence = await open();
+    const { mailbox } = correspondence;
     // Saved first, so that no typed text is lost if sending fails.
     const { draft, added } = await mailbox.drafts.save(address, text, saveIn(form));
     try {
       if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       const { reports } = await send({ address, text, file }, mailbox);
       await mailbox.drafts.delete(draft);
+      const conversation = await correspondence.with(address);
+      if (conversation !== null) await correspondence.markRead(conversation);
       const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
       return notices.redirect(c, conversationPath(address), result);
     } catch (error) {

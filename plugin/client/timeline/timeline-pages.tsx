@@ -8,6 +8,7 @@ import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { ActionButton, Form } from "../form.js";
+import { type OtherPages, PageLinks } from "../list-pages.js";
 import { MentionAbout } from "../mention-about.js";
 import { Fault } from "../sentence.js";
 import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
@@ -19,13 +20,12 @@ const WORDS = wordsOf("en");
 interface TimelineProps {
   threads: readonly TimelineThread[];
   status: TimelineStatus;
-  /** The URL of the page with more conversations; `null` if all are shown. */
-  more: string | null;
+  pages: OtherPages;
   /** Items after this time are new; `null` for none. */
   seen: string | null;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, status, more, seen }) => (
+export const TimelinePage: FC<TimelineProps> = ({ threads, status, pages, seen }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
@@ -41,11 +41,7 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, status, more, seen })
       {threads.length === 0 && status.updated !== null && (
         <p class="muted">Nothing yet. Follow a feed, and its twts appear here with your own.</p>
       )}
-      {more !== null && (
-        <p>
-          <a href={more}>Show more</a>
-        </p>
-      )}
+      <PageLinks pages={pages} of="conversations" />
     </div>
   </>
 );

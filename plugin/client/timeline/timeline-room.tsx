@@ -9,7 +9,8 @@ import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { itemsIn } from "../../author/timeline/timeline-items.js";
 import { FileStore } from "../../store/file.js";
-import { type ClientEnv, type ClientRequest, formOf, shownCount } from "../client-request.js";
+import { type ClientEnv, formOf, isRefresh } from "../client-request.js";
+import { selectPage } from "../list-pages.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { faultText } from "../sentence.js";
@@ -30,12 +31,10 @@ export const timelineRoom: CreateRoom = (context) => {
 
   routes.get("/", async (c) => {
     const timeline = await open();
-    const limit = shownCount(c, PER_PAGE);
     if (!isRefresh(c)) await timeline.markSeen();
     timeline.refreshIfDue();
-    const { threads, seenBefore: seen } = timeline;
-    const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
-    const page = <TimelinePage threads={threads.slice(0, limit)} status={timeline.status} more={more} seen={seen} />;
+    const { items: threads, pages } = selectPage(c, timeline.threads, PER_PAGE);
+    const page = <TimelinePage {...{ threads, pages }} status={timeline.status} seen={timeline.seenBefore} />;
     return c.render(page, { title: "Timeline" });
   });
 
@@ -99,11 +98,6 @@ function addFollowing(
       return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
     });
   });
-}
-
-/** Whether the script of an open page asks for news. The author may not have seen it then. */
-function isRefresh(c: ClientRequest): boolean {
-  return c.req.header("sec-fetch-dest") === "empty";
 }
 
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {

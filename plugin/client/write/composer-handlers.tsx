@@ -29,6 +29,7 @@ import { savePost } from "./save-post.js";
 
 const PATIENCE_MS = 3000;
 const MAX_SHOWN = 200;
+const EMPTY = "The note is empty.";
 
 const MOVED =
   "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
@@ -36,8 +37,10 @@ const MOVED =
 /** Saves a draft, adds or removes pictures, and saves the post if the form asks for it. A script gets the result as JSON. */
 export async function saveDraft(c: ClientRequest, context: ClientContext) {
   const form = await formOf(c);
+  const text = textOf(form);
+  if (await isBlank(c, text)) return refuseBlank(c, text, context);
   const { drafts, place } = await openDrafts(context);
-  const saved = await drafts.save(textOf(form));
+  const saved = await drafts.save(text);
   const isMoved = form.id !== undefined && form.id !== saved.id;
   if (place !== null && (form.place === "beside" || form.place === "blob")) {
     await drafts.pictures.rememberPlace(form.place);
@@ -47,14 +50,35 @@ export async function saveDraft(c: ClientRequest, context: ClientContext) {
     return draftSaved(c, { id: saved.id, seen, saved: saved.saved, warning: isMoved ? MOVED : null, path });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
+  if (draft.body === "" && text.seen === "") {
+    // The pictures were refused.
+    await drafts.delete(draft.id);
+    return refuseBlank(c, text, context, notice?.text);
+  }
   if (form.next === "save" && !notice?.isFailure) {
     return savePost(c, { draft, folder: form.newFolder?.trim() || (form.folder ?? "") }, context);
   }
   const notified = form.next === "notified" ? "&notified=yes" : "";
   const path = `${draftPath(draft.id)}${notified}${cursor === null ? "" : `&cursor=${cursor}`}`;
-  const text = [isMoved && MOVED, notice?.text].filter(Boolean).join("\n");
-  if (text !== "") return context.notices.redirect(c, path, { text, isFailure: isMoved || notice?.isFailure === true });
+  const told = [isMoved && MOVED, notice?.text].filter(Boolean).join("\n");
+  if (told !== "") {
+    return context.notices.redirect(c, path, { text: told, isFailure: isMoved || notice?.isFailure === true });
+  }
   return c.redirect(path, 303);
+}
+
+/** Whether there is nothing to save: a draft that is not stored yet, without a text and pictures. */
+async function isBlank(c: ClientRequest, { body, seen }: SavedText): Promise<boolean> {
+  if (body !== "" || seen !== "") return false;
+  const files = (await c.req.formData()).getAll("picture");
+  return files.every((file) => typeof file === "string" || file.name === "");
+}
+
+/** Leads back to the page, which keeps the twt that is replied to. */
+function refuseBlank(c: ClientRequest, { replyTo }: SavedText, { notices }: ClientContext, why = EMPTY): Response {
+  const isKnown = replyTo !== null && parseReplyTo(replyTo) !== null;
+  const path = isKnown ? `${WRITE_PATH}?reply-to=${encodeURIComponent(replyTo)}` : WRITE_PATH;
+  return notices.redirect(c, path, { text: why, isFailure: true });
 }
 
 function textOf(form: FormFields): SavedText {
@@ -104,6 +128,7 @@ export async function writePage(c: ClientRequest, context: ClientContext, mentio
       {...{ draft, pictures, preview, notified, people }}
       file={{ name: site.shown(file), content }}
       drafts={all}
+      isReply={c.req.query("reply-to") !== undefined}
       folders={folders.map(site.shown)}
     />
   );

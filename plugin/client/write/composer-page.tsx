@@ -32,42 +32,47 @@ interface WriteProps {
   /** The file of the post. */
   file: { name: string; content: string };
   drafts: readonly PostDraft[];
+  /** Whether the author has just chosen what to reply to. */
+  isReply: boolean;
   /** The folders for the note, the proposed one first. */
   folders: readonly string[];
   /** Those that the author may want to mention. */
   people: readonly KnownNick[];
 }
 
-export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, file, notified, drafts, folders, people }) => (
-  <>
-    <Form action="/write/draft" class="composer" enctype="multipart/form-data">
-      <DraftFields id={draft.id} seen={draft.seen} />
-      <Answered draft={draft} />
-      <label for="body">Your note, in Markdown. Mention people as @nick.</label>
-      <textarea id="body" name="body" rows={8} data-key="n">
-        {`\n${draft.body}`}
-      </textarea>
-      <DraftState saved={draft.saved} />
-      <PictureFields {...pictures} />
-      <RareFields draft={draft} folders={folders} />
-      <div class="actions">
-        <button type="submit" name="next" value="save" class="primary">
-          Save as a post
-        </button>
-        <button type="submit" data-draft="">
-          Save draft and preview
-        </button>
-        <button type="submit" name="next" value="notified">
-          Who will be notified?
-        </button>
-      </div>
-    </Form>
-    {people.length > 0 && <People people={people} />}
-    {preview && <Preview preview={preview} file={file} />}
-    {notified && <NotifiedList notified={notified} />}
-    {drafts.length > 0 && <DraftList drafts={drafts} />}
-  </>
-);
+export const WritePage: FC<WriteProps> = (props) => {
+  const { draft, pictures, preview, file, notified, drafts, isReply, folders, people } = props;
+  return (
+    <>
+      <Form action="/write/draft" class="composer" enctype="multipart/form-data">
+        <DraftFields id={draft.id} seen={draft.seen} />
+        <Answered draft={draft} />
+        <label for="body">Your note, in Markdown. Mention people as @nick.</label>
+        <textarea id="body" name="body" rows={8} data-key="n" autofocus={isReply}>
+          {`\n${draft.body}`}
+        </textarea>
+        <DraftState saved={draft.saved} />
+        <PictureFields {...pictures} />
+        <RareFields draft={draft} folders={folders} />
+        <div class="actions">
+          <button type="submit" name="next" value="save" class="primary">
+            Save as a post
+          </button>
+          <button type="submit" data-draft="">
+            Save draft and preview
+          </button>
+          <button type="submit" name="next" value="notified">
+            Who will be notified?
+          </button>
+        </div>
+      </Form>
+      {people.length > 0 && <People people={people} />}
+      {preview && <Preview preview={preview} file={file} />}
+      {notified && <NotifiedList notified={notified} />}
+      {drafts.length > 0 && <DraftList drafts={drafts} />}
+    </>
+  );
+};
 
 /** The text of the twt that the note replies to, as long as the field names that twt. */
 const Answered: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) =>

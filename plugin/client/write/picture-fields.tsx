@@ -40,6 +40,7 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
       name="picture"
       class="wide"
       accept={CLEANED_TYPES.join(",")}
+      data-converted="image/heic,image/heif,image/avif,.heic,.heif"
       aria-describedby="picture-note"
     />
     <p id="picture-note" class="muted">
