@@ -119,6 +119,7 @@ function htmlOf(mentions: readonly PublicMention[]): string {
     endpoint: null,
     target: POST,
     feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
+    titleOf: () => null,
     pictures: new Map(),
     words: ENGLISH,
     lang: "en",

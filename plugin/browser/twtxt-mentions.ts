@@ -9,6 +9,7 @@ import {
   mentionList,
   PARTS,
   type PartName,
+  partList,
   partMarkup,
   type ShownMention,
 } from "../site/mention-markup.js";
@@ -18,7 +19,7 @@ import { shownMention, unreadList } from "../site/timeline-markup.js";
 import { pageParsed } from "./page-parsed.js";
 import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
 import { readHtml, toDom } from "./to-dom.js";
-import { type Item, itemsIn, updateList } from "./update-list.js";
+import { type Item, itemsIn, updateList, updateLists } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
 /** Minimum time between two requests. */
@@ -105,8 +106,8 @@ class TwtxtMentions extends HTMLElement {
     if (context.target === null) this.#showList(mentions, known, context);
     else {
       const kept = keptByType(mentions, known);
-      for (const { name, type } of PARTS) {
-        this.#showPart(name, itemsOfType(type, mentions, kept.get(type) ?? [], context), known, context);
+      for (const part of PARTS) {
+        this.#showPart(part, itemsOfType(part.type, mentions, kept.get(part.type) ?? [], context), known, context);
       }
     }
   }
@@ -125,7 +126,7 @@ class TwtxtMentions extends HTMLElement {
     const entries = [...[...mentions.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
     const keys = new Set(entries.map(({ key }) => key));
     for (const [key, item] of known) if (!keys.has(key)) item.remove();
-    updateList(this.#list(), itemsOf(newestThreads(entries), mentions, context), known);
+    updateList(this.#list(), itemsOf(newestThreads(entries), mentions, context), known, context.words);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -148,11 +149,11 @@ class TwtxtMentions extends HTMLElement {
     const last = [...known.values()].at(-1)?.dataset.received ?? "";
     const shown = [...mentions].filter(([, { received }]) => received >= last);
     const items = shown.map(([key]) => itemOf(key, mentions, context));
-    updateList(this.#list(), items, known);
+    updateList(this.#list(), items, known, context.words);
   }
 
   #showPart(
-    name: PartName,
+    { name, form }: (typeof PARTS)[number],
     items: readonly Item[],
     known: ReadonlyMap<string, HTMLElement>,
     context: MentionContext,
@@ -160,16 +161,17 @@ class TwtxtMentions extends HTMLElement {
     const created = toDom(partMarkup(name, [], 0, context));
     const old = this.querySelector(`:scope > .twtxt-${name}`);
     const part = old ?? created;
-    const list = part.querySelector(":scope > .twtxt-mentions, :scope > .twtxt-names");
-    if (list) updateList(list, items, known);
-    if (list?.childElementCount === 0) {
+    updateLists(part, items, known, { form, words: context.words, create: () => partList(name, []) });
+    if (!part.querySelector("li")) {
       old?.remove();
       return;
     }
     const count = part.querySelector(":scope > .twtxt-heading > .twtxt-count");
     const shown = String(part.querySelectorAll("li[data-source]:not(.twtxt-removed)").length);
     if (count && count.textContent !== shown) count.textContent = shown;
-    if (!old) this.insertBefore(created, this.#partAfter(name));
+    if (old) return;
+    created.append("\n");
+    this.insertBefore(created, this.#partAfter(name));
   }
 
   /** The first part of the page that follows another one. */
@@ -185,7 +187,11 @@ class TwtxtMentions extends HTMLElement {
     const words = Object.fromEntries(
       Object.entries(ENGLISH).map(([name, word]) => [name, this.getAttribute(`data-text-${name}`) ?? word]),
     ) as Words;
+    const titles = new Map(
+      [...this.querySelectorAll<HTMLAnchorElement>(".twtxt-about")].map(({ href, textContent }) => [href, textContent]),
+    );
     return {
+      titleOf: (page) => titles.get(page) ?? null,
       target: this.getAttribute("target"),
       feed: { url, nick },
       words,
@@ -265,7 +271,8 @@ function itemOf(
   replies: readonly Item[] = [],
 ): Item {
   const mention = mentions.get(key);
-  return { key, created: mention ? toDom(mentionItem(mention, context)) : null, replies };
+  const created = mention ? toDom(mentionItem(mention, context)) : null;
+  return { key, created, isRemoved: mention?.isRemoved === true, replies };
 }
 
 /** The place of an item of the page in its conversation. */

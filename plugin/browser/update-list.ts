@@ -1,5 +1,8 @@
 // plugin/browser/update-list.ts: updates the mentions in a page.
+import type { Words } from "../options/words.js";
 import { mentionKey } from "../site/conversation.js";
+import { divideList, foldMarkup, foldText, type ListForm } from "../site/folded-list.js";
+import type { MarkupElement } from "../site/html.js";
 import { replyList } from "../site/mention-markup.js";
 import { toDom } from "./to-dom.js";
 
@@ -8,13 +11,16 @@ export interface Item {
   key: string;
   /** As it should look; `null` to keep it as the page has it. */
   created: HTMLElement | null;
+  /** Whether it is the empty place of a reply. */
+  isRemoved: boolean;
   replies: readonly Item[];
 }
 
 const ITEM = "li[data-source]";
+const LIST = ":is(.twtxt-mentions, .twtxt-names, .twtxt-thread)";
 
 /** The parts of an item that are updated. The page may have added others. */
-const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".twtxt-about", ".p-content"];
+const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".p-content"];
 
 /** The items of a page by key. */
 export function itemsIn(parent: Element): Map<string, HTMLElement> {
@@ -27,27 +33,53 @@ export function itemsIn(parent: Element): Map<string, HTMLElement> {
  *
  * @param known - all items of the page, which may be in other lists
  */
-export function updateList(list: Element, items: readonly Item[], known: ReadonlyMap<string, HTMLElement>): void {
+export function updateList(
+  list: Element,
+  items: readonly Item[],
+  known: ReadonlyMap<string, HTMLElement>,
+  words: Words,
+): void {
   let previous: Element | null = null;
   for (const { key, created, replies } of items) {
     const item = updatedItem(known.get(key), created);
     if (!item) continue;
     const next: Element | null = previous ? following(previous) : list.querySelector(`:scope > ${ITEM}`);
     if (next !== item) previous ? previous.after(item) : list.prepend(item);
-    updateReplies(item, replies, known);
+    if (replies.length > 0 || item.querySelector(`:scope > ${LIST}`)) {
+      updateLists(item, replies, known, { form: "conversation", words, create: () => replyList([]) });
+    }
     previous = item;
   }
 }
 
-function updateReplies(item: Element, replies: readonly Item[], known: ReadonlyMap<string, HTMLElement>): void {
-  let list = item.querySelector(":scope > .twtxt-thread");
-  if (!list && replies.length > 0) {
-    list = toDom(replyList([]));
-    item.append(list);
-  }
-  if (!list) return;
-  updateList(list, replies, known);
+/**
+ * Updates the list in a part of a page, and the control that unfolds its older items. An empty list is removed.
+ *
+ * @param create - creates the empty list
+ */
+export function updateLists(
+  parent: Element,
+  items: readonly Item[],
+  known: ReadonlyMap<string, HTMLElement>,
+  { form, words, create }: { form: ListForm; words: Words; create(): MarkupElement },
+): void {
+  const { shown, folded } = divideList(items, form, (item) => countOf([item]));
+  const list = parent.querySelector(`:scope > ${LIST}`) ?? toDom(create());
+  if (!list.isConnected && items.length > 0) parent.append(list);
+  const old = parent.querySelector(":scope > .twtxt-fold");
+  const fold = old ?? toDom(foldMarkup(0, words, create()));
+  updateList(list, shown, known, words);
+  const rest = fold.querySelector(`:scope > ${LIST}`);
+  if (rest) updateList(rest, folded, known, words);
+  const summary = fold.querySelector(":scope > summary");
+  if (summary) summary.textContent = foldText(countOf(folded), words);
+  if (folded.length === 0) old?.remove();
+  else if (!old) form === "conversation" ? list.before(fold, "\n") : list.after("\n", fold);
   if (list.childElementCount === 0) list.remove();
+}
+
+function countOf(items: readonly Item[]): number {
+  return items.reduce((count, { replies, isRemoved }) => count + Number(!isRemoved) + countOf(replies), 0);
 }
 
 /** The next item of the same list. */

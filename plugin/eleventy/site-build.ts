@@ -14,6 +14,7 @@ import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateConte
 import { Findings } from "./findings.js";
 import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./mentions/conversations.js";
 import { removeKeep } from "./mentions/mention-html.js";
+import { pageTitles } from "./mentions/page-titles.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
 import { SiteTimeline } from "./mentions/site-timeline.js";
 import { discoveryFiles } from "./output/discovery-files.js";
@@ -142,7 +143,7 @@ export class SiteBuild {
     const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#contents);
     await twts.load();
     this.#twts = twts;
-    await this.mentions.begin(await this.#ownTwtsOf(twts));
+    await this.mentions.begin(await this.#ownTwtsOf(twts), pageTitles(this.#collections, twts));
     this.timeline.begin(() => newestOwnTwts(twts));
   }
 

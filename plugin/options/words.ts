@@ -11,6 +11,13 @@ export const ENGLISH = {
   like: "likes this",
   repost: "reposted this",
   bookmark: "bookmarked this",
+  mentionYou: "mentioned you",
+  replyYou: "replied to you",
+  mentionOf: "mentioned {page}",
+  replyOf: "replied to {page}",
+  likeOf: "likes {page}",
+  repostOf: "reposted {page}",
+  bookmarkOf: "bookmarked {page}",
   replies: "Replies",
   mentions: "Mentioned by",
   likes: "Likes",
@@ -19,6 +26,7 @@ export const ENGLISH = {
   author: "Author",
   via: "via",
   more: "Show more",
+  moreItems: "Show {count} more",
   removed: "A reply was removed",
   form: "Have you written about this?",
   send: "Send",
@@ -60,6 +68,17 @@ export interface OwnWords<T> {
 function baseLanguage(lang: string): string {
   return lang.toLowerCase().split("-")[0] ?? "";
 }
+
+/** The words of lists about several pages alone. */
+export const LIST_WORDS = [
+  "mentionYou",
+  "replyYou",
+  "mentionOf",
+  "replyOf",
+  "likeOf",
+  "repostOf",
+  "bookmarkOf",
+] as const satisfies readonly (keyof Words)[];
 
 /** The words of the timeline alone. */
 export const TIMELINE_WORDS = [

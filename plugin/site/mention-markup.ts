@@ -1,6 +1,7 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
 import type { Words } from "../options/words.js";
 import { mentionEntry } from "./conversation.js";
+import type { ListForm } from "./folded-list.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
@@ -22,8 +23,10 @@ export type Dates = Pick<Intl.DateTimeFormat, "format">;
 export interface MentionContext {
   /** The page that all mentions of the list are about; `null` if each item links to the page that it is about. */
   target: string | null;
-  /** The site's own feed. A link to it is shown as `@` and the nick. */
+  /** The site's own feed. A mention of it says "mentioned you". */
   feed: { url: string; nick: string };
+  /** The title of a page of this site; `null` if unknown. */
+  titleOf(url: string): string | null;
   words: Words;
   /** The level of headings, from 2. */
   headingLevel: number;
@@ -42,12 +45,12 @@ export interface MentionContext {
 
 /** The sections under a post, in order. The name of a section is the word of its heading. */
 export const PARTS = [
-  { name: "replies", type: "reply" },
-  { name: "mentions", type: "mention" },
-  { name: "likes", type: "like" },
-  { name: "reposts", type: "repost" },
-  { name: "bookmarks", type: "bookmark" },
-] as const satisfies readonly { name: keyof Words; type: MentionType }[];
+  { name: "likes", type: "like", form: "names" },
+  { name: "reposts", type: "repost", form: "names" },
+  { name: "bookmarks", type: "bookmark", form: "names" },
+  { name: "replies", type: "reply", form: "conversation" },
+  { name: "mentions", type: "mention", form: "mentions" },
+] as const satisfies readonly { name: keyof Words; type: MentionType; form: ListForm }[];
 
 export type PartName = (typeof PARTS)[number]["name"];
 
@@ -64,14 +67,19 @@ export function mentionList(items: Iterable<Markup>): MarkupElement {
   return { tag: "ol", attributes: { class: "twtxt-mentions" }, children: items };
 }
 
-/** A section under a post, with its heading. */
+/** The list of a section under a post, or of names in a row. */
+export function partList(name: PartName, items: Iterable<Markup>): MarkupElement {
+  if (name === "replies" || name === "mentions") return mentionList(items);
+  return { tag: "ul", attributes: { class: "twtxt-names" }, children: items };
+}
+
+/** A section under a post, with its heading. @param lists - its list, and the control that unfolds the rest */
 export function partMarkup(
   name: PartName,
-  items: Iterable<Markup>,
+  lists: readonly Markup[],
   count: number,
   context: MentionContext,
 ): MarkupElement {
-  const isRow = name !== "replies" && name !== "mentions";
   const heading = element(
     `h${context.headingLevel}`,
     { class: "twtxt-heading" },
@@ -79,8 +87,15 @@ export function partMarkup(
     " ",
     element("span", { class: "twtxt-count" }, String(count)),
   );
-  const list = isRow ? { tag: "ul", attributes: { class: "twtxt-names" }, children: items } : mentionList(items);
-  return element("section", { class: `twtxt-part twtxt-${name}` }, "\n", heading, "\n", list, "\n");
+  return element(
+    "section",
+    { class: `twtxt-part twtxt-${name}` },
+    "\n",
+    heading,
+    "\n",
+    ...lists,
+    ...(lists.length > 0 ? ["\n"] : []),
+  );
 }
 
 /** The replies to an item. */
@@ -148,23 +163,13 @@ function isReaction({ type }: ShownMention): boolean {
 
 function byline(mention: ShownMention, context: MentionContext): MarkupElement {
   const { source, type, published, received } = mention;
-  const { words, target, dates } = context;
+  const { words, dates } = context;
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
   const linkedDate = isWeb(source) ? strangersLink("u-url", source, date) : date;
-  const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, words[type]), " "];
+  const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...verbOf(mention, type, context)), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
-  const about = target === null ? pageLink(mention, context) : [];
-  return element(
-    "p",
-    { class: "twtxt-by" },
-    ...signature(mention, context),
-    ...mark,
-    " ",
-    ...verb,
-    linkedDate,
-    ...about,
-  );
+  return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...mark, " ", ...verb, linkedDate);
 }
 
 /** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
@@ -202,15 +207,30 @@ function dateText(instant: string, dates: Dates): string {
   return Number.isNaN(date.getTime()) ? instant.slice(0, 10) : dates.format(date);
 }
 
-/** A link to the page or feed of this site that the mention is about. A twt in the feed has no URL of its own to reply to. */
-function pageLink({ under, target, type }: ShownMention, { feed, once }: MentionContext): readonly Markup[] {
+/** Such as "replied", or in a list about several pages "replied to" and the page. */
+function verbOf({ under, target }: ShownMention, type: MentionType, context: MentionContext): readonly Markup[] {
+  const { words, feed, once } = context;
   const href = under ?? target;
-  const isFeed = href === feed.url;
-  const className = type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about";
-  return once(`${className} ${href}`, () => {
-    if (!isWeb(href)) return [];
-    return [" ", element("a", { class: className, href }, isFeed ? `@${feed.nick}` : new URL(href).pathname)];
+  if (context.target !== null || !isWeb(href)) return [words[type]];
+  if (href === feed.url) {
+    const toYou = { mention: words.mentionYou, reply: words.replyYou, like: null, repost: null, bookmark: null }[type];
+    return [toYou ?? words[type]];
+  }
+  return once(`${type} ${href}`, () => {
+    const title = element("cite", { dir: "auto" }, context.titleOf(href) ?? decodedPath(href));
+    const className = type === "reply" ? "twtxt-about u-in-reply-to" : "twtxt-about";
+    const [before = "", after = ""] = words[`${type}Of`].split("{page}");
+    return [before, element("a", { class: className, href }, title), after].filter((part) => part !== "");
   });
+}
+
+function decodedPath(url: string): string {
+  const { pathname } = new URL(url);
+  try {
+    return decodeURI(pathname);
+  } catch {
+    return pathname;
+  }
 }
 
 function contentMarkup(mention: ShownMention, context: MentionContext): readonly Markup[] {

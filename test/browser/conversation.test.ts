@@ -49,6 +49,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
     endpoint: "/webmention",
     target: POST,
     feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
+    titleOf: () => null,
     pictures: new Map(),
     words: ENGLISH,
     lang: "en",
@@ -130,7 +131,7 @@ describeInChromium("a long conversation under a post", () => {
     const page = await openLive(MENTIONS);
 
     const count = (selector: string) => page.locator(selector).count();
-    expect(await page.locator(".twtxt-count").allInnerTexts()).toEqual(["29", "1", "40", "1", "1"]);
+    expect(await page.locator(".twtxt-count").allInnerTexts()).toEqual(["40", "1", "1", "29", "1"]);
     expect(await count(".twtxt-own")).toBe(2);
     expect(await count(".twtxt-thread .twtxt-thread .twtxt-thread")).toBeGreaterThan(3);
     expect(await count(".twtxt-thread .twtxt-thread .twtxt-thread .twtxt-thread")).toBe(0);

@@ -67,6 +67,7 @@ function listOf(
     endpoint: null,
     target: POST,
     feed: { url: FEED, nick: "al<i>ce" },
+    titleOf: () => null,
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
     words: ENGLISH,
     lang: "en",
@@ -378,9 +379,9 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page } = await openedUntil("live", site.server.url);
 
     const abouts = await page.evaluate(
-      `[...document.querySelectorAll(".twtxt-by > .twtxt-about")].map((a) => a.outerHTML)`,
+      `[...document.querySelectorAll(".twtxt-by > .twtxt-verb > .twtxt-about")].map((a) => a.outerHTML)`,
     );
-    const link = `<a class="twtxt-about u-in-reply-to" href="${POST}">/posts/x/</a>`;
+    const link = `<a class="twtxt-about u-in-reply-to" href="${POST}"><cite dir="auto">/posts/x/</cite></a>`;
     expect(abouts).toEqual([link, link]);
   });
 
@@ -717,7 +718,14 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
   const pageOf = (timeline: Timeline) =>
     timelineHtml(timeline, {
       ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
-      ...{ feed: { url: FEED, nick: "alice" }, pictures: new Map(), words: ENGLISH, lang: "en", timeZone: "UTC" },
+      ...{
+        feed: { url: FEED, nick: "alice" },
+        titleOf: () => null,
+        pictures: new Map(),
+        words: ENGLISH,
+        lang: "en",
+        timeZone: "UTC",
+      },
       ...{ headingLevel: 2, readHtml, once: writeOnce(), dates: dateFormat("en", "UTC") },
     });
   const domOf = async (page: Page) =>
@@ -812,6 +820,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       "a",
       "bdi",
       "code",
+      "details",
       "div",
       "em",
       "h2",
@@ -820,6 +829,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       "p",
       "section",
       "span",
+      "summary",
       "time",
       "ul",
     ]);

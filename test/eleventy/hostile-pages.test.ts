@@ -34,6 +34,7 @@ const ALLOWED: AllowedMarkup = {
   span: ["class", "dir"],
   a: ["class", "href", "rel", "dir"],
   bdi: [],
+  cite: ["dir"],
   time: ["class", "datetime"],
   div: ["class"],
   code: [],

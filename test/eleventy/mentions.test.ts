@@ -98,14 +98,19 @@ describe("mentions on a site", () => {
     const links = [...built.read("mentions/index.html").matchAll(/<a class="twtxt-about.*?<\/a>/g)].map(
       ([link]) => link,
     );
-    const page = `href="${server.url}/posts/quinces/">/posts/quinces/</a>`;
-    const feed = `href="${server.url}/twtxt.txt">@alice</a>`;
+    const page = `href="${server.url}/posts/quinces/"><cite dir="auto">Quinces</cite></a>`;
     expect(links).toEqual([
       `<a class="twtxt-about" ${page}`,
       `<a class="twtxt-about" ${page}`,
       `<a class="twtxt-about u-in-reply-to" ${page}`,
-      `<a class="twtxt-about" ${feed}`,
-      `<a class="twtxt-about" ${feed}`,
+    ]);
+    const verbs = [...built.read("mentions/index.html").matchAll(/<span class="twtxt-verb">(.*?)<\/span>/g)];
+    expect(verbs.map(([, verb = ""]) => verb.replace(/<[^>]*>/g, ""))).toEqual([
+      "mentioned Quinces",
+      "likes Quinces",
+      "replied to Quinces",
+      "replied to you",
+      "mentioned you",
     ]);
   });
 
@@ -128,7 +133,7 @@ describe("mentions on a site", () => {
     const built = await build(server, { files: { ...FILES, "posts/answer.md": post(answer, "Thank *you*.") } });
 
     const page = built.read("posts/quinces/index.html");
-    expect(outlineOf(page)).toBe("bob1(alice(bob3)) bob4 | bob5");
+    expect(outlineOf(page)).toBe("bob5 | bob1(alice(bob3)) bob4");
     expect(outlineOf(built.read("posts/answer/index.html"))).toBe("bob3");
     expect(page).toContain('<h2 class="twtxt-heading">Replies <span class="twtxt-count">4</span></h2>');
     expect(page).toContain("Thank <em>you</em>.");
@@ -165,7 +170,7 @@ describe("mentions on a site", () => {
     const built = await build(server);
     expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob3(bob4 bob5)");
     const page = built.read("posts/beans/index.html");
-    expect(outlineOf(page)).toBe("bob1 | bob5 bob4 bob3 | bob2");
+    expect(outlineOf(page)).toBe("bob2 | bob1 | bob5 bob4 bob3");
     expect(page).toContain('<h2 class="twtxt-heading">Mentioned by <span class="twtxt-count">3</span></h2>');
     expect(page.match(/<li class="h-cite twtxt-is-mention"/g)).toHaveLength(3);
   });
@@ -303,15 +308,15 @@ describe("mentions on a site", () => {
 
   it("use the words of the site", async () => {
     const server = await liveSite(() => [mention(2, { type: "like" }), mention(1)]);
-    const words = `{ title: "Erwähnungen", older: "Ältere", like: "mag <das>" }`;
+    const words = `{ title: "Erwähnungen", older: "Ältere", likeOf: "mag <das> {page}" }`;
     const built = await build(server, {
       options: options(server, `lang: "de", mentions: { perPage: 1, words: ${words} }`),
     });
     const page = built.read("mentions/index.html");
     expect(page).toContain('<html lang="de">');
     expect(page).toContain('<h1 class="twtxt-title">Erwähnungen</h1>');
-    expect(page).toContain('<span class="twtxt-verb">mag &lt;das&gt;</span>');
-    expect(page).toContain('data-text-like="mag &lt;das&gt;" data-text-repost="hat das geteilt"');
+    expect(page).toMatch(/<span class="twtxt-verb">mag &lt;das&gt; <a [^>]*><cite/);
+    expect(page).toContain('data-text-likeOf="mag &lt;das&gt; {page}" data-text-repostOf="hat {page} geteilt"');
     expect(page).toContain('rel="next">Ältere</a>');
   });
 

@@ -60,7 +60,7 @@ describe("the timeline of a site", () => {
     expect(outlineOf(page)).toBe("bob(carol alice) carol");
     expect(page).toContain('<h1 class="twtxt-title">Timeline</h1>');
     expect(page).toContain(
-      `<p dir="auto"><a href="${server.url}/bob" rel="nofollow ugc noopener">@bob</a> <em>here</em> too</p>`,
+      `<p dir="auto"><a href="${server.url}/bob" rel="nofollow ugc noopener" dir="auto">@bob</a> <em>here</em> too</p>`,
     );
     expect(page).toContain("<strong>here</strong>");
     expect(page).toContain('<span class="twtxt-author">Author</span>');

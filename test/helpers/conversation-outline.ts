@@ -28,10 +28,12 @@ function replyOf(item: Element): ShownReply {
   return { name: textOf(own("twtxt-name")), text: textOf(own("p-content")), replies: childItems(item).map(replyOf) };
 }
 
-/** The items of the first list in an element, without those of nested lists. */
+/** The items of the lists in an element, also of the list that unfolds, without those of nested lists. */
 function childItems(parent: Element): Element[] {
-  const list = [...elementsWith("twtxt-mentions", parent), ...elementsWith("twtxt-thread", parent)][0];
-  return list ? elementChildren(list).filter(({ tagName }) => tagName === "li") : [];
+  return elementChildren(parent).flatMap((child) => {
+    if (child.tagName === "details") return childItems(child);
+    return child.tagName === "ol" ? elementChildren(child).filter(({ tagName }) => tagName === "li") : [];
+  });
 }
 
 function elementsWith(name: string, node: DefaultTreeAdapterTypes.ParentNode): Element[] {

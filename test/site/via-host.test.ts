@@ -34,6 +34,7 @@ it.each(["mention", "reply", "like", "repost", "bookmark"] as const)(
             feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
             words: ENGLISH,
             headingLevel: 2,
+            titleOf: () => null,
             pictureOf: () => [],
             dates: { format: () => "today" },
             readHtml: () => [],

@@ -1,6 +1,7 @@
 // plugin/eleventy/mentions/mention-html.ts: mentions and the timeline as HTML, with the component that updates them.
-import { ENGLISH, TIMELINE_WORDS, type Words } from "../../options/words.js";
-import { mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
+import { ENGLISH, LIST_WORDS, TIMELINE_WORDS, type Words } from "../../options/words.js";
+import { type Entry, mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
+import { divideList, foldMarkup, type ListForm } from "../../site/folded-list.js";
 import { element, type Markup, type MarkupElement, writtenHtml } from "../../site/html.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import {
@@ -9,13 +10,14 @@ import {
   mentionItem,
   mentionList,
   PARTS,
+  partList,
   partMarkup,
   replyList,
   type ShownMention,
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
 import { shownMention, unreadList } from "../../site/timeline-markup.js";
-import type { Conversation, Reply } from "./conversations.js";
+import type { Conversation } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
 export const KEEP = "webc:keep";
@@ -28,7 +30,10 @@ const KEPT = new RegExp(
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
-  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml" | "once" | "dates"> {
+  extends Pick<
+    MentionContext,
+    "target" | "feed" | "titleOf" | "words" | "headingLevel" | "readHtml" | "once" | "dates"
+  > {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
   /** The path of the component's script, for templates. */
@@ -57,10 +62,11 @@ export function mentionListHtml(mentions: readonly PublicMention[] | null, optio
 /** The conversation about a page. @param conversation - `null` if the mentions are not known */
 export function conversationHtml(conversation: Conversation | null, options: MentionListOptions): string {
   const context = contextOf(options);
-  const parts = PARTS.flatMap(({ name }) => {
-    const mentions: readonly (ShownMention | Reply)[] = conversation?.[name] ?? [];
+  const parts = PARTS.flatMap(({ name, form }) => {
+    const mentions: readonly Listed[] = conversation?.[name] ?? [];
     if (mentions.length === 0) return [];
-    return [partMarkup(name, lines(itemsOf(mentions, context)), countOf(mentions), context), "\n"];
+    const lists = listsOf(mentions, (items) => partList(name, lines(items)), form, context);
+    return [partMarkup(name, lists, countOf(mentions), context), "\n"];
   });
   return componentHtml(parts, options);
 }
@@ -69,30 +75,47 @@ export function conversationHtml(conversation: Conversation | null, options: Men
 export function timelineHtml(timeline: Timeline, options: MentionListOptions): string {
   const context = contextOf(options);
   const mentionByKey = new Map(timeline.twts.map(shownMention).map((mention) => [mentionEntry(mention).key, mention]));
-  const itemOf = ({ entry, replies }: Thread<ReturnType<typeof mentionEntry>>): MarkupElement => {
-    const items = replies.map(itemOf);
-    return mentionItem(
-      mentionByKey.get(entry.key) as ShownMention,
-      context,
-      items.length > 0 ? [replyList(items)] : [],
-    );
-  };
-  const items = newestThreads([...mentionByKey.values()].map(mentionEntry)).map(itemOf);
-  const none = element("p", { class: "twtxt-none", ...(items.length > 0 && { hidden: "" }) }, options.words.noTwts);
+  const conversationOf = ({ entry, replies }: Thread<Entry>): ShownMention & Replies => ({
+    ...(mentionByKey.get(entry.key) as ShownMention),
+    replies: replies.map(conversationOf),
+  });
+  const threads = newestThreads([...mentionByKey.values()].map(mentionEntry)).map(conversationOf);
+  const none = element("p", { class: "twtxt-none", ...(threads.length > 0 && { hidden: "" }) }, options.words.noTwts);
   const unread = timeline.unread.length > 0 ? [unreadList(timeline, context, options.lang), "\n"] : [];
-  const content = [mentionList(lines(items)), "\n", none, "\n", ...unread];
+  const content = [mentionList(lines(itemsOf(threads, context))), "\n", none, "\n", ...unread];
   return componentHtml(content, { ...options, updated: timeline.updated });
 }
 
-function* itemsOf(mentions: readonly (ShownMention | Reply)[], context: MentionContext): Iterable<MarkupElement> {
+interface Replies {
+  replies: readonly (ShownMention & Replies)[];
+}
+
+/** A mention, or a reply with the replies to it. */
+type Listed = ShownMention | (ShownMention & Replies);
+
+function* itemsOf(mentions: readonly Listed[], context: MentionContext): Iterable<MarkupElement> {
   for (const each of mentions) {
     const replies = "replies" in each ? each.replies : [];
-    yield mentionItem(each, context, replies.length > 0 ? [replyList(itemsOf(replies, context))] : []);
+    yield mentionItem(each, context, replies.length > 0 ? listsOf(replies, replyList, "conversation", context) : []);
   }
 }
 
-function countOf(mentions: readonly (ShownMention | Reply)[]): number {
-  const countWithReplies = (each: ShownMention | Reply) =>
+/** The list of these mentions, and the control that unfolds the rest. */
+function listsOf(
+  mentions: readonly Listed[],
+  list: (items: Iterable<MarkupElement>) => MarkupElement,
+  form: ListForm,
+  context: MentionContext,
+): readonly Markup[] {
+  const { shown, folded } = divideList(mentions, form, (each) => countOf([each]));
+  const newest = list(itemsOf(shown, context));
+  if (folded.length === 0) return [newest];
+  const fold = foldMarkup(countOf(folded), context.words, list(itemsOf(folded, context)));
+  return form === "conversation" ? [fold, "\n", newest] : [newest, "\n", fold];
+}
+
+function countOf(mentions: readonly Listed[]): number {
+  const countWithReplies = (each: Listed) =>
     Number(each.isRemoved !== true) + ("replies" in each ? countOf(each.replies) : 0);
   return mentions.reduce((count, each) => count + countWithReplies(each), 0);
 }
@@ -170,7 +193,8 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
 function attributesOf(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, words, lang, timeZone, headingLevel } = options;
   const { title, timeline, newer, older, none, noTwts, form, send, deleted, ...shown } = words;
-  const others = updated === undefined ? TIMELINE_WORDS : [];
+  const isTimeline = updated !== undefined;
+  const others = [...(isTimeline ? [] : TIMELINE_WORDS), ...(isTimeline || target !== null ? LIST_WORDS : [])];
   // The component knows the English words.
   const own = (Object.entries(shown) as [keyof Words, string][]).filter(
     ([name, word]) => word !== ENGLISH[name] && !others.some((other) => other === name),

@@ -18,6 +18,7 @@ import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import { conversationHtml, formatOnce, type MentionListOptions, mentionListHtml, writeOnce } from "./mention-html.js";
+import type { PageTitles } from "./page-titles.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
 
 const LIST = "mentions.json";
@@ -45,6 +46,8 @@ export class SiteMentions {
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
+  /** Titles of pages by URL, or the first words of a note. */
+  #titles: PageTitles = new Map();
   #json: string | null = null;
   #isCached = false;
   #isInTemplates = false;
@@ -91,8 +94,9 @@ export class SiteMentions {
    *
    * @param ownTwts - throws while the posts are not rendered; `null` if no post is a reply
    */
-  async begin(ownTwts: (() => readonly OwnTwt[]) | null): Promise<void> {
+  async begin(ownTwts: (() => readonly OwnTwt[]) | null, titles: PageTitles): Promise<void> {
     this.#ownTwts = ownTwts;
+    this.#titles = titles;
     this.#conversations = null;
     this.#once.clear();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
@@ -224,6 +228,7 @@ export class SiteMentions {
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       target,
       feed: { url: this.urls.feedUrl(), nick: this.settings.nick },
+      titleOf: (url) => this.#titles.get(url)?.() ?? null,
       pictures: remember(this.#pictures, isComplete, () => this.#pathsOfPictures(isComplete)),
       words: this.wordsIn(lang),
       lang,
