@@ -8,6 +8,7 @@ import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
 import { Followers } from "../host/followers.js";
+import { inheritedSocket } from "../host/inherited-socket.js";
 import { measureServer } from "../host/metrics-server.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
@@ -276,7 +277,7 @@ async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
   { host: { endpointAt, isDeleted, needsLinkHeader }, followers, copies, reports }: Serving,
   { port, host, ...values }: Values,
-  { now }: Terminal,
+  { now, environment }: Terminal,
 ): Promise<NodeServer> {
   const prefix = prefixOf(settings);
   const serveFile = siteFiles({
@@ -289,6 +290,7 @@ async function listen(
   try {
     return await nodeServer({
       ...{ port, host, origin, prefix, trustedProxies: values["trust-proxy"], log: reports.log },
+      socket: inheritedSocket(environment, process.pid) ?? undefined,
       ...measureServer({ endpointAt, serveFile, rateLimit: limit }, reports.metrics),
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Machine, OwnSiteChoice } from "../author/machine.js";
-import { closerOf } from "../host/connections.js";
+import { prepareClose } from "../host/close-server.js";
 import { clientApp } from "./app.js";
 import { Notices } from "./notices.js";
 import type { ClientContext, CreateRoom } from "./room.js";
@@ -45,7 +45,7 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
     fetch: (request, env) => app?.fetch(request, env),
     overrideGlobalObjects: false,
   }) as Server;
-  const closeServer = closerOf(server);
+  const closeServer = prepareClose(server, 0);
   server.listen(options.port, CLIENT_HOST);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

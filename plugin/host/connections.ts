@@ -1,15 +1,11 @@
-// plugin/host/connections.ts: the connections of a server: requests in order, those that cannot be parsed, and closing.
-import { once } from "node:events";
-import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
+// plugin/host/connections.ts: the connections of a server: requests in order, and those that cannot be parsed.
+import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
 
 /** Maximum number of requests that wait on a connection. No browser pipelines even two. */
 const MAX_WAITING = 100;
-/** Longer than a verification, so that open requests are answered before. */
-const GRACE_MS = 20_000;
 
 interface Connection {
   /** The response to the current request. */
@@ -95,33 +91,4 @@ async function httpText(response: Response): Promise<string> {
   const length = `content-length: ${Buffer.byteLength(body)}`;
   const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`;
   return `${[status, ...headers, length, "connection: close"].join("\r\n")}\r\n\r\n${body}`;
-}
-
-/**
- * Prepares closing a server, before it accepts connections.
- *
- * @returns a function that accepts no new connections, answers open requests for up to 20 seconds, and closes
- */
-export function closerOf(server: Server): () => Promise<void> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  let isClosing = false;
-  server.on("request", (_, response: ServerResponse) => {
-    // Its connection is idle now. Node.js would keep it open for at least a second.
-    response.once("close", () => isClosing && server.closeIdleConnections());
-  });
-  return async () => {
-    const closed = once(server, "close");
-    isClosing = true;
-    server.close();
-    server.closeIdleConnections();
-    // Browsers open connections in advance, which Node.js does not count as idle.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-    await closed;
-    clearTimeout(timer);
-  };
 }

@@ -6,8 +6,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type Log, problem } from "../http/respond.js";
+import { prepareClose } from "./close-server.js";
 import { compressResponse } from "./compress-response.js";
-import { Connections, closerOf } from "./connections.js";
+import { Connections } from "./connections.js";
 import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
 import type { Endpoint } from "./endpoints.js";
 import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
@@ -23,6 +24,8 @@ const MAX_IDLE_CONNECTIONS = 1_000;
 /** How long an unread body is drained after the answer. */
 const LINGER_MS = 1_000;
 const PATIENCE_MS = 30_000;
+/** How long connections of proxies stay open when the server closes. */
+const PROXY_LINGER_MS = 1_000;
 /** Discovery documents, which clients request at the root of the domain whatever the path prefix of the site is. PROTOCOL 3.1 */
 const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
 /** Buffer size for a response body of unknown length, which is usually a few lines. */
@@ -47,6 +50,8 @@ export interface NodeServerOptions {
   port: number;
   /** The address to listen on. */
   host: string;
+  /** The file descriptor of a socket to listen on, instead of port and address. */
+  socket?: number | undefined;
   /** The site's origin: what `request.url` begins with, whatever `Host` says. */
   origin: string;
   /** The path prefix of the site, such as `/blog`; default none. */
@@ -95,8 +100,9 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   // Node would refuse unknown expectations with an empty answer; ignoring them is allowed (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   server.on("clientError", (error, socket) => connections.refuse(error, socket));
-  const close = closerOf(server);
-  server.listen(options.port, options.host);
+  const close = prepareClose(server, options.trustedProxies > 0 ? PROXY_LINGER_MS : 0);
+  if (options.socket === undefined) server.listen(options.port, options.host);
+  else server.listen({ fd: options.socket });
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, close };
 }
