@@ -10,7 +10,7 @@ const NODE = /^node:/;
 
 /** Modules that can open connections, and their exports that open none. */
 const CLIENTS = /^(?:undici|node:(?:https?|http2|net|tls|dgram))$/;
-const OPENS_NOTHING = ["STATUS_CODES", "createServer", "isIP"];
+const OPENS_NOTHING = ["STATUS_CODES", "Server", "createServer", "isIP"];
 
 /** The values that a file imports from these modules; `*` for all values. */
 function valuesFrom(modules: RegExp, text: string): string[] {
