@@ -1,14 +1,16 @@
 // plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
 import type { Blobs } from "../blobs/serve/blobs.js";
 import { TwtxtError } from "../errors.js";
+import type { KeptFeed } from "../http/followed-feeds.js";
 import { sweepNonces } from "../http/nonces.js";
 import type { Log } from "../http/respond.js";
 import { noteBuild, rebuildIfChanged } from "../mentions/inform/rebuild.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { nextDue, sendMentions } from "../mentions/send/send.js";
-import type { MentionReport } from "../mentions/send/send-mention.js";
+import type { FindTwt, MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
+import { twtFinder } from "./known-twts.js";
 import type { MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
@@ -22,7 +24,7 @@ const PATIENCE_MS = 60_000;
 /** The services that have jobs. */
 export interface JobParts {
   mentions: MentionServices;
-  timeline: { isOn: boolean; refresh(): Promise<void> };
+  timeline: { isOn: boolean; refresh(): Promise<void>; keptFeeds(): Promise<KeptFeed[]> };
   inbox: Pick<Inboxes, "sweep" | "news">;
   blobs: Pick<Blobs, "sweep" | "purgeAgain">;
   notifyAuthor(): Promise<void>;
@@ -32,7 +34,8 @@ export interface JobParts {
 export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
-  const sender = mentionSender(options, siteIndex);
+  const findTwt = twtFinder({ received, keptFeeds: parts.timeline.keptFeeds });
+  const sender = mentionSender(options, { siteIndex, findTwt });
   const sending: Job = { name: "Sending mentions", work: ({ isOver }) => sender.send(isOver, 0) };
   const timeline: Job = { name: "Reading the followed feeds", work: () => parts.timeline.refresh() };
   const timelines = parts.timeline.isOn ? [timeline] : [];
@@ -96,8 +99,13 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   ];
 }
 
+interface SenderParts {
+  siteIndex: SiteIndex;
+  findTwt: FindTwt;
+}
+
 /** Sends the mentions of new posts, and knows when to send again. */
-function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
+function mentionSender(options: ServiceOptions, parts: SenderParts) {
   const { now, log } = options;
   const ask = siteGuard(options);
   let next: number | null = null;
@@ -112,7 +120,7 @@ function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
      * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
-      const sending = sendMentions({ ...sendOptions(options, siteIndex), ask, isOver, patience });
+      const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience });
       const report = await sending.catch((error: unknown) => {
         // A run that was killed keeps the lease for half a minute.
         const isBusy = error instanceof TwtxtError && error.code === "already-sending";
@@ -125,7 +133,7 @@ function mentionSender(options: ServiceOptions, siteIndex: SiteIndex) {
   };
 }
 
-function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions, siteIndex: SiteIndex) {
+function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions, { siteIndex, findTwt }: SenderParts) {
   return {
     store,
     allowedHosts: guard.allowPrivateHosts,
@@ -133,6 +141,7 @@ function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions
     aliases: settings.mentions.aliases,
     links: siteLinks({ settings, pages }),
     pageOf: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
+    findTwt,
     now,
     random: Math.random,
     sleep,

@@ -1,7 +1,7 @@
 // plugin/host/refresh-timeline.ts: reads the followed feeds of a site and stores its timeline.
 import * as v from "valibot";
 import { formatTimestamp } from "../feed/timestamp.js";
-import { parseKeptFeeds, readFollowedFeeds, twtsOfFeeds, unreadFeeds } from "../http/followed-feeds.js";
+import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds, unreadFeeds } from "../http/followed-feeds.js";
 import { TimeSlices } from "../http/time-slices.js";
 import { textHtml } from "../site/text-html.js";
 import { type PlainTwt, selectTwts, type Timeline, type TimelineTwt } from "../site/timeline.js";
@@ -33,7 +33,7 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
   if (age >= 0 && age < PAUSE_MS) return;
 
   const signal = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(ending ? [ending] : [])]);
-  const known = parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
+  const known = await readKeptFeeds(store);
   const feeds = await readFollowedFeeds(settings.timeline.follow, known, { ask: siteGuard(options), now, signal });
   // An empty list would replace the twts that the build has read.
   if (ending?.aborted || feeds.every(({ kept }) => kept === null)) return;
@@ -54,6 +54,11 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
   await purge?.(names.tag).catch((error) =>
     log(`The CDN still serves the old timeline: ${error.message}`, { level: "warn" }),
   );
+}
+
+/** The followed feeds as they were last read. @throws TwtxtError `store-failed` */
+export async function readKeptFeeds(store: Store): Promise<KeptFeed[]> {
+  return parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
 }
 
 /** Adds the HTML of each text. Other requests are answered in between. */

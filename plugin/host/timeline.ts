@@ -1,5 +1,6 @@
 // plugin/host/timeline.ts: wires the timeline of a site.
 import { TwtxtError } from "../errors.js";
+import type { KeptFeed } from "../http/followed-feeds.js";
 import { publicJson } from "../http/public-json.js";
 import { later } from "../later.js";
 import { ROUTES } from "../site/routes.js";
@@ -25,6 +26,10 @@ export function timelineServices(options: ServiceOptions) {
   return {
     handlers,
     isOn: settings.timeline !== null,
+    /** The followed feeds as they were last read; none without a timeline. */
+    async keptFeeds(): Promise<KeptFeed[]> {
+      return settings.timeline === null ? [] : (await refresher()).readKeptFeeds(store);
+    },
     /** Reads the followed feeds, unless this was done a moment ago. */
     async refresh(): Promise<void> {
       const { refreshTimeline } = await refresher();

@@ -20,7 +20,14 @@ const CachedEndpoint = v.union([
 const DAY = 24 * 3600_000;
 const WRITERS = 16;
 
-const FormRecord = v.object({ form: v.picklist(["reference", "page"]) });
+const FormRecord = v.object({
+  /** The form of the source. */
+  form: v.picklist(["reference", "page"]),
+  /** Whether a reference to a twt was refused as a target; missing in records of earlier versions. */
+  needsFeedTarget: v.optional(v.boolean(), false),
+});
+/** What an endpoint accepted last time. */
+type AcceptedForm = v.InferOutput<typeof FormRecord>;
 
 interface EndpointOptions {
   store: Store;
@@ -41,7 +48,7 @@ export class EndpointCache {
   readonly #options: EndpointOptions;
   readonly #provisional = new Map<string, FoundEndpoint>();
   readonly #untried = new Set<string>();
-  readonly #forms = new Map<string, Form>();
+  readonly #forms = new Map<string, AcceptedForm>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
@@ -83,20 +90,22 @@ export class EndpointCache {
     });
   }
 
-  /** @returns the form that an endpoint accepted last time; `null` if unknown */
-  async formOf(endpoint: string): Promise<Form | null> {
+  /** @returns what an endpoint accepted last time; `null` if unknown */
+  async formOf(endpoint: string): Promise<AcceptedForm | null> {
     return this.#forms.get(endpoint) ?? (await this.#storedForm(endpoint));
   }
 
-  async noteForm(endpoint: string, form: Form): Promise<void> {
-    if ((await this.formOf(endpoint)) === form) return;
-    await writeJson(this.#options.store, formKey(endpoint), { form });
-    this.#forms.set(endpoint, form);
+  /** @param isReferenceRefused - whether a reference to a twt was refused as the target */
+  async noteForm(endpoint: string, form: Form, isReferenceRefused = false): Promise<void> {
+    const known = await this.formOf(endpoint);
+    const needsFeedTarget = isReferenceRefused || (known?.needsFeedTarget ?? false);
+    if (known?.form === form && known.needsFeedTarget === needsFeedTarget) return;
+    await writeJson(this.#options.store, formKey(endpoint), { form, needsFeedTarget });
+    this.#forms.set(endpoint, { form, needsFeedTarget });
   }
 
   readonly #storedForm = memoize(async (endpoint) => {
-    const stored = await readJson(this.#options.store, formKey(endpoint), FormRecord);
-    return stored?.value.form ?? null;
+    return (await readJson(this.#options.store, formKey(endpoint), FormRecord))?.value ?? null;
   });
 
   #isFresh({ freshUntil }: { freshUntil: number | null }): boolean {

@@ -122,7 +122,8 @@ export class MentionLedger {
     if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} is missing.`);
     const pair = sent?.pair ?? change.unfinished?.pair ?? "";
     const { timestamp, nick, target, isLink, source } = last;
-    return { mention: { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT, isLink }, source };
+    const mention = { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT, subject: null, isLink };
+    return { mention, source };
   }
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */

@@ -121,6 +121,8 @@ export const LiveMention = v.object({
   target: StoredUrl,
   /** Hash of the twt's text, 16 hex digits; the same for all links. */
   text: v.string(),
+  /** The hash of the twt that the twt answers; `null` for none. Missing in records of earlier versions. */
+  subject: v.optional(v.nullable(v.string()), null),
   /** Whether it is a link in the body of the post. Missing in records of earlier versions. */
   isLink: v.optional(v.boolean(), false),
 });
@@ -137,12 +139,12 @@ export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) =>
   const found = new Map<string, LiveMention>();
   for (const [timestamp, same] of byTimestamp(twts)) {
     const text = shortHash(same.map((twt) => twt.text).join("\n"), 16);
-    for (const { instant, mentions } of same) {
+    for (const { instant, mentions, subject } of same) {
       for (const { nick, url } of mentions) {
         const target = url.replace(/#.*$/s, "");
         const pair = shortHash(`${timestamp}\n${target}`, 32);
         if (!found.has(pair) && !isOwn(target))
-          found.set(pair, { pair, timestamp, instant, nick, target, text, isLink: false });
+          found.set(pair, { pair, timestamp, instant, nick, target, text, subject, isLink: false });
       }
     }
   }

@@ -12,33 +12,43 @@ export interface Source {
   url: string;
 }
 
-/** The endpoint's verdict on a source. */
-export type Answer = PostResult & { source: Source };
-
-interface MentionPost {
-  endpoint: string;
-  /** The mention's URL without its fragment. */
+/** What is posted. */
+export interface Attempt {
+  source: Source;
+  /** The mention's URL without its fragment, or a reference to the twt that the mention answers. */
   target: string;
-  /** The preferred form, then the other one, if any. */
-  sources: readonly [Source, ...Source[]];
 }
 
+/** The endpoint's verdict on the last attempt. */
+export type Answer = PostResult & Attempt;
+
 /**
- * Posts a mention. If the endpoint refuses one form with a 4xx, the other form is tried once.
+ * Posts a mention. Each attempt that the endpoint refuses with a 4xx is followed by the next one.
  *
+ * @param attempts - the preferred one first
  * @param now - milliseconds since 1970
  * @throws what {@link post} throws
  * @see PROTOCOL 2.3
  */
-export async function postMention(ask: Ask, posting: MentionPost, now: Clock): Promise<Answer> {
-  const [first, second] = posting.sources;
-  const answer = await postSource(ask, posting, first, now);
-  const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
-  return second && isRefused ? postSource(ask, posting, second, now) : answer;
+export async function postMention(
+  ask: Ask,
+  endpoint: string,
+  attempts: readonly [Attempt, ...Attempt[]],
+  now: Clock,
+): Promise<Answer> {
+  const [first, ...others] = attempts;
+  let answer = await postAttempt(ask, endpoint, first, now);
+  for (const attempt of others) {
+    const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
+    if (!isRefused) break;
+    answer = await postAttempt(ask, endpoint, attempt, now);
+  }
+  return answer;
 }
 
-async function postSource(ask: Ask, { endpoint, target }: MentionPost, source: Source, now: Clock): Promise<Answer> {
+async function postAttempt(ask: Ask, endpoint: string, attempt: Attempt, now: Clock): Promise<Answer> {
+  const { source, target } = attempt;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = new URLSearchParams({ source: source.url, target }).toString();
-  return { ...(await post(ask, endpoint, { headers, body }, now)), source };
+  return { ...(await post(ask, endpoint, { headers, body }, now)), ...attempt };
 }

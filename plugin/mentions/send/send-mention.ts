@@ -11,7 +11,7 @@ import type { EndpointCache } from "./endpoint-cache.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
 import type { FinalOutcome, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
-import { type Answer, postMention, type Source } from "./post-mention.js";
+import { type Answer, type Attempt, postMention, type Source } from "./post-mention.js";
 import { comparableLink, type LinksOfPage } from "./site-links.js";
 
 /** The outcome of one mention in a run. */
@@ -34,6 +34,14 @@ export interface MentionReport {
   next: string | null;
 }
 
+/**
+ * Finds a twt of another feed among those that this site knows.
+ *
+ * @param hash - of either version
+ * @returns its timestamp as its feed has it; `null` if it is not known
+ */
+export type FindTwt = (feedUrl: string, hash: string) => Promise<string | null>;
+
 interface DeliveryOptions {
   ask: Ask;
   ledger: MentionLedger;
@@ -44,6 +52,7 @@ interface DeliveryOptions {
   /** Whether the author has blocked the target of a link. */
   isBlocked(target: string): boolean;
   pageOf(timestamp: string): string | null;
+  findTwt?: FindTwt | undefined;
   now: Clock;
   random(): number;
   isOver(): boolean;
@@ -131,13 +140,15 @@ export class MentionDelivery {
     const { ask, endpoints, now, isDryRun } = this.#options;
     if (isDryRun) return { ...NO_RESULT, outcome: "would be sent" };
     const { endpoint } = found;
-    const sources = await this.#sourcesFor(change, known, found);
-    const early = this.#resultWithoutRequest(endpoint) ?? (await this.#checkLivePage(change, known, sources[0]));
+    const attempts = await this.#attemptsFor(change, known, found);
+    const [first] = attempts;
+    const early = this.#resultWithoutRequest(endpoint) ?? (await this.#checkLivePage(change, known, first.source));
     if (early) return early;
-    const answer = await postMention(ask, { endpoint, target: known.mention.target, sources }, now);
-    if (answer.outcome === "accepted" && answer.source !== sources[0]) {
+    const answer = await postMention(ask, endpoint, attempts, now);
+    const isFirst = answer.source === first.source && answer.target === first.target;
+    if (answer.outcome === "accepted" && !isFirst) {
       // Losing this hint costs one refusal later; an error here must not keep the mention out of the ledger.
-      await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});
+      await endpoints.noteForm(endpoint, answer.source.form, answer.target !== first.target).catch(() => {});
     }
     const result = resultOfAnswer(answer, change);
     return result.status === null || result.notBefore !== null ? this.#pauseHost(endpoint, result) : result;
@@ -171,23 +182,40 @@ export class MentionDelivery {
     return result;
   }
 
-  /** Sources in the order to try them. A removal repeats the source that the receiver knows. */
-  async #sourcesFor(
+  /** What to post, in the order to try it. A removal repeats the source that the receiver knows. */
+  async #attemptsFor(
     change: Change,
-    { mention: { timestamp, isLink }, source }: MentionSource,
-    { endpoint, method }: FoundEndpoint,
-  ): Promise<[Source, ...Source[]]> {
-    const { endpoints, identity, pageOf } = this.#options;
-    const reference: Source = { form: "reference", url: formatReference(identity, timestamp) };
+    { mention, source }: MentionSource,
+    found: FoundEndpoint,
+  ): Promise<[Attempt, ...Attempt[]]> {
+    const { target } = mention;
     if (change.kind === "gone" && source !== null) {
-      return [{ form: source.includes("#:~:text=") ? "reference" : "page", url: source }];
+      return [{ source: { form: source.includes("#:~:text=") ? "reference" : "page", url: source }, target }];
     }
+    const known = await this.#options.endpoints.formOf(found.endpoint);
+    const preferred = known?.form ?? (found.method === "feed field" ? "reference" : "page");
+    const [first, ...others] = this.#sourcesFor(mention, preferred);
+    const answered = known?.needsFeedTarget ? null : await this.#findAnswered(mention, found);
+    const rest = others.map((other) => ({ source: other, target }));
+    if (answered === null) return [{ source: first, target }, ...rest];
+    return [{ source: first, target: answered }, { source: first, target }, ...rest];
+  }
+
+  #sourcesFor({ timestamp, isLink }: LiveMention, preferred: Source["form"]): [Source, ...Source[]] {
+    const { identity, pageOf } = this.#options;
+    const reference: Source = { form: "reference", url: formatReference(identity, timestamp) };
     const url = pageOf(timestamp);
     if (url === null) return [reference];
     const page: Source = { form: "page", url };
     if (isLink) return [page];
-    const preferred = (await endpoints.formOf(endpoint)) ?? (method === "feed field" ? "reference" : "page");
     return preferred === "reference" ? [reference, page] : [page, reference];
+  }
+
+  /** A reference to the twt that a mention answers, for endpoints in feeds; `null` if the twt is not known. */
+  async #findAnswered({ target, subject }: LiveMention, { method }: FoundEndpoint): Promise<string | null> {
+    if (method !== "feed field" || subject === null) return null;
+    const timestamp = (await this.#options.findTwt?.(target, subject.toLowerCase())) ?? null;
+    return timestamp === null ? null : formatReference(target, timestamp);
   }
 
   async #record(

@@ -11,7 +11,7 @@ import { type LeaseOptions, withLease } from "./lease.js";
 import { MentionLedger, type StoredLedger } from "./ledger.js";
 import type { Baseline, LedgerState } from "./ledger-records.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
-import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
+import { type FindTwt, MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";
 
 const WEEK = 7 * 24 * 3600_000;
@@ -35,6 +35,8 @@ export interface SendOptions extends LeaseOptions {
   links?: SiteLinks | "off" | undefined;
   /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
   pageOf(timestamp: string): string | null;
+  /** Finds the twts that mentions answer; by default none is known. */
+  findTwt?: FindTwt | undefined;
   /** When true, nothing more is started and the rest is left to the next run. */
   isOver?(): boolean;
   /** Looks up endpoints, but sends and stores nothing. */

@@ -35,7 +35,7 @@ export function liveLinks(twts: readonly ParsedTwt[], links: SiteLinks): LiveMen
   return [...instants].flatMap(([timestamp, instant]) =>
     (links.of(timestamp) ?? []).map((target) => {
       const pair = shortHash(`${timestamp}\n${comparableLink(target)}`, 32);
-      return { pair, timestamp, instant, nick: null, target, text: LINK_TEXT, isLink: true };
+      return { pair, timestamp, instant, nick: null, target, text: LINK_TEXT, subject: null, isLink: true };
     }),
   );
 }

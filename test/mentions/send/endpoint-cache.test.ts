@@ -60,13 +60,15 @@ describe("the form that an endpoint accepts", () => {
 
     const second = new EndpointCache({ store, discover: bob.discover, now });
     for (let twt = 0; twt < 3; twt += 1) {
-      expect(await second.formOf(endpoint)).toBe("page");
+      expect(await second.formOf(endpoint)).toMatchObject({ form: "page" });
       await second.noteForm(endpoint, "page");
     }
     expect(operations.splice(0)).toEqual(["get sent/forms"]);
 
     await second.noteForm(endpoint, "reference");
-    expect(await new EndpointCache({ store, discover: bob.discover, now }).formOf(endpoint)).toBe("reference");
+    expect(await new EndpointCache({ store, discover: bob.discover, now }).formOf(endpoint)).toMatchObject({
+      form: "reference",
+    });
     expect(operations).toEqual(["put sent/forms", "get sent/forms"]);
   });
 });

@@ -133,3 +133,45 @@ describe("a response", () => {
     expect(bob.posts).toHaveLength(1);
   });
 });
+
+describe("a mention in a reply to a twt that is known", () => {
+  const HASH = "abcdefghijkl";
+  const LATER = "2026-11-20T08:30:00Z";
+  const THEIRS = "2026-11-18T08:00:00.5+01:00";
+
+  async function replies(target: "accepted" | "refused", method: "feed field" | "Link header" = "feed field") {
+    const bob = await neighbour("bob", method);
+    bob.answer = (post) => ({ status: target === "refused" && post.target.includes("#") ? 400 : 202 });
+    const home = await world([bob]);
+    const findTwt = async (url: string, hash: string) => (url === bob.feedUrl && hash === HASH ? THEIRS : null);
+    home.alice.twts = { [TODAY]: `(#${HASH}) ${bob.mention} yes` };
+    const send = () => home.send({ findTwt });
+    return { bob, home, send, reference: `${bob.feedUrl}#:~:text=${THEIRS}` };
+  }
+
+  it("is posted with a reference to that twt as its target, to the endpoint in a feed", async () => {
+    const { bob, send, reference } = await replies("accepted");
+    expect(outcomes(await send())).toEqual(["new sent 202"]);
+    expect(bob.posts.map(({ target }) => target)).toEqual([reference]);
+  });
+
+  it("is posted with the feed's URL after a 4xx to the reference, which is remembered", async () => {
+    const { bob, home, send, reference } = await replies("refused");
+    expect(outcomes(await send())).toEqual(["new sent 202"]);
+    expect(bob.posts.map(({ target }) => target)).toEqual([reference, bob.feedUrl]);
+    expect(new Set(bob.posts.map(({ source }) => source))).toEqual(new Set([home.alice.twt(TODAY)]));
+
+    home.alice.twts = { ...home.alice.twts, [LATER]: `(#${HASH}) ${bob.mention} and no` };
+    expect(outcomes(await send())).toEqual(["new sent 202"]);
+    expect(bob.posts.slice(2).map(({ target }) => target)).toEqual([bob.feedUrl]);
+  });
+
+  it("is posted with the feed's URL if the endpoint is in a header, or the answered twt is not known", async () => {
+    const inHeader = await replies("accepted", "Link header");
+    await inHeader.send();
+    const unknown = await replies("accepted");
+    unknown.home.alice.twts = { [TODAY]: `(#zzzzzzz) ${unknown.bob.mention}` };
+    await unknown.send();
+    for (const { bob } of [inHeader, unknown]) expect(bob.posts.map(({ target }) => target)).toEqual([bob.feedUrl]);
+  });
+});
