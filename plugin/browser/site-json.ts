@@ -75,7 +75,7 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { target, under, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
+  const { target, under, type, url, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
   return {
     ...parseCommonFields(json),
     target: textOf(target),
@@ -85,6 +85,7 @@ function parseMention(json: unknown): PublicMention {
     hashV1: textOrNull(hashV1),
     published: textOrNull(published),
     received: textOf(received),
+    ...(url !== undefined && { url: textOf(url) }),
     ...(former !== undefined && { former: listOf(former).slice(0, MAX_FORMER).map(textOf) }),
     ...(isRemoved === true && { isRemoved }),
   };

@@ -8,7 +8,7 @@ import { TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
 import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
-import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
+import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
 import { viaHost } from "../site/via-host.js";
 import { oneOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
@@ -43,7 +43,18 @@ const OPTIONS = {
 };
 
 /** What an import needs of the output of `mentions export`. */
-const EXPORTED = ["state", "source", "target", "type", "author", "text", "published", "received"] as const;
+const EXPORTED = [
+  "state",
+  "source",
+  "target",
+  "url",
+  "type",
+  "author",
+  "text",
+  "html",
+  "published",
+  "received",
+] as const;
 const EXPORT = v.object({ mentions: v.array(v.pick(ManagedMention, EXPORTED)) });
 
 type Values = ValuesOf<typeof OPTIONS>;
@@ -207,11 +218,15 @@ async function exportAll(values: Values, _: null, terminal: Terminal): Promise<n
 async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
   const site = await SiteMentions.open(values, terminal);
   for (const file of files) {
-    const found = await readExport(resolve(terminal.folder, file));
-    const imported = await site.import(found, (done) => terminal.say(`${done} of ${found.length}`));
-    const others = found.length - imported;
-    const skipped = others === 0 ? "" : `, ${others} skipped: their targets are not pages of this site`;
-    terminal.say(`${file}: ${imported} imported${skipped}.`);
+    const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
+    const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
+    const { imported, known, ignored } = await site.import(mentions, onProgress);
+    const others = [
+      ...(known > 0 ? [`${known} the same as one that your site has`] : []),
+      ...(ignored > 0 ? [`${ignored} skipped: their targets are not pages of this site`] : []),
+      ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
+    ];
+    terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
   }
   return 0;
 }
@@ -226,8 +241,9 @@ async function readExport(file: string) {
     throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
   }
   const own = v.safeParse(EXPORT, json);
-  if (!own.success) return mentionsOfWebmentionIo(json);
-  return own.output.mentions.flatMap(({ state, ...mention }) => (state === "shown" ? [mention] : []));
+  if (!own.success) return readWebmentionExport(json);
+  const mentions = own.output.mentions.flatMap(({ state, ...mention }) => (state === "shown" ? [mention] : []));
+  return { mentions, unreadable: 0 };
 }
 
 async function wholeId(prefix: string, site: SiteMentions): Promise<string> {

@@ -63,6 +63,8 @@ export interface MentionLike {
   replyTo: string | null;
   published: string | null;
   received: string | null;
+  /** The URL that is shown instead of the source. */
+  url?: string;
   /** Hashes and URLs of its earlier versions. */
   former?: readonly string[];
 }
@@ -99,11 +101,11 @@ export function asMention<M extends { type: string }>(mention: M): M {
 
 /** The entry of a mention: its names, and those of what it replies to. */
 export function mentionEntry(mention: Omit<MentionLike, "type">): Entry {
-  const { source, target, under, hash, hashV1, former = [], replyTo, published, received } = mention;
+  const { source, target, under, hash, hashV1, url = null, former = [], replyTo, published, received } = mention;
   const known = (names: readonly (string | null)[]) => [...new Set(names.filter((name) => name !== null))];
   return {
     key: mentionKey(mention),
-    names: known([hash, hashV1, source, ...former]),
+    names: known([hash, hashV1, source, url, ...former]),
     parents: known([replyTo, under, target]),
     at: published ?? received ?? "",
   };

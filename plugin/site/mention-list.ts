@@ -21,6 +21,8 @@ const LATER = v.optional(v.nullable(v.string()), null);
 const MENTION = v.object({
   /** A reference to a twt, or a page. */
   source: v.string(),
+  /** The URL to show instead of the source, such as a post on Mastodon; absent for the source itself. */
+  url: v.exactOptional(v.string()),
   /** The mentioned URL of this site. */
   target: v.string(),
   /** A post that the mention is also about, in addition to its target; `null` for none. */

@@ -162,11 +162,11 @@ function isReaction({ type }: ShownMention): boolean {
 }
 
 function byline(mention: ShownMention, context: MentionContext): MarkupElement {
-  const { source, type, published, received } = mention;
+  const { source, url = source, type, published, received } = mention;
   const { words, dates } = context;
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
-  const linkedDate = isWeb(source) ? strangersLink("u-url", source, date) : date;
+  const linkedDate = isWeb(url) ? strangersLink("u-url", url, date) : date;
   const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...verbOf(mention, type, context)), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...mark, " ", ...verb, linkedDate);

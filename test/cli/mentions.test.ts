@@ -164,13 +164,17 @@ describe("eleventy-twtxt mentions", () => {
     expect((await type("import", "wm.json")).stderr).toContain(
       "wm.json: 1 imported, 1 skipped: their targets are not pages of this site.\n",
     );
-    expect(await shown()).toMatchObject([{ source: "https://bob.example/like", type: "like" }]);
+    expect(await shown()).toMatchObject([
+      { source: "https://brid.gy/1", url: "https://bob.example/like", type: "like" },
+    ]);
 
     writeFileSync(join(settings.folder, "own.json"), (await type("export")).stdout);
-    await type("forget", "bob.example", "--yes");
+    await type("forget", "brid.gy", "--yes");
     expect(await shown()).toEqual([]);
     expect(await type("import", "own.json")).toMatchObject({ exitCode: 0 });
-    expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);
+    expect(await shown()).toMatchObject([
+      { source: "https://brid.gy/1", url: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" },
+    ]);
   });
 
   it("imports a list that another program wrote, without ids and versions", async () => {

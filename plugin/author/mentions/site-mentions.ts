@@ -24,8 +24,9 @@ export type State = (typeof STATES)[number];
 const OTHER_SERVER =
   "Another server may answer there, or the site has another version than this command: deploy the site.";
 
-/** How many mentions one request imports. */
+/** How many mentions one request imports, and their characters of JSON: the site takes 1 MiB. */
 const PER_IMPORT = 100;
+const IMPORT_LENGTH = 250_000;
 
 /** A mention, and the version that the author has seen; `null` for any version, which the option `moderate` refuses. */
 type Decided = Pick<ManagedMention, "id" | "version">;
@@ -118,23 +119,36 @@ export class SiteMentions {
    *
    * @param mentions - in the format of `POST /api/v1/mentions/import`, which checks them
    * @param onProgress - called after each request, with the number of mentions so far
-   * @returns how many were imported: the others have targets that are not pages of this site
+   * @returns how many were stored, were the same as a stored one, and were ignored
    */
-  async import(mentions: readonly object[], onProgress: (done: number) => void): Promise<number> {
-    let imported = 0;
-    for (let start = 0; start < mentions.length; start += PER_IMPORT) {
-      const answer = await this.#ask(Imported, "POST", "/import", {
-        mentions: mentions.slice(start, start + PER_IMPORT),
-      });
-      imported += answer.imported;
-      onProgress(Math.min(start + PER_IMPORT, mentions.length));
+  async import(
+    mentions: readonly object[],
+    onProgress: (done: number) => void,
+  ): Promise<v.InferOutput<typeof Imported>> {
+    const sum = { imported: 0, known: 0, ignored: 0 };
+    for (let start = 0; start < mentions.length; ) {
+      const batch = firstOfImport(mentions.slice(start, start + PER_IMPORT));
+      const answer = await this.#ask(Imported, "POST", "/import", { mentions: batch });
+      for (const name of ["imported", "known", "ignored"] as const) sum[name] += answer[name];
+      start += batch.length;
+      onProgress(start);
     }
-    return imported;
+    return sum;
   }
 
   async #forgotten(path: string): Promise<number> {
     return (await this.#ask(Forgotten, "DELETE", path)).forgotten;
   }
+}
+
+/** As many mentions as one request can have, at least one. */
+function firstOfImport(mentions: readonly object[]): readonly object[] {
+  let length = 0;
+  const end = mentions.findIndex((mention, index) => {
+    length += JSON.stringify(mention).length;
+    return length > IMPORT_LENGTH && index > 0;
+  });
+  return end < 0 ? mentions : mentions.slice(0, end);
 }
 
 /** @throws TwtxtError `no-settings` for a site that receives no mentions on any host */

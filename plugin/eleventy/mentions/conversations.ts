@@ -182,12 +182,13 @@ function rememberNames(): (url: string) => string {
 
 /** The place of a mention in its conversation, with URLs in the form in which they are compared. */
 function withNames(mention: PublicMention, nameOf: (url: string) => string): MentionLike {
-  const { source, target, under, type, hash, hashV1, former, replyTo, published, received } = mention;
+  const { source, target, under, type, url, hash, hashV1, former, replyTo, published, received } = mention;
   return {
     source: nameOf(source),
     target: nameOf(target),
     under: under && nameOf(under),
     replyTo: replyTo && nameOf(replyTo),
+    ...(url !== undefined && { url: nameOf(url) }),
     ...(former && { former: former.map(nameOf) }),
     ...{ type, hash, hashV1, published, received },
   };

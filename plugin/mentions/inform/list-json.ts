@@ -53,7 +53,7 @@ interface ListParts {
 
 /** The public fields of a mention. */
 export function publicMention(mention: StoredMention): PublicMention {
-  const { target, under, type, author, text, html, hash, hashV1, former, subject: replyTo, ...others } = mention;
+  const { target, under, type, author, text, html, hash, hashV1, former, url, subject: replyTo, ...others } = mention;
   const { state, received } = others;
   const published = publishedTime(mention);
   const contents = state === "shown" ? { author, text, html } : { ...NO_CONTENTS, isRemoved: true as const };
@@ -61,6 +61,7 @@ export function publicMention(mention: StoredMention): PublicMention {
     source: sourceOf(mention),
     ...{ target, under, type, hash, hashV1, replyTo, published, received },
     ...(former && { former }),
+    ...(url !== undefined && state === "shown" && { url }),
     ...contents,
   };
 }

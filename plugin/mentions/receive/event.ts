@@ -195,7 +195,8 @@ function updated(known: StoredMention, found: FoundMention, hold: NewMention["ho
   // A post named by the source follows the source; one named by the first request stays.
   const kept = known.about ? null : known.under;
   const place = { id, given, state, received, under: found.about ? found.under : kept };
-  const next: StoredMention = { ...found, ...formerNames(known, found), ...place };
+  const shownUrl = known.url === undefined ? {} : { url: known.url };
+  const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };
   const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
 }

@@ -6,8 +6,9 @@ import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
-import { NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
-import type { NewMention } from "./event.js";
+import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
+import { idOf, type NewMention } from "./event.js";
+import type { Imported } from "./managed-mention.js";
 import { checkClaim } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
@@ -17,10 +18,15 @@ const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 /** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
 const FUTURE_MS = 24 * 3600_000;
 
+/** Characters of HTML that are read. */
+export const HTML_LIMIT = 50_000;
+
 /** Lengths are in UTF-16 code units: a character has one or two. */
 const Mention = v.strictObject({
   source: webUrl,
   target: webUrl,
+  /** The URL that is shown instead of the source, such as a post on Mastodon; the source if it is absent. */
+  url: v.exactOptional(webUrl),
   type: v.picklist(MENTION_TYPES),
   author: v.strictObject({
     name: v.pipe(v.string(), v.maxLength(2 * NAME_LIMIT)),
@@ -28,6 +34,8 @@ const Mention = v.strictObject({
     photo: v.nullable(webUrl),
   }),
   text: v.pipe(v.string(), v.maxLength(2 * TEXT_LIMIT + 1)),
+  /** The text of a page as HTML, which is reduced to safe elements. */
+  html: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(HTML_LIMIT)))),
   published: v.nullable(StoredTime),
   received: v.optional(v.nullable(StoredTime)),
 });
@@ -41,13 +49,14 @@ export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.
 /**
  * Stores mentions whose target belongs to this site.
  *
- * @returns the numbers of stored and skipped mentions
+ * @returns the numbers of mentions that are stored now and were not before, of those that are the same as a stored one, and
+ *   of those that are ignored
  * @throws TwtxtError `bad-request` if one was received more than a day in the future; nothing is stored then
  */
 export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
   { received, siteIndex, now }: { received: ReceivedMentions; siteIndex: SiteIndex; now: Clock },
-): Promise<{ imported: number; ignored: number }> {
+): Promise<v.InferOutput<typeof Imported>> {
   const latest = now() + FUTURE_MS;
   const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
   if (early) {
@@ -56,18 +65,37 @@ export async function importMentions(
       `The mention from ${early.source} has a "received" time in the future: ${early.received}.`,
     );
   }
-  let imported = 0;
+  const before = await received.journal.read();
+  const kept: string[] = [];
   for (const mention of mentions) {
-    const known = newMentionOf(mention, siteIndex);
+    const known = newMentionOf(mention, siteIndex, now());
     if (!known) continue;
-    await received.keep(await withHtml(known));
-    imported += 1;
+    await received.keep(await withHtml(await withContent(known, mention)));
+    kept.push(idOf(known));
   }
-  return { imported, ignored: mentions.length - imported };
+  const after = await received.journal.read();
+  const imported = new Set(kept.filter((id) => after.has(id) && !before.has(id))).size;
+  return { imported, known: kept.length - imported, ignored: mentions.length - kept.length };
 }
 
-function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {
-  const { source, target, published, received, ...fields } = mention;
+/** Reduces the HTML of a page to safe elements. The parser is loaded with the first one. */
+async function withContent(
+  known: NewMention,
+  { html }: Pick<v.InferOutput<typeof Mention>, "html">,
+): Promise<NewMention> {
+  if (!html || known.timestamp !== null) return known;
+  const [{ elementsOf, parseHtml }, { readContent }] = await Promise.all([
+    import("../../http/parse-html.js"),
+    import("../verify/page-content.js"),
+  ]);
+  const { tree } = await parseHtml(`<!doctype html><body>${html}`);
+  const body = [...elementsOf(tree)].find(({ tagName }) => tagName === "body");
+  const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
+  return { ...known, ...(body && readContent(body, known.identity, limit)) };
+}
+
+function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex, now: number): NewMention | null {
+  const { source, target, published, received, html, ...fields } = mention;
   const claim = claimOf(source, target, siteIndex);
   if (!claim) return null;
   const [timestamp = null] = claim.timestamps;
@@ -88,8 +116,8 @@ function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
     subject: null,
     about: null,
     hold: "never",
-    // The original time, so that the author is not notified of old mentions.
-    ...(received && { received: new Date(received).toISOString() }),
+    // The original time, so that the author is not notified of old mentions. No shown date is in the future.
+    ...(received && { received: new Date(Math.min(Date.parse(received), now)).toISOString() }),
   };
 }
 

@@ -135,7 +135,7 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
-  const { id, target, under, type, author, text, timestamp, received } = mention;
+  const { id, target, url, under, type, author, text, timestamp, received } = mention;
   const [version, published] = [versionOf(mention), publishedTime(mention)];
   const html = timestamp === null ? mention.html : null;
   return {
@@ -144,6 +144,7 @@ function itemOfStored(mention: StoredMention, state: MentionState): ManagedMenti
     state,
     source: sourceOf(mention),
     target,
+    ...(url !== undefined && { url }),
     under,
     type,
     author,

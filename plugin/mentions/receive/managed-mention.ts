@@ -16,6 +16,8 @@ export const ManagedMention = v.object({
   /** A reference to a twt, or a page. */
   source: StoredUrl,
   target: v.string(),
+  /** The URL that is shown instead of the source. */
+  url: v.exactOptional(v.string()),
   under: orNull,
   /** `null` while pending, like `author` and `text`. */
   type: v.nullable(v.picklist(MENTION_TYPES)),
@@ -39,7 +41,14 @@ export const ManagedPage = v.object({
 export const Forgotten = v.object({ forgotten: v.number() });
 
 /** The answer to an import. */
-export const Imported = v.object({ imported: v.number() });
+export const Imported = v.object({
+  /** Mentions that are stored now and were not before. */
+  imported: v.number(),
+  /** The same as a stored one. */
+  known: v.number(),
+  /** Their target is not a page of this site. */
+  ignored: v.number(),
+});
 
 /** The answer to a verification of pending mentions. */
 export const VerifiedPending = v.object({

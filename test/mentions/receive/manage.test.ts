@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/node-identity.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/managed-mention.js";
+import { readWebmentionExport } from "../../../plugin/mentions/receive/webmention-io.js";
 import { identityOf } from "../../helpers/identity.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
@@ -265,15 +266,52 @@ describe("managing mentions", () => {
     };
     const mentions = [mention, { ...mention, source: "https://gone.example/page", target: PAGE }];
     const body = { mentions: [...mentions, { ...mention, target: "https://carol.example/" }] };
-    for (let n = 0; n < 2; n += 1) {
-      expect((await alice.ask("POST", "/import", body)).json).toEqual({ imported: 2, ignored: 1 });
-    }
+    expect((await alice.ask("POST", "/import", body)).json).toEqual({ imported: 2, known: 0, ignored: 1 });
+    expect((await alice.ask("POST", "/import", body)).json).toEqual({ imported: 0, known: 2, ignored: 1 });
     expect(await alice.mentions(PAGE)).toMatchObject([{ source: "https://gone.example/page", target: PAGE }]);
     expect(await alice.mentions(FEED)).toMatchObject([
       { source: mention.source, target: FEED, type: "reply", text: "Quite so.", received: "2024-03-02T09:05:00.000Z" },
     ]);
     const wrong = { mentions: [{ ...mention, source: "javascript:alert(1)" }] };
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
+  });
+
+  it("200: all likes of one Mastodon post are imported, although they share its URL", async () => {
+    const alice = managed();
+    const like = (n: number) => ({
+      "wm-source": `https://brid.gy/like/mastodon/@alice@social.example/1/${n}`,
+      "wm-target": PAGE,
+      "wm-property": "like-of",
+      url: `https://social.example/@alice/1#favorited-by-${n}`,
+      author: { name: `Bob ${n}`, url: `https://social.example/@bob${n}` },
+      content: null,
+      published: null,
+    });
+    const anonymous = { ...like(27), author: { name: "", url: "" } };
+    const entries = [...Array.from({ length: 26 }, (_, n) => like(n)), anonymous];
+    const { mentions } = readWebmentionExport(entries);
+    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 27, known: 0, ignored: 0 });
+    expect(await alice.list("shown")).toHaveLength(27);
+    expect(await alice.mentions(PAGE)).toContainEqual(
+      expect.objectContaining({
+        source: "https://brid.gy/like/mastodon/@alice@social.example/1/25",
+        url: "https://social.example/@alice/1#favorited-by-25",
+        author: { name: "Bob 25", url: "https://social.example/@bob25", photo: null },
+      }),
+    );
+    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 0, known: 27, ignored: 0 });
+  });
+
+  it("200: an imported reply keeps its links and paragraphs, and nothing else of its HTML", async () => {
+    const alice = managed();
+    const entry = {
+      ...{ "wm-source": "https://brid.gy/comment/1", "wm-target": PAGE, "wm-property": "in-reply-to" },
+      content: { html: '<p>Quite <a href="/so" onclick="x()">so</a>.</p><script>alert(1)</script>', text: "Quite so." },
+    };
+    const { mentions } = readWebmentionExport({ children: [entry] });
+    await alice.ask("POST", "/import", { mentions });
+    const html = '<p>Quite <a href="https://brid.gy/so" rel="nofollow ugc noopener">so</a>.</p>';
+    expect(await alice.mentions(PAGE)).toMatchObject([{ type: "reply", text: "Quite so.", html }]);
   });
 
   it("200: many imported mentions are folded at once", async () => {
@@ -287,7 +325,7 @@ describe("managing mentions", () => {
       published: null,
       received: "2024-03-02T09:05:00Z",
     }));
-    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 450, ignored: 0 });
+    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 450, known: 0, ignored: 0 });
     await alice.settled();
     expect((await alice.store.keys("mentions/events/")).length).toBeLessThan(300);
     expect(await alice.list("shown")).toHaveLength(100);
@@ -311,8 +349,12 @@ describe("managing mentions", () => {
       json: { code: "bad-request", detail: expect.stringContaining("https://gone.example/2") },
     });
     expect(await alice.store.keys("mentions/")).toEqual([]);
-    expect((await alice.ask("POST", "/import", { mentions: [tomorrow] })).json).toEqual({ imported: 1, ignored: 0 });
-    expect(await alice.mentions()).toMatchObject([{ received: "2026-11-21T09:00:00.000Z" }]);
+    expect((await alice.ask("POST", "/import", { mentions: [tomorrow] })).json).toEqual({
+      imported: 1,
+      known: 0,
+      ignored: 0,
+    });
+    expect(await alice.mentions()).toMatchObject([{ received: "2026-11-20T09:00:00.000Z" }]);
   });
 
   it("401: a replayed request changes nothing", async () => {
