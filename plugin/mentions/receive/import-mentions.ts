@@ -4,8 +4,10 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
+import { readContent } from "../verify/page-content.js";
 import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
 import { idOf, type NewMention } from "./event.js";
 import type { Imported } from "./managed-mention.js";
@@ -78,16 +80,12 @@ export async function importMentions(
   return { imported, known: kept.length - imported, ignored: mentions.length - kept.length };
 }
 
-/** Reduces the HTML of a page to safe elements. The parser is loaded with the first one. */
+/** Reduces the HTML of a page to safe elements. */
 async function withContent(
   known: NewMention,
   { html }: Pick<v.InferOutput<typeof Mention>, "html">,
 ): Promise<NewMention> {
   if (!html || known.timestamp !== null) return known;
-  const [{ elementsOf, parseHtml }, { readContent }] = await Promise.all([
-    import("../../http/parse-html.js"),
-    import("../verify/page-content.js"),
-  ]);
   const { tree } = await parseHtml(`<!doctype html><body>${html}`);
   const body = [...elementsOf(tree)].find(({ tagName }) => tagName === "body");
   const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
