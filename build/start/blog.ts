@@ -112,6 +112,17 @@ export class Blog {
     });
   }
 
+  /** Starts the web client of the author. @returns the link that opens it, once */
+  async startClient(): Promise<string> {
+    const { output } = this.#start([COMMAND_LINE, "client", "--no-open", "--identity", "author.key", ...this.network]);
+    let link: string | undefined;
+    await until(`${this.nick}'s client listens`, async () => {
+      link = /http:\/\/127\.0\.0\.1:\d+\/open\?\S+/.exec(output.text)?.[0];
+      return link !== undefined;
+    });
+    return link ?? "";
+  }
+
   /** Stops the running processes and waits for them. */
   async stop(): Promise<void> {
     this.#isStopping = true;

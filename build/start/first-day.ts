@@ -3,6 +3,8 @@ import { type Blog, until } from "./blog.js";
 
 /** Alice's post that Bob replies to. */
 const FROST = "2026-10-24T06:48:00Z";
+/** Its page, with the whole conversation. */
+export const THREAD = "/2026/first-frost/";
 const TEXT_FILES = "/2026/twenty-years-in-text-files/";
 const PICTURE = "site-example/pictures/quinces.png";
 

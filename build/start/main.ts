@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { Blog, ROOT } from "./blog.js";
-import { firstDay } from "./first-day.js";
+import { firstDay, THREAD } from "./first-day.js";
 
 const FIRST_PORT = 8080;
 const LAST_PORT = 8099;
@@ -24,12 +24,16 @@ const keepsRunning = setInterval(() => {}, 60_000);
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
 try {
   const conversation = await firstDay(alice, bob);
+  const client = await alice.startClient();
   console.log(`
 Alice's blog   ${alice.url}/
   feed         ${alice.feedUrl}
   mentions     ${alice.url}/mentions/
   conversation ${alice.url}${conversation}, with a picture from a blob
+    its start  ${alice.url}${THREAD}
   contact      ${alice.url}/contact/
+  client       ${client}
+               what Alice sees: timeline, messages, mentions. The link works once.
 Bob's blog     ${bob.url}/
 
 Both are in ${FOLDER}. Ctrl-C stops them.`);

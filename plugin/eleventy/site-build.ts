@@ -143,7 +143,7 @@ export class SiteBuild {
     const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#contents);
     await twts.load();
     this.#twts = twts;
-    await this.mentions.begin(await this.#ownTwtsOf(twts), pageTitles(this.#collections, twts));
+    await this.mentions.begin(await this.#ownTwtsOf(twts), pageTitles(this.#collections, twts), this.timeline.known());
     this.timeline.begin(() => newestOwnTwts(twts));
   }
 

@@ -31,6 +31,9 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
     return html.mentions(given(post) ?? this.page, this.page);
   });
+  config.addShortcode("twtxtContext", function (this: TemplateContext, post?: PostLike) {
+    return html.context(given(post) ?? this.page, this.page);
+  });
   config.addGlobalData("twtxt", () => ({
     url: build.urls.feedUrl(),
     href: build.urls.hrefInTemplates(build.settings.path),
@@ -70,6 +73,7 @@ function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): voi
 function htmlTools(build: SiteBuild, twtOf: TwtOf) {
   return {
     head: () => build.headLinks(),
+    context: (post: PostLike, asker: PostLike = post) => build.mentions.contextOf(urlOf(post), pageOf(asker)),
     mentions: (post: PostLike, asker: PostLike = post) => build.mentions.listOf(urlOf(post), pageOf(asker)),
     /** @param asker - the page that is rendered */
     reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {

@@ -44,6 +44,7 @@ export const MENTIONS = v.strictObject(
           bookmarks: word("bookmarks", "The heading of bookmarks."),
           author: word("author", "The mark of your own replies."),
           via: word("via", "The word before the host of a mention whose author names another host."),
+          inReplyTo: word("inReplyTo", "The heading of what a reply of yours answers."),
           more: word("more", "The control that opens the rest of a long text."),
           moreItems: word("moreItems", "The control that opens the rest of a long list, with their number `{count}`."),
           removed: word("removed", "The place of a reply that is no longer shown and has answers."),

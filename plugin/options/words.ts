@@ -25,6 +25,7 @@ export const ENGLISH = {
   bookmarks: "Bookmarks",
   author: "Author",
   via: "via",
+  inReplyTo: "In reply to",
   more: "Show more",
   moreItems: "Show {count} more",
   removed: "A reply was removed",

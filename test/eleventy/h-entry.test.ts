@@ -13,7 +13,7 @@ const TARGET = "https://bob.example/posts/quinces/";
 const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
 /** The post layout of the example, without its macros, navigation and base layout. */
 const EXAMPLE = readFileSync(new URL("../../site-example/_includes/post.njk", import.meta.url), "utf8").replace(
-  /^---[\s\S]*?---\n.*\n|{{ (?:when|replyLine)\(.*?\) }}|{% set newer[\s\S]*$/g,
+  /^---[\s\S]*?---\n.*\n|{{ [^}]*(?:when|replyLine)\(.*?\) }}|{% set newer[\s\S]*$/g,
   "",
 );
 const [, lines = ""] = /<!-- h-entry -->\n```njk\n([\s\S]*?)```/.exec(document) ?? [];

@@ -134,7 +134,8 @@ describe("mentions on a site", () => {
 
     const page = built.read("posts/quinces/index.html");
     expect(outlineOf(page)).toBe("bob5 | bob1(alice(bob3)) bob4");
-    expect(outlineOf(built.read("posts/answer/index.html"))).toBe("bob3");
+    // What it answers, then the answers to it.
+    expect(outlineOf(built.read("posts/answer/index.html"))).toBe("bob1 | bob3");
     expect(page).toContain('<h2 class="twtxt-heading">Replies <span class="twtxt-count">4</span></h2>');
     expect(page).toContain("Thank <em>you</em>.");
     expect(page).toMatch(/twtxt-own"[\s\S]*?>alice<\/span><\/a> <span class="twtxt-author">Author<\/span>/);

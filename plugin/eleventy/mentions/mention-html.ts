@@ -2,7 +2,7 @@
 import { ENGLISH, LIST_WORDS, TIMELINE_WORDS, type Words } from "../../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
 import { divideList, foldMarkup, type ListForm } from "../../site/folded-list.js";
-import { element, type Markup, type MarkupElement, writtenHtml } from "../../site/html.js";
+import { element, type Markup, type MarkupElement, toHtml, writtenHtml } from "../../site/html.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import {
   type Dates,
@@ -69,6 +69,16 @@ export function conversationHtml(conversation: Conversation | null, options: Men
     return [partMarkup(name, lists, countOf(mentions), context), "\n"];
   });
   return componentHtml(parts, options);
+}
+
+/** What a reply answers, above the reply. */
+export function contextHtml(answered: ShownMention, options: MentionListOptions): string {
+  const context = { ...contextOf(options), target: null };
+  const item = mentionItem({ ...answered, type: "twt" }, context);
+  const attributes = { ...item.attributes, class: `u-in-reply-to ${item.attributes.class}` };
+  const heading = element(`h${options.headingLevel}`, { class: "twtxt-heading" }, options.words.inReplyTo);
+  const list = element("div", { class: "twtxt-mentions" }, "\n", { ...item, tag: "div", attributes }, "\n");
+  return toHtml(element("section", { class: "twtxt-context" }, "\n", heading, "\n", list, "\n")) + "\n";
 }
 
 /** The conversations, the one with the newest twt first, and the feeds that could not be read. */
@@ -192,7 +202,7 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
 
 function attributesOf(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, words, lang, timeZone, headingLevel } = options;
-  const { title, timeline, newer, older, none, noTwts, form, send, deleted, ...shown } = words;
+  const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, ...shown } = words;
   const isTimeline = updated !== undefined;
   const others = [...(isTimeline ? [] : TIMELINE_WORDS), ...(isTimeline || target !== null ? LIST_WORDS : [])];
   // The component knows the English words.

@@ -6,18 +6,27 @@ import { wordsOf } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
 import type { PublicMention } from "../../site/mention-list.js";
-import { dateFormat } from "../../site/mention-markup.js";
+import { dateFormat, type ShownMention } from "../../site/mention-markup.js";
 import { oncePerTwt } from "../../site/repeated-mentions.js";
 import { PATHS } from "../../site/routes.js";
+import type { PlainTwt } from "../../site/timeline.js";
 import { loopbackHostsFor } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
 import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
+import { answeredTwts } from "./answered-twts.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
-import { conversationHtml, formatOnce, type MentionListOptions, mentionListHtml, writeOnce } from "./mention-html.js";
+import {
+  contextHtml,
+  conversationHtml,
+  formatOnce,
+  type MentionListOptions,
+  mentionListHtml,
+  writeOnce,
+} from "./mention-html.js";
 import type { PageTitles } from "./page-titles.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
 
@@ -46,6 +55,12 @@ export class SiteMentions {
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
+  /** The twts of followed feeds. */
+  #followed: readonly PlainTwt[] = [];
+  /** What own replies answer, by the URL of their page. */
+  #answered: ReturnType<typeof answeredTwts> | null = null;
+  /** The pages that show what they answer themselves. */
+  readonly #withContext = new Set<string>();
   /** Titles of pages by URL, or the first words of a note. */
   #titles: PageTitles = new Map();
   #json: string | null = null;
@@ -94,9 +109,16 @@ export class SiteMentions {
    *
    * @param ownTwts - throws while the posts are not rendered; `null` if no post is a reply
    */
-  async begin(ownTwts: (() => readonly OwnTwt[]) | null, titles: PageTitles): Promise<void> {
+  async begin(
+    ownTwts: (() => readonly OwnTwt[]) | null,
+    titles: PageTitles,
+    followed: readonly PlainTwt[],
+  ): Promise<void> {
     this.#ownTwts = ownTwts;
     this.#titles = titles;
+    this.#followed = followed;
+    this.#answered = null;
+    this.#withContext.clear();
     this.#conversations = null;
     this.#once.clear();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
@@ -135,9 +157,37 @@ export class SiteMentions {
 
   /** @returns `null` while the posts are not rendered */
   #allConversations(): SiteConversations | null {
-    try {
+    return this.#unlessTooEarly(() => {
       this.#conversations ??= new SiteConversations(this.#allWithPlaces() ?? [], this.#ownTwts?.() ?? []);
       return this.#conversations;
+    });
+  }
+
+  /**
+   * The HTML of what a reply answers; empty for other posts, and for a twt that the site does not know.
+   *
+   * @param asker - the page that shows it
+   */
+  contextOf(permalink: string | null, asker: RenderedPage | undefined): string {
+    if (permalink === null || !this.#ownTwts) return "";
+    this.#withContext.add(permalink);
+    const answered = this.#answeredBy(permalink);
+    if (!answered) return "";
+    return this.languages.write(asker, (...form) => contextHtml(answered, this.listOptions(null, ...form)));
+  }
+
+  /** @returns `null` also while the posts are not rendered */
+  #answeredBy(permalink: string): ShownMention | null {
+    const own = this.#unlessTooEarly(() => this.#ownTwts?.() ?? []);
+    if (own === null) return null;
+    this.#answered ??= answeredTwts({ own, mentions: this.all() ?? [], followed: this.#followed });
+    return this.#answered.get(this.urls.absolute(permalink))?.() ?? null;
+  }
+
+  /** @returns `null` while the posts are not rendered */
+  #unlessTooEarly<Result>(read: () => Result): Result | null {
+    try {
+      return read();
     } catch (error) {
       if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early")
         return null;
@@ -146,12 +196,18 @@ export class SiteMentions {
   }
 
   /**
-   * The HTML list of a page's mentions, with the component; empty for a site that receives none.
+   * The HTML list of a page's mentions, with the component; empty for a site that receives none. Above it stands what a
+   * reply answers, unless the page shows this elsewhere.
    *
    * @param asker - the page that shows the list
    */
   listOf(permalink: string | null, asker: RenderedPage | undefined): string {
     this.#isInTemplates = true;
+    const context = permalink !== null && this.#withContext.has(permalink) ? "" : this.contextOf(permalink, asker);
+    return context + this.#listOf(permalink, asker);
+  }
+
+  #listOf(permalink: string | null, asker: RenderedPage | undefined): string {
     if (permalink === null || !this.urls.hasReceiver()) return "";
     const target = this.urls.absolute(permalink);
     return this.languages.write(asker, (...form) => {

@@ -100,6 +100,11 @@ export class SiteTimeline {
     return this.#read?.newest ?? [];
   }
 
+  /** All twts that were read of the followed feeds. */
+  known(): readonly PlainTwt[] {
+    return this.#read?.twts ?? [];
+  }
+
   /** Prepares the HTML of the page. */
   async html(): Promise<WritePart> {
     if (!this.#read) return () => "";
