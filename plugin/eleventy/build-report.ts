@@ -105,16 +105,8 @@ function likelihoodOf({ name, count }: { name: string; count: number }, configur
   return configured.has(name) ? 3 : 2;
 }
 
-/**
- * A warning about texts that look like mentions but name no known feed. On pages other than posts, mentions are never
- * sent.
- */
-export function warningsOnMentions(unknown: Findings, { schedule }: TwtsFromPosts): string[] {
-  const files = new Set(schedule.dated.map(({ post }) => post.inputPath));
-  const found = unknown
-    .take()
-    .map(({ text, files: all }) => ({ text, files: all.filter((file) => files.has(file)) }))
-    .filter(({ files }) => files.length > 0);
+/** A warning about texts that look like mentions but name no known feed, and the posts that have them. */
+export function warningsOnMentions(found: ReturnType<Findings["take"]>): string[] {
   const [first] = found;
   if (!first) return [];
   const names = found.map(

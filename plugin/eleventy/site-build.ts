@@ -36,6 +36,7 @@ import { copyNotePictures } from "./posts/pictures.js";
 import { itemsOf } from "./posts/posts.js";
 import { type PostContents, type PostTwt, TwtsFromPosts } from "./posts/twts-from-posts.js";
 import { SiteUrls } from "./site-urls.js";
+import { unknownMentions } from "./unknown-mentions.js";
 
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
@@ -310,9 +311,11 @@ export class SiteBuild {
     const { host } = this.#environment;
     const configured = new Set(Object.keys(this.#config.getCollections()));
     const blobs = await this.blobs.check();
+    const { root, now } = this.#environment;
+    const unknown = await unknownMentions(this.unknownMentions.take(), twts.schedule, { root, now: now() });
     const all = [
       ...report.warningsOnPosts(twts, this.#collections, configured),
-      ...report.warningsOnMentions(this.unknownMentions, twts),
+      ...report.warningsOnMentions(unknown),
       ...this.#warningsOnSite(),
       ...blobs.warnings,
       ...warnings,

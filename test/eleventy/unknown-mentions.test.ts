@@ -20,6 +20,39 @@ describe("a text that looks like a mention but names no known feed", () => {
     expect(built.texts()[0]).toContain("sister @\\<carol>. Hi @<eve https://eve.example/twtxt.txt>!");
   });
 
+  it("is no annotation that a post has in its code", async () => {
+    const built = await site({
+      files: {
+        "posts/posts.json": '{"tags":"posts"}',
+        "posts/a.md": post({ date: "2026-11-19T08:00:00Z" }, "Write @Autowired above, @media and @for, @bob."),
+        "posts/b.md": post(
+          { date: "2010-01-01T08:00:00Z" },
+          "```java\n@Autowired\n```\n\nAnd `@media print`.\n\n    @for $i from 1\n",
+        ),
+      },
+    });
+
+    expect(built.log).toContain("No one is notified of @bob (./posts/a.md): ");
+  });
+
+  it("is named at each build in a new post, and once in a post of more than seven days", async () => {
+    const files = {
+      "posts/posts.json": '{"tags":"posts"}',
+      "posts/new.md": post({ date: "2026-11-19T08:00:00Z" }, "Hi @bob"),
+      "posts/old.md": post({ date: "2026-01-01T08:00:00Z" }, "Hi @carol"),
+    };
+    const first = await site({ files });
+    const second = await site({ files, site: first });
+    const third = await site({
+      files: { "posts/older.md": post({ date: "2025-01-01T08:00:00Z" }, "Hi @carol") },
+      site: first,
+    });
+
+    expect(first.log).toContain("of @bob (./posts/new.md), @carol (./posts/old.md): ");
+    expect(second.log).toContain("of @bob (./posts/new.md): ");
+    expect(third.log).toContain("of @bob (./posts/new.md), @carol (./posts/older.md): ");
+  });
+
   it("is not found in escaped text, code, links, addresses and package names", async () => {
     const built = await site({
       files: {
