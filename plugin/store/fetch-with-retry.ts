@@ -2,8 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 
-/** Pauses before the second and the third try. */
-const PAUSES_MS = [200, 1000];
+/** Pauses before the second and later tries. */
+const PAUSES_MS = [100, 200, 400, 800, 1600];
+/** Statuses that mean that nothing was written. */
+const REFUSED = [409, 429];
+/** The status of an overloaded storage: nothing was written, unless it was sent by something in front of the storage. */
+const OVERLOADED = 503;
 
 interface RetryingRequest extends RequestInit {
   /** Ends all tries and the pauses between them. */
@@ -11,24 +15,56 @@ interface RetryingRequest extends RequestInit {
   fetch?: Fetch;
   /** Makes an error from a failed response; default: one with its status. */
   explain?(response: Response): Promise<Error>;
+  /**
+   * Reads what a conditional write was to write. The success of an earlier try, whose response was lost, looks like a conflict.
+   *
+   * @returns a response with the etag if this request wrote it; `null` otherwise
+   */
+  readBack?(): Promise<Response | null>;
+}
+
+interface Failure {
+  error: Error;
+  mayRepeat: boolean;
+  /** Whether the request may have had its effect. */
+  isUncertain: boolean;
 }
 
 /**
- * Tries a request up to three times. A conditional write that may have happened is not retried, because its own success
- * would look like a conflict. Neither is a request with a stream as its body, which cannot be sent twice.
+ * Tries a request up to six times, within the time of its signal. A conditional write that may have happened is retried only
+ * if it can be read back. A request with a stream as its body is not retried, because it cannot be sent twice.
  *
  * @returns a response with status 2xx, 404 or 412
- * @throws Error with the reason why the last try failed
+ * @throws Error with the reason why the last try failed, or why it is not known whether a conditional write has happened
  */
 export async function fetchWithRetry(url: Parameters<Fetch>[0], request: RetryingRequest): Promise<Response> {
+  let uncertain: Error | null = null;
   for (let tries = 0; ; tries += 1) {
     const answer = await tryOnce(url, request);
-    if (answer instanceof Response) return answer;
-    const { error, mayRepeat } = answer;
+    if (answer instanceof Response) return tries === 0 ? answer : settleConflict(answer, request, uncertain);
+    const { error, mayRepeat, isUncertain } = answer;
+    if (isUncertain) uncertain = error;
     const pause = PAUSES_MS[tries];
     if (!mayRepeat || pause === undefined || request.body instanceof ReadableStream) throw error;
     await sleep(pause, undefined, { signal: request.signal }).catch(() => Promise.reject(error));
   }
+}
+
+/**
+ * @param answer - to a retried request
+ * @param uncertain - the failure of an earlier try that may have had its effect
+ */
+async function settleConflict(
+  answer: Response,
+  { readBack }: RetryingRequest,
+  uncertain: Error | null,
+): Promise<Response> {
+  if (answer.ok || !readBack) return answer;
+  const own = await readBack();
+  if (own === null && uncertain === null) return answer;
+  await answer.body?.cancel();
+  if (own) return own;
+  throw uncertain;
 }
 
 /** The reason for a failure of `fetch`, whose own message is only "fetch failed". */
@@ -38,21 +74,24 @@ export function reasonOf({ message, cause }: Error): string {
 
 async function tryOnce(
   url: Parameters<Fetch>[0],
-  { fetch = fetchSafely, explain = statusIn, ...init }: RetryingRequest,
-): Promise<Response | { error: Error; mayRepeat: boolean }> {
+  { fetch = fetchSafely, explain = statusIn, readBack, ...init }: RetryingRequest,
+): Promise<Response | Failure> {
   const headers = new Headers(init.headers);
   const isConditional = headers.has("if-match") || headers.has("if-none-match");
+  const isSafe = !isConditional || readBack !== undefined;
   // Compression may weaken an etag, which then matches no condition.
   headers.set("accept-encoding", "identity");
   try {
     const response = await fetch(url, { ...init, headers });
     const { ok, status } = response;
     if (ok || status === 404 || status === 412) return response;
-    // 409 and 429 mean that nothing was written.
-    const mayRepeat = status === 409 || status === 429 || (status >= 500 && !isConditional);
-    return { error: await explain(response), mayRepeat };
+    return {
+      error: await explain(response),
+      mayRepeat: REFUSED.includes(status) || (status >= 500 && isSafe),
+      isUncertain: status >= 500 && status !== OVERLOADED,
+    };
   } catch (error) {
-    return { error: error as Error, mayRepeat: !isConditional };
+    return { error: error as Error, mayRepeat: isSafe, isUncertain: true };
   }
 }
 

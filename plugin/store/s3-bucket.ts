@@ -39,6 +39,8 @@ interface S3Request {
   headers?: Record<string, string>;
   body?: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   signal: AbortSignal;
+  /** As {@link fetchWithRetry} has it. */
+  readBack?(): Promise<Response | null>;
 }
 
 /** A refusal that some requests expect. */

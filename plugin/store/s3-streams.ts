@@ -1,6 +1,6 @@
 // plugin/store/s3-streams.ts: uploads and downloads with an idle timeout.
 import { TwtxtError } from "../errors.js";
-import { chunksUntilAborted } from "./chunks.js";
+import { chunksUntilAborted, concatChunks } from "./chunks.js";
 
 /** An idle timeout, which counts only while this side waits for the bucket. */
 export class IdleLimit {
@@ -68,6 +68,16 @@ export function startUpload(chunks: AsyncIterable<Uint8Array>, size: number, idl
     idle.start();
   }
   return { body: ReadableStream.from(pacedChunks()), isTaken: () => isTaken, fault: () => fault };
+}
+
+/**
+ * All chunks in one.
+ *
+ * @param size - their total size in bytes
+ * @throws TwtxtError `store-failed` for another size; what the chunks throw
+ */
+export function collectChunks(chunks: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array> {
+  return concatChunks(delayByOne(chunks, size));
 }
 
 /**

@@ -16,6 +16,7 @@ export type Fault =
   | "cut before"
   | "cut in the middle of the request"
   | "cut after"
+  | "stored, then 503"
   | "cut in the middle of the answer"
   | "silence"
   | "silence in the middle of the answer"
@@ -30,6 +31,8 @@ export interface S3Service {
   requests: string[];
   /** Returns the failure of a request; `null`, the default, for none. */
   faultOf(request: string): Fault | null;
+  /** Ends before a request is passed on; default: at once. */
+  beforePass(request: string): Promise<unknown>;
   /** A store in the bucket. */
   store(options?: Partial<S3StoreOptions>): StreamingStore;
   /** The same store, without the proxy. */
@@ -50,7 +53,8 @@ export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
   const front = await loopbackServer((request, response) => {
     const line = `${request.method} ${request.url?.slice(bucket.length + 1).replace(/^\//, "")}`;
     service.requests.push(line);
-    pass(socketPath, service.faultOf(line), request, response);
+    const fault = service.faultOf(line);
+    void service.beforePass(line).then(() => pass(socketPath, fault, request, response));
   });
   const back = await loopbackServer((request, response) => pass(socketPath, null, request, response));
   const client = new AwsClient({ ...ACCESS, service: "s3" });
@@ -60,6 +64,7 @@ export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
     bucket,
     requests: [],
     faultOf: () => null,
+    beforePass: async () => {},
     store: (options) => new S3Store({ ...ACCESS, endpoint: front.url, bucket, ...options }),
     behind: (options) => new S3Store({ ...ACCESS, endpoint: back.url, bucket, ...options }),
     fetch: (path, init) => client.fetch(`${back.url}/${bucket}${path}`, init),
@@ -87,6 +92,7 @@ async function pass(
   const { method, url, headers } = request;
   const passed = send({ socketPath, method, path: url, headers, agent: false }, (answer) => {
     if (fault === "cut after") cut();
+    else if (fault === "stored, then 503") answer.resume().on("end", () => response.writeHead(503).end());
     else passBack(answer, fault, response);
   });
   passed.on("error", cut);

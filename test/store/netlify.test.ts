@@ -64,18 +64,15 @@ describe("a store that is down", () => {
     expect(site.requests).toHaveLength(1);
   });
 
-  it.each(calls)(
-    "store-failed: %s after at most three tries if every connection is cut",
-    async (name, method, call) => {
-      const site = await blobsSite();
-      site.faultOf = () => "cut before";
-      await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
-      expect(site.requests.map((request) => request.split(" ")[0])).toEqual(
-        Array.from({ length: name === "put of a new key" ? 1 : 3 }, () => method),
-      );
-      expect(await site.behind("s").keys("")).toEqual([]);
-    },
-  );
+  it.each(calls)("store-failed: %s after at most six tries if every connection is cut", async (name, method, call) => {
+    const site = await blobsSite();
+    site.faultOf = () => "cut before";
+    await expect(call(site.store("s"))).rejects.toThrow(storeFailed);
+    expect(site.requests.map((request) => request.split(" ")[0])).toEqual(
+      Array.from({ length: name === "put of a new key" ? 1 : 6 }, () => method),
+    );
+    expect(await site.behind("s").keys("")).toEqual([]);
+  });
 
   it.each([400, 401, 403, 500, 503])("store-failed: a conditional write with the response %i", async (status) => {
     const site = await blobsSite();

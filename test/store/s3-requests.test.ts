@@ -36,13 +36,13 @@ describe("an upload to S3", () => {
       requests.push({ request, body: await buffer(request) });
       response.writeHead(200, { etag: ETAG }).end();
     });
-    const { chunks } = source(3 * MIB);
-    await storeAt(`${server.url}/storage/v1/s3/`, { prefix: "twtxt/" }).write("a/b", chunks, 3 * MIB);
+    const { chunks } = source(5 * MIB);
+    await storeAt(`${server.url}/storage/v1/s3/`, { prefix: "twtxt/" }).write("a/b", chunks, 5 * MIB);
     const [{ request, body } = { request: undefined, body: null }] = requests;
     expect(request?.url).toBe("/storage/v1/s3/bucket/twtxt/a/b");
-    expect(body).toHaveLength(3 * MIB);
+    expect(body).toHaveLength(5 * MIB);
     expect(request?.headers).toMatchObject({
-      "content-length": String(3 * MIB),
+      "content-length": String(5 * MIB),
       "accept-encoding": "identity",
       "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
       authorization: expect.stringContaining("SignedHeaders=host;x-amz-content-sha256;x-amz-date,"),
@@ -64,14 +64,14 @@ describe("an upload to S3", () => {
   });
 
   it("store-failed: gives up if no connection is made, before it has read its source", async () => {
-    const { seen, chunks } = source(MIB);
+    const { seen, chunks } = source(5 * MIB);
     const fetch = (_url: unknown, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
         const giveUp = () => reject(init?.signal?.reason);
         init?.signal?.addEventListener("abort", giveUp);
         if (init?.signal?.aborted) giveUp();
       });
-    await expect(storeAt("https://s3.example", { fetch, totalMs: 100 }).write("a", chunks, MIB)).rejects.toThrow(
+    await expect(storeAt("https://s3.example", { fetch, totalMs: 100 }).write("a", chunks, 5 * MIB)).rejects.toThrow(
       storeFailed,
     );
     expect(seen.consumed).toBe(0);
@@ -88,8 +88,8 @@ describe("an upload to S3", () => {
   });
 
   it.each([
-    ["more bytes than its size", 3 * MIB - 1],
-    ["fewer bytes than its size", 3 * MIB + 1],
+    ["more bytes than its size", 5 * MIB - 1],
+    ["fewer bytes than its size", 5 * MIB + 1],
     ["bytes although its size is 0", 0],
   ])("store-failed: has %s; the server never receives a complete request", async (_name, size) => {
     const received: (Buffer | null)[] = [];
@@ -99,7 +99,7 @@ describe("an upload to S3", () => {
       response.writeHead(200, { etag: ETAG }).end();
       ended.emit("request");
     });
-    await expect(storeAt(server.url).write("a", source(3 * MIB).chunks, size)).rejects.toThrow(
+    await expect(storeAt(server.url).write("a", source(5 * MIB).chunks, size)).rejects.toThrow(
       expect.objectContaining({ code: "store-failed", message: expect.stringContaining(`${size} bytes`) }),
     );
     if (server.requests.length > received.length) await once(ended, "request");
@@ -113,10 +113,10 @@ describe("an upload to S3", () => {
     });
     for (const error of [new Error("not a hash of it"), undefined]) {
       async function* chunks() {
-        yield* source(3 * MIB).chunks;
+        yield* source(5 * MIB).chunks;
         throw error;
       }
-      await expect(storeAt(server.url).write("a", chunks(), 3 * MIB)).rejects.toBe(error);
+      await expect(storeAt(server.url).write("a", chunks(), 5 * MIB)).rejects.toBe(error);
     }
     await expect.poll(() => received).toEqual([null, null]);
   });

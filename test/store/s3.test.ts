@@ -34,13 +34,37 @@ const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
   ["put", "PUT", (store) => store.put("b", text("two"))],
   ["delete", "DELETE", (store) => store.delete("a")],
 ];
-/** Calls that are not retried if they may have succeeded. */
-const onceCalls: typeof calls = [
+const conditionalCalls: typeof calls = [
   ["put of a new key", "PUT", (store) => store.put("b", text("two"), { isNew: true })],
   ["put of a version", "PUT", (store) => store.put("a", text("two"), { etag: '"e"' })],
-  ["write", "PUT", (store) => store.write("b", parts("t", "wo"), 3)],
 ];
-const allCalls = [...calls, ...onceCalls];
+/** Calls that are not retried, because their body is a stream. */
+const onceCalls: typeof calls = [["write", "PUT", (store) => store.write("b", largeChunks(), LARGE)]];
+const allCalls = [
+  ...calls,
+  ["small write", "PUT", (store: StreamingStore) => store.write("b", parts("t", "wo"), 3)] as const,
+  ...conditionalCalls,
+  ...onceCalls,
+];
+
+/** Too large to be held in memory for another try. */
+const LARGE = 5 * 2 ** 20;
+async function* largeChunks() {
+  for (let left = LARGE; left > 0; left -= 2 ** 20) yield Buffer.alloc(2 ** 20);
+}
+
+/** Makes the first PUT fail, and lets another writer write before the second one arrives. */
+function beforeRetry(service: S3Service, work: () => Promise<unknown>, fault: Fault): void {
+  let puts = 0;
+  service.faultOf = (request) => {
+    if (!request.startsWith("PUT")) return null;
+    puts += 1;
+    return puts === 1 ? fault : null;
+  };
+  service.beforePass = async (request) => {
+    if (request.startsWith("PUT") && puts === 2) await work();
+  };
+}
 
 /** The text in the bucket, read without faults. */
 async function stored(service: S3Service, key: string): Promise<string | null> {
@@ -120,23 +144,20 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       ["every connection is cut", "cut before"],
       ["the server is always overloaded", refusal(503, "SlowDown", "Please reduce your request rate.")],
       ["the server always fails", { status: 500, body: "trouble" }],
-    ])(
-      "store-failed: if %s, after at most three tries, or one of a call that may have succeeded",
-      async (_name, fault) => {
-        const tries = await Promise.all(
-          allCalls.map(async ([name, method, call]) => {
-            const service = await serviceWithA();
-            service.faultOf = () => fault;
-            await expect(call(service.store())).rejects.toThrow(storeFailed);
-            expect(service.requests.every((request) => request.startsWith(method))).toBe(true);
-            expect(await stored(service, "a")).toBe("one");
-            expect(await stored(service, "b")).toBeNull();
-            return [name, service.requests.length];
-          }),
-        );
-        expect(tries).toEqual([...calls.map(([name]) => [name, 3]), ...onceCalls.map(([name]) => [name, 1])]);
-      },
-    );
+    ])("store-failed: if %s, after at most six tries, or one of a stream", async (_name, fault) => {
+      const tries = await Promise.all(
+        allCalls.map(async ([name, method, call]) => {
+          const service = await serviceWithA();
+          service.faultOf = () => fault;
+          await expect(call(service.store())).rejects.toThrow(storeFailed);
+          expect(service.requests.every((request) => request.startsWith(method))).toBe(true);
+          expect(await stored(service, "a")).toBe("one");
+          expect(await stored(service, "b")).toBeNull();
+          return [name, service.requests.length];
+        }),
+      );
+      expect(tries).toEqual(allCalls.map(([name]) => [name, name === "write" ? 1 : 6]));
+    });
 
     it("store-failed: the time limit of a call also ends the pause between two tries, and the message has the last response", async () => {
       const service = await serviceWithA();
@@ -191,7 +212,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       expect(await stored(service, "b")).toBeNull();
     });
 
-    it.each(onceCalls)("store-failed: %s with a lost response is not retried", async (_name, method, call) => {
+    it.each(onceCalls)("store-failed: a large %s with a lost response is not retried", async (_name, method, call) => {
       const service = await serviceWithA();
       failing(service, method, ["cut after"]);
       await expect(call(service.store())).rejects.toThrow(storeFailed);
@@ -201,17 +222,60 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     it("store-failed: a refused write of a stream cannot be retried, and the message has the reason", async () => {
       const service = await serviceWithA();
       failing(service, "PUT", [refusal(409, "OperationAborted")]);
-      await expect(service.store().write("b", parts("t", "wo"), 3)).rejects.toThrow(failsWith("409 (OperationAborted"));
+      await expect(service.store().write("b", largeChunks(), LARGE)).rejects.toThrow(
+        failsWith("409 (OperationAborted"),
+      );
       expect(service.requests).toEqual(["PUT b"]);
       expect(await stored(service, "b")).toBeNull();
     });
 
-    it("store-failed: a conditional write with a lost response, which happened and is not retried", async () => {
+    it("retries a small write of a stream", async () => {
       const service = await serviceWithA();
-      failing(service, "PUT", ["cut after"]);
-      const etag = (await service.store().get("a"))?.etag ?? "";
-      await expect(service.store().put("a", text("two"), { etag })).rejects.toThrow(storeFailed);
-      expect(await stored(service, "a")).toBe("two");
+      failing(service, "PUT", [refusal(503, "SlowDown"), "cut before"]);
+      await service.store().write("b", parts("t", "wo"), 3);
+      expect(service.requests).toEqual(["PUT b", "PUT b", "PUT b"]);
+      expect(await stored(service, "b")).toBe("two");
+    });
+
+    describe("during a conditional write", () => {
+      const etagOfA = async (service: S3Service) => (await service.behind().get("a"))?.etag ?? "";
+
+      it.each<[string, Fault]>([
+        ["refused", refusal(503, "SlowDown")],
+        ["without a response", "cut before"],
+        ["with a lost response", "cut after"],
+        ["stored, and answered with an error", "stored, then 503"],
+      ])("stores the value once if a try is %s", async (_name, fault) => {
+        const service = await serviceWithA();
+        const etag = await etagOfA(service);
+        failing(service, "PUT", [fault]);
+        const written = await service.store().put("a", text("two"), { etag });
+        expect(await service.behind().get("a")).toEqual({ bytes: Uint8Array.from(text("two")), etag: written });
+        failing(service, "PUT", [fault]);
+        const added = await service.store().put("b", text("two"), { isNew: true });
+        expect(await service.behind().get("b")).toEqual({ bytes: Uint8Array.from(text("two")), etag: added });
+        expect(await service.store().put("b", text("three"), { isNew: true })).toBeNull();
+      });
+
+      it("tells a conflict with another writer if the first try was refused", async () => {
+        const service = await serviceWithA();
+        const etag = await etagOfA(service);
+        beforeRetry(service, () => service.behind().put("a", text("other")), refusal(503, "SlowDown"));
+        expect(await service.store().put("a", text("two"), { etag })).toBeNull();
+        beforeRetry(service, () => service.behind().put("b", text("other")), refusal(503, "SlowDown"));
+        expect(await service.store().put("b", text("two"), { isNew: true })).toBeNull();
+        expect([await stored(service, "a"), await stored(service, "b")]).toEqual(["other", "other"]);
+      });
+
+      it("store-failed: another writer replaced the value, which may have been written before", async () => {
+        const service = await serviceWithA();
+        const etag = await etagOfA(service);
+        beforeRetry(service, () => service.behind().put("a", text("other")), "cut after");
+        await expect(service.store().put("a", text("two"), { etag })).rejects.toThrow(storeFailed);
+        beforeRetry(service, () => service.behind().delete("b"), "cut after");
+        expect(await service.store().put("b", text("two"), { isNew: true })).not.toBeNull();
+        expect(await stored(service, "b")).toBe("two");
+      });
     });
 
     it("store-failed: a write of a stream whose connection is cut stores nothing", async () => {
