@@ -81,11 +81,15 @@ export async function serveProcess(
   const words = [process.execPath, ...first, command, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
-  const [program = "", ...rest] = limited;
-  const child = spawn(program, rest, {
-    cwd: folder,
-    env: { ...process.env, ...dataEnvironment(folder), ...environment },
-  });
+  return serveCommand(limited, { folder, environment: { ...dataEnvironment(folder), ...environment } });
+}
+
+/** Runs a command that becomes `eleventy-twtxt serve`. */
+export async function serveCommand(
+  [program = "", ...args]: readonly string[],
+  { folder, environment }: { folder: string; environment: Record<string, string> },
+): Promise<ServerProcess> {
+  const child = spawn(program, args, { cwd: folder, env: { ...process.env, ...environment } });
   children.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

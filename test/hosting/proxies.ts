@@ -33,15 +33,16 @@ export interface WebServer {
    * Starts it with a configuration.
    *
    * @param file - in docs/hosting/
+   * @param above - text above it
    * @returns its URL
    */
-  start(file: string, replacements: Replacements): Promise<string>;
+  start(file: string, replacements: Replacements, above?: string): Promise<string>;
 }
 
 export const nginx: WebServer = {
   name: "nginx",
   program: "nginx",
-  async start(file, replacements) {
+  async start(file, replacements, above = "") {
     const folder = newFolder();
     const [port, plainPort] = [await freePort(), await freePort()];
     const site = configuration(file, [
@@ -58,7 +59,7 @@ export const nginx: WebServer = {
         : []),
       ...replacements,
     ]);
-    writeFileSync(join(folder, "nginx.conf"), nginxConfiguration(folder, site));
+    writeFileSync(join(folder, "nginx.conf"), nginxConfiguration(folder, above + site));
     await start(folder, ["nginx", "-p", folder, "-c", join(folder, "nginx.conf"), "-e", "stderr"], port);
     return `http://127.0.0.1:${port}`;
   },
@@ -135,7 +136,7 @@ async function start(folder: string, [program = "", ...args]: string[], port: nu
     .toBe(true);
 }
 
-export async function isListening(port: number): Promise<boolean> {
+async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   const isOpen = await Promise.race([
     once(socket, "connect").then(() => true),
@@ -145,11 +146,7 @@ export async function isListening(port: number): Promise<boolean> {
   return isOpen;
 }
 
-/** Whether a configuration of docs/hosting/ passes a program's own check. @returns the program's complaints */
-export function check(program: string, args: string[]): string {
-  try {
-    return execFileSync(program, args, { encoding: "utf8", stdio: "pipe" });
-  } catch (error) {
-    return String(Object(error).stderr ?? error);
-  }
+/** The output of a program. */
+export function readOutput(program: string, args: string[]): string {
+  return execFileSync(program, args, { encoding: "utf8", stdio: "pipe" });
 }

@@ -1,0 +1,87 @@
+// test/hosting/two-machines.test.ts: two servers with one bucket behind nginx and Caddy.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signRequest } from "../../plugin/http/sign-request.js";
+import { type Server, serve, site } from "../cli/server.js";
+import { REPO } from "../helpers/paths.js";
+import { settingsOf } from "../helpers/receiver.js";
+import { s3Service } from "../helpers/s3-service.js";
+import { ACCESS, BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
+import { ALICE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
+import { describeWithProxies, readOutput, type WebServer } from "./proxies.js";
+
+const MESSAGES = 12;
+const lack = await versitygwLack();
+if (lack !== null) console.error(`SKIPPED: two machines with one bucket are not tested, since ${lack}.`);
+
+const INBOX = { users: ["alice"], messages: 100, megabytes: 4, retentionDays: 0, subscribe: null, guests: null };
+
+/** @param hosts - of the two servers */
+function startProxy(proxy: WebServer, [first = "", second = ""]: readonly string[]): Promise<string> {
+  if (proxy.name !== "nginx") {
+    const line = "lb_try_duration 30s\n";
+    const repeating = /^v?2\.6\./.test(readOutput("caddy", ["version"])) ? `${line}\t\tbuffer_requests\n` : line;
+    return proxy.start("Caddyfile", [
+      ["127.0.0.1:8080", `${first} ${second}`],
+      [line, repeating],
+    ]);
+  }
+  const upstream = readFileSync(join(REPO, "docs/hosting/nginx-upstream.conf"), "utf8");
+  const both = upstream.replace("10.0.0.1:8080", first).replace("10.0.0.2:8080", second);
+  return proxy.start("nginx.conf", [["http://127.0.0.1:8080;", "http://alice;"]], both);
+}
+
+/** The IDs of the messages in Alice's inbox. */
+async function readInbox(url: string): Promise<string[]> {
+  const headers = signRequest(
+    { method: "GET", url: "https://alice.example/inbox/alice", headers: {} },
+    ALICE,
+    Date.now(),
+  );
+  const listed = await (await fetch(`${url}/inbox/alice`, { headers })).json();
+  return Object(listed).map(({ id }: { id: string }) => id);
+}
+
+describe.skipIf(lack !== null)("two machines with one bucket", () => {
+  let versitygw: Versitygw;
+  beforeAll(async () => {
+    versitygw = await startVersitygw();
+  }, BUILD_MS);
+  afterAll(() => versitygw?.end());
+
+  async function startMachine(bucket: { url: string; bucket: string }): Promise<Server> {
+    const alice = site({ ...settingsOf({ key: ALICE.publicKey }), inbox: INBOX });
+    return serve(alice, ["--trust-proxy", "1"], {
+      TWTXT_S3_ENDPOINT: bucket.url,
+      TWTXT_S3_BUCKET: bucket.bucket,
+      TWTXT_S3_REGION: ACCESS.region,
+      TWTXT_S3_ACCESS_KEY_ID: ACCESS.accessKeyId,
+      TWTXT_S3_SECRET_ACCESS_KEY: ACCESS.secretAccessKey,
+    });
+  }
+
+  describeWithProxies("behind a proxy", (proxy) => {
+    it("both have each accepted message, and no message fails when one machine ends", async () => {
+      const bucket = await s3Service(versitygw);
+      const machines = [await startMachine(bucket), await startMachine(bucket)];
+      const url = await startProxy(
+        proxy,
+        machines.map((machine) => new URL(machine.url).host),
+      );
+      const statuses = new Set<number>();
+      const sent: string[] = [];
+      for (let n = 0; n < MESSAGES; n += 1) {
+        const body = Buffer.from(sealed(n));
+        statuses.add((await fetch(`${url}/inbox/alice`, { method: "POST", body })).status);
+        sent.push(idOf(body));
+        if (n === MESSAGES / 3)
+          for (const machine of machines) expect((await readInbox(machine.url)).sort()).toEqual([...sent].sort());
+        if (n === MESSAGES / 2) void machines[0]?.end();
+      }
+      expect([...statuses]).toEqual([202]);
+      expect((await readInbox(url)).sort()).toEqual(sent.sort());
+      expect(await machines[0]?.end()).toBe(0);
+    });
+  });
+});
