@@ -29,7 +29,8 @@ const PAUSE_MS = 60_000;
  * Updates the mentions of a page, or all mentions, that the build wrote: adds, changes and removes items.
  *
  * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, absent for all mentions;
- * `data-page`, the number of this page in a list of several pages (only the first is updated); `data-feed` and `data-nick`,
+ * `data-page`, the number of this page in a list of several pages (only the first is updated), and `data-per-page`, the
+ * number of conversations on each page of a timeline; `data-feed` and `data-nick`,
  * the site's own feed; `data-updated`, the time of a timeline instead of mentions; `lang` and `data-time-zone`, for dates; `data-heading-level`; `data-text-<word>`, the words.
  *
  * Sets `data-state` to `live` or `offline`, and fires the event `twtxt-mentions` with the number of mentions in the list.
@@ -124,9 +125,10 @@ class TwtxtMentions extends HTMLElement {
     const outdated = unread.filter(({ lastRead }) => (lastRead ?? "") < shown);
     const kept = itemsOfFeeds(outdated, known).filter(([key]) => !mentions.has(key));
     const entries = [...[...mentions.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
-    const keys = new Set(entries.map(({ key }) => key));
+    const threads = newestThreads(entries).slice(0, Number(this.dataset.perPage ?? entries.length));
+    const keys = new Set(threads.flatMap(keysIn));
     for (const [key, item] of known) if (!keys.has(key)) item.remove();
-    updateList(this.#list(), itemsOf(newestThreads(entries), mentions, context), known, context.words);
+    updateList(this.#list(), itemsOf(threads, mentions, context), known, context.words);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -253,6 +255,10 @@ function itemsOfType(
     return itemsOf(threadsOf<Entry>(entries), mentions, context);
   }
   return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => itemOf(key, mentions, context));
+}
+
+function keysIn({ entry, replies }: Thread<Entry>): string[] {
+  return [entry.key, ...replies.flatMap(keysIn)];
 }
 
 function itemsOf(

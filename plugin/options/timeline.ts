@@ -1,11 +1,12 @@
 // plugin/options/timeline.ts: the option `timeline`.
 import * as v from "valibot";
-import { layout, optional, optionalOr, sitePath } from "./value-types.js";
+import { amount, layout, optional, optionalOr, sitePath } from "./value-types.js";
 
 /** The option `timeline` as an object. */
 export const TIMELINE = v.strictObject(
   {
     path: optionalOr("The path of the page.", sitePath("/timeline/"), "/timeline/"),
+    perPage: amount("Conversations per page.", 1, 200, 50),
     layout: optional("The layout of the page, if it is not that of the option `layout`.", layout),
   },
   'true, false, or an object such as { path: "/timeline/" }',

@@ -756,6 +756,21 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     expect(pages[1]).toBe(await domOf(page));
   });
 
+  it("has as many conversations on the first page of several as the build", async () => {
+    const first = pageOf({ ...whole, updated: "2026-01-02T03:00:00Z", twts: [twtAt(1)] }).replace(
+      "<twtxt-mentions ",
+      '$&data-per-page="1" ',
+    );
+    const site = await siteWith(first, () => whole);
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await page.locator("ol.twtxt-mentions > li .twtxt-name").allInnerTexts()).toEqual([
+      "bob 1",
+      "bob 3",
+      "bob 5",
+    ]);
+  });
+
   it("keeps the built list if it is newer than the site's list", async () => {
     const site = await siteWith(pageOf(whole), () => ({
       ...whole,

@@ -136,7 +136,7 @@ describe("the options", () => {
         layout: "base.njk",
       },
       blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY], formerKeys: [] },
-      timeline: { path: "/reading/", layout: "base.njk" },
+      timeline: { path: "/reading/", perPage: 20, layout: "base.njk" },
       host: "netlify" as const,
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());

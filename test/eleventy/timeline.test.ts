@@ -223,7 +223,7 @@ describe("the timeline of a site", () => {
       (_, i) => `${new Date(Date.parse(NOW) - i * 1000).toISOString()}\tNew ${i}`,
     );
     const server = await feedServer({ bob: many, carol: [twt(2, "Tea?")] });
-    const page = timelineOf(await server.build());
+    const page = timelineOf(await server.build({ options: server.options("", "{ perPage: 200 }") }));
     expect(page.match(/>bob</g)).toHaveLength(100);
     expect(page).toContain("Tea?");
   });
@@ -234,7 +234,7 @@ describe("the timeline of a site", () => {
       const part = HOSTILE_TEXTS.slice(start, start + 2 * perFeed);
       const lines = part.map((text, i) => twtAt(i, text.replaceAll("\n", "\u2028")));
       const server = await feedServer({ eve: lines.slice(0, perFeed), mallory: lines.slice(perFeed) });
-      const page = timelineOf(await server.build({ options: server.options("mentions: false") }));
+      const page = timelineOf(await server.build({ options: server.options("mentions: false", "{ perPage: 200 }") }));
       const found = elementsOf(page).filter(({ parents }) => parents.includes("twtxt-mentions"));
       expect(found.filter(({ name }) => name === "li")).toHaveLength(part.length);
       expect(found.map(({ name }) => name).filter((name) => !ALLOWED.includes(name))).toEqual([]);
@@ -289,3 +289,20 @@ function outlineOf(page: string): string {
   });
   return words.join("").replace(/\( /g, "(").trim();
 }
+
+describe("a timeline of many conversations", () => {
+  it("has pages, each with links to the next and the previous one", async () => {
+    const server = await feedServer({ bob: Array.from({ length: 5 }, (_, second) => twt(second, `Twt ${second}`)) });
+    const built = await server.build({ options: server.options("", "{ perPage: 2 }") });
+    const textsOf = (page: string) => built.read(page).match(/Twt \d/g);
+
+    expect(textsOf("timeline/index.html")).toEqual(["Twt 4", "Twt 3"]);
+    expect(textsOf("timeline/2/index.html")).toEqual(["Twt 2", "Twt 1"]);
+    expect(textsOf("timeline/3/index.html")).toEqual(["Twt 0"]);
+    expect(built.read("timeline/2/index.html")).toMatch(
+      /<nav class="twtxt-around" aria-label="Timeline">\n<a href="\/timeline\/" rel="prev">Newer<\/a>\n<a href="\/timeline\/3\/" rel="next">Older<\/a>/,
+    );
+    expect(built.read("timeline/index.html")).toContain('data-per-page="2"');
+    expect(built.has("timeline/4/index.html")).toBe(false);
+  });
+});

@@ -46,6 +46,8 @@ export interface MentionListOptions
   page?: number;
   /** When the feeds of a timeline were read; absent for mentions. */
   updated?: string;
+  /** The number of conversations on each page of a timeline of several pages. */
+  perPage?: number;
   /** Paths of pictures on this site, by their original URL. */
   pictures: ReadonlyMap<string, string>;
   lang: string;
@@ -81,7 +83,7 @@ export function contextHtml(answered: ShownMention, options: MentionListOptions)
   return toHtml(element("section", { class: "twtxt-context" }, "\n", heading, "\n", list, "\n")) + "\n";
 }
 
-/** The conversations, the one with the newest twt first, and the feeds that could not be read. */
+/** A page of conversations, the one with the newest twt first. The first page has the feeds that could not be read. */
 export function timelineHtml(timeline: Timeline, options: MentionListOptions): string {
   const context = contextOf(options);
   const mentionByKey = new Map(timeline.twts.map(shownMention).map((mention) => [mentionEntry(mention).key, mention]));
@@ -89,9 +91,12 @@ export function timelineHtml(timeline: Timeline, options: MentionListOptions): s
     ...(mentionByKey.get(entry.key) as ShownMention),
     replies: replies.map(conversationOf),
   });
-  const threads = newestThreads([...mentionByKey.values()].map(mentionEntry)).map(conversationOf);
+  const { page = 1, perPage = Number.POSITIVE_INFINITY } = options;
+  const threads = newestThreads([...mentionByKey.values()].map(mentionEntry))
+    .slice(page === 1 ? 0 : (page - 1) * perPage, page * perPage)
+    .map(conversationOf);
   const none = element("p", { class: "twtxt-none", ...(threads.length > 0 && { hidden: "" }) }, options.words.noTwts);
-  const unread = timeline.unread.length > 0 ? [unreadList(timeline, context, options.lang), "\n"] : [];
+  const unread = timeline.unread.length > 0 && page === 1 ? [unreadList(timeline, context, options.lang), "\n"] : [];
   const content = [mentionList(lines(itemsOf(threads, context))), "\n", none, "\n", ...unread];
   return componentHtml(content, { ...options, updated: timeline.updated });
 }
@@ -201,7 +206,7 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
 }
 
 function attributesOf(options: MentionListOptions): Record<string, string> {
-  const { json, target, feed, page = 1, updated, words, lang, timeZone, headingLevel } = options;
+  const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
   const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, ...shown } = words;
   const isTimeline = updated !== undefined;
   const others = [...(isTimeline ? [] : TIMELINE_WORDS), ...(isTimeline || target !== null ? LIST_WORDS : [])];
@@ -212,6 +217,7 @@ function attributesOf(options: MentionListOptions): Record<string, string> {
   return {
     ...(json !== null && { src: json }),
     ...(updated !== undefined && { "data-updated": updated }),
+    ...(perPage !== undefined && { "data-per-page": String(perPage) }),
     ...(target === null ? { "data-feed": feed.url, "data-nick": feed.nick } : { target }),
     ...(page > 1 ? { "data-page": String(page) } : {}),
     ...(lang === "en" ? {} : { lang }),

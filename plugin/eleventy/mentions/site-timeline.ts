@@ -7,9 +7,11 @@ import type { FollowedFeed } from "../../http/followed-feeds.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { wordsOf } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
+import { mentionEntry, newestThreads } from "../../site/conversation.js";
 import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
+import { shownMention } from "../../site/timeline-markup.js";
 import { loopbackHostsFor } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
@@ -105,13 +107,19 @@ export class SiteTimeline {
     return this.#read?.twts ?? [];
   }
 
-  /** Prepares the HTML of the page. */
-  async html(): Promise<WritePart> {
+  /** The number of pages, at most: own twts can join conversations. */
+  pageCount(): number {
+    const entries = this.twts().map((twt) => mentionEntry(shownMention(twt)));
+    return Math.ceil(newestThreads(entries).length / (this.options?.perPage ?? 1)) || 1;
+  }
+
+  /** Prepares the HTML of a page. @param page - from 1 */
+  async html(page: number): Promise<WritePart> {
     if (!this.#read) return () => "";
     const { twts: followed, unread, updated } = this.#read;
     const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
     const readHtml = await readerFor(twts);
-    return (...form) => timelineHtml({ twts, unread, updated }, this.#listOptions(readHtml, form));
+    return (...form) => timelineHtml({ twts, unread, updated }, { ...this.#listOptions(readHtml, form), page });
   }
 
   /** The path of the page for templates; `null` for a site without a timeline. */
@@ -153,6 +161,7 @@ export class SiteTimeline {
       ...this.mentions.listOptions(null, ...form),
       json: this.urls.hasLiveTimeline() ? this.urls.href(PATHS.timelineJson) : null,
       pictures: new Map(),
+      ...(this.options && this.pageCount() > 1 && { perPage: this.options.perPage }),
       readHtml,
       once: writeOnce(),
     };

@@ -118,8 +118,11 @@ function mentionPages({ settings, urls, mentions }: SiteBuild): PluginPages[] {
   const layout = layoutOf(options.layout, "mentions.layout", settings);
   const content =
     (number: number, hrefs: readonly string[]): WritePart =>
-    (...form) =>
-      `${mentions.listOfPage(number + 1, ...form)}\n${navigation(number, hrefs, { words: mentions.wordsIn(form[0]), urls, isComplete: form[1] })}`;
+    (lang, isComplete) => {
+      const words = mentions.wordsIn(lang);
+      const around = navigation(number, hrefs, { title: words.title, words, urls, isComplete });
+      return `${mentions.listOfPage(number + 1, lang, isComplete)}\n${around}`;
+    };
   const count = () => mentions.pageCount();
   const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
   return [{ ...named, title: mentions.words.title, path, option: "mentions.pages", ...layout, count, content }];
@@ -129,24 +132,29 @@ function mentionPages({ settings, urls, mentions }: SiteBuild): PluginPages[] {
 function navigation(
   number: number,
   hrefs: readonly string[],
-  { words, urls, isComplete }: { words: Words; urls: SiteUrls; isComplete: boolean },
+  { title, words, urls, isComplete }: { title: string; words: Words; urls: SiteUrls; isComplete: boolean },
 ): string {
   const pathOf = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
   const link = (href: string | undefined, rel: string, text: string) =>
     href === undefined ? "" : `<a href="${escapeHtml(pathOf(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
   const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
-  return around && `<nav class="twtxt-around" aria-label="${escapeHtml(words.title)}">\n${around}</nav>\n`;
+  return around && `<nav class="twtxt-around" aria-label="${escapeHtml(title)}">\n${around}</nav>\n`;
 }
 
 /** The page of the newest twts of the followed feeds. */
-function timelinePage({ settings, timeline, mentions }: SiteBuild): PluginPages[] {
+function timelinePage({ settings, urls, timeline, mentions }: SiteBuild): PluginPages[] {
   if (timeline.options === null) return [];
   const { path } = timeline.options;
   const layout = layoutOf(timeline.options.layout, "timeline.layout", settings);
   const title = mentions.words.timeline;
-  const content = () => timeline.html();
+  const content = async (number: number, hrefs: readonly string[]): Promise<WritePart> => {
+    const write = await timeline.html(number + 1);
+    return (lang, isComplete) =>
+      `${write(lang, isComplete)}\n${navigation(number, hrefs, { title, words: mentions.wordsIn(lang), urls, isComplete })}`;
+  };
+  const count = () => timeline.pageCount();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
-  return [{ ...named, title, path, option: "timeline.path", ...layout, count: () => 1, content }];
+  return [{ ...named, title, path, option: "timeline.path", ...layout, count, content }];
 }
 
 /** The page for private messages. */
