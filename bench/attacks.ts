@@ -260,8 +260,8 @@ async function readingAfterNew(
 async function storeMentions({ entry, store }: Scene, count: number): Promise<void> {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
   const { Journal } = await load<typeof import("../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
-  const { FileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  const journal = new Journal({ store: new FileStore(store), now: Date.now, shownPerHost: 10_000, log: () => {} });
+  const { SqliteStore } = await load<typeof import("../plugin/store/sqlite.js")>("store/sqlite.js");
+  const journal = new Journal({ store: new SqliteStore(store), now: Date.now, shownPerHost: 10_000, log: () => {} });
   for (let n = 0; n < count; n += 1) {
     await journal.add({ kind: "kept", at: new Date().toISOString(), mention: mentionNumber(n) });
   }

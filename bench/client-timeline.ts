@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { folderName } from "../plugin/author/site-store.js";
-import { FileStore } from "../plugin/store/file.js";
+import { SqliteStore } from "../plugin/store/sqlite.js";
 import { builtSite, settingsFile } from "../test/helpers/built-site.js";
 import { median, type Part, range, time } from "./table.js";
 
@@ -65,7 +65,7 @@ async function writeReader(folder: string): Promise<void> {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
   }
-  const cache = new FileStore(join(folder, "data/eleventy-twtxt/timelines", folderName(NOWHERE)));
+  const cache = new SqliteStore(join(folder, "data/eleventy-twtxt/timelines", folderName(NOWHERE)));
   await cache.put("feeds", Buffer.from(JSON.stringify(urls.map(keptFeed))));
 }
 

@@ -110,8 +110,8 @@ async function modulesOf(entry: string) {
   const { ReceivedMentions } =
     await load<typeof import("../plugin/mentions/receive/received.js")>("mentions/receive/received.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
-  const { FileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  return { Journal, ReceivedMentions, memoryStore, FileStore };
+  const { SqliteStore } = await load<typeof import("../plugin/store/sqlite.js")>("store/sqlite.js");
+  return { Journal, ReceivedMentions, memoryStore, SqliteStore };
 }
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
@@ -150,6 +150,7 @@ function counting(store: Store): { store: Store; requests(): number; reset(): vo
       put: count(store.put.bind(store)),
       delete: count(store.delete.bind(store)),
       keys: count(store.keys.bind(store)),
+      list: count(store.list.bind(store)),
     },
     requests: () => requests,
     reset: () => {
@@ -163,7 +164,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
   const store = modules.memoryStore();
   const folding = await fill(modules, store, count);
 
-  const files = new modules.FileStore(folder);
+  const files = new modules.SqliteStore(folder);
   const bytes: Uint8Array[] = [];
   for (const key of await store.keys("mentions/")) {
     const stored = await store.get(key);
@@ -239,7 +240,7 @@ async function readFiles(entry: string, folder: string, name: string): Promise<S
   const modules = await modulesOf(entry);
   const query = QUERIES[name];
   if (!query) throw new Error(`There is no query "${name}".`);
-  const read = reader(modules, new modules.FileStore(folder));
+  const read = reader(modules, new modules.SqliteStore(folder));
   const cold = await read(query);
   const warm: Reading[] = [];
   for (let run = 0; run < WARM_RUNS; run += 1) warm.push(await read(query));

@@ -95,8 +95,8 @@ async function modulesOf(entry: string) {
   const { sendMentions } = await load<typeof import("../plugin/mentions/send/send.js")>("mentions/send/send.js");
   const { createGuard } = await load<typeof import("../plugin/http/guard.js")>("http/guard.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
-  const { FileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  return { sendMentions, createGuard, memoryStore, FileStore };
+  const { SqliteStore } = await load<typeof import("../plugin/store/sqlite.js")>("store/sqlite.js");
+  return { sendMentions, createGuard, memoryStore, SqliteStore };
 }
 
 interface Task {
@@ -109,7 +109,7 @@ interface Task {
 }
 
 async function run({ entry, port, folder, hosts, mentions, runs }: Task): Promise<Series> {
-  const { sendMentions, createGuard, memoryStore, FileStore } = await modulesOf(entry);
+  const { sendMentions, createGuard, memoryStore, SqliteStore } = await modulesOf(entry);
   const own = `127.0.0.1:${port}`;
   const neighbours = [own, ...Array.from({ length: hosts }, (_, host) => `${addressOf(host)}:${port}`)];
   const send = async (store: Store) => {
@@ -127,7 +127,7 @@ async function run({ entry, port, folder, hosts, mentions, runs }: Task): Promis
   const works: Record<string, (run: number) => Promise<void>> = {
     [BARE]: () => sendBare(port, hosts, mentions),
     "memory store": () => send(memoryStore()),
-    "file store": (run) => send(new FileStore(join(folder, String(run)))),
+    "file store": (run) => send(new SqliteStore(join(folder, String(run)))),
     [`store ${STORE_DELAY} ms away`]: () => send(farAway(memoryStore())),
   };
 
@@ -151,7 +151,8 @@ function farAway(store: Store): Store {
       return ask(...values);
     };
   };
-  return { get: slowly(store.get), put: slowly(store.put), delete: slowly(store.delete), keys: slowly(store.keys) };
+  const { get, put, delete: remove, keys, list } = store;
+  return { get: slowly(get), put: slowly(put), delete: slowly(remove), keys: slowly(keys), list: slowly(list) };
 }
 
 async function timed(work: () => Promise<void>): Promise<{ wall: number; cpu: number }> {

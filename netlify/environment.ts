@@ -7,6 +7,7 @@ import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
+import { withFormatCheck } from "../plugin/store/format.js";
 import { NetlifyStore } from "../plugin/store/netlify.js";
 import { isLoopback } from "../plugin/url.js";
 
@@ -59,7 +60,9 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
   const { settings } = site;
   return {
     ...site,
-    store: bucketIn(process.env, `${STORES[place]}/`) ?? new NetlifyStore({ name: STORES[place] }),
+    store:
+      bucketIn(process.env, `${STORES[place]}/`) ??
+      withFormatCheck(new NetlifyStore({ name: STORES[place] }), "Netlify Blobs"),
     environment: place === "preview" ? {} : process.env,
     authority: authorityIn(place, settings),
     client: `${manifest.name}/${manifest.version}`,

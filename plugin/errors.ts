@@ -72,6 +72,7 @@ const STATUS = {
   "quota-exceeded": 507,
   // Internal errors.
   "store-failed": 503,
+  "blob-damaged": 500,
   "inbox-full": 503,
   "bad-store-key": 500,
   "mail-failed": 503,

@@ -7,7 +7,7 @@ import { parseKey, type SecretKey } from "../keys/key.js";
 import type { Identity } from "../keys/node-identity.js";
 import type { OwnKeys } from "../messages/sealing.js";
 import type { SiteSettings } from "../site/site.js";
-import { FileStore } from "../store/file.js";
+import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
 import { DATES } from "./amounts.js";
 import { dataFolder, identityPlaces } from "./files.js";
@@ -37,7 +37,7 @@ export async function authorAt(values: AuthorChoice, machine: Machine): Promise<
   const author = await findAuthor(values, machine);
   // A file name on Windows cannot contain ":", and an address cannot contain "+".
   const folder = join(dataFolder(machine), "messages", author.address.replaceAll(":", "+"));
-  return { ...author, store: new FileStore(folder) };
+  return { ...author, store: new SqliteStore(folder) };
 }
 
 async function findAuthor(

@@ -5,8 +5,9 @@ import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { bucketIn, tryStore } from "../host/bucket.js";
 import { prefixOf } from "../site/routes.js";
-import { FileStore } from "../store/file.js";
 import { markInUse, processesUsing } from "../store/processes.js";
+import { SqliteStore } from "../store/sqlite.js";
+import { systemCode } from "../store/sqlite-driver.js";
 import type { StreamingStore } from "../store/store.js";
 import { dataFolder } from "./files.js";
 import { misuse, typed } from "./invocation.js";
@@ -28,6 +29,8 @@ const REASONS: Record<string, string> = {
   ENOTDIR: "it, or a folder above it, is a file",
   EEXIST: "it is a file",
 };
+
+const nothing = async () => {};
 
 /** A store and its place. */
 export interface SiteStore {
@@ -58,7 +61,7 @@ export async function siteStore(site: Site, request: StoreRequest, machine: Mach
   if (bucket) return { store: bucket, folder: null, place: `the bucket ${machine.environment.TWTXT_S3_BUCKET}` };
   const folder =
     request.store === undefined ? await storeFolder(site, machine) : resolve(machine.folder, request.store);
-  return { store: new FileStore(folder), folder, place: folder };
+  return { store: new SqliteStore(folder), folder, place: folder };
 }
 
 /** The folder of a site in the data folder of this machine, absolute. */
@@ -104,19 +107,52 @@ export function checkWithinReach(
  * @throws TwtxtError `store-failed`, also while another process restores a backup: it would delete new values
  */
 export async function useStore({ store, folder }: SiteStore): Promise<() => Promise<void>> {
-  try {
+  if (folder === null) {
     await tryStore(store);
-    if (folder === null) return async () => {};
-    const leave = await markInUse(folder);
+    return nothing;
+  }
+  let leave = nothing;
+  try {
+    leave = await markInUse(folder);
     const [other] = await processesUsing(join(folder, RESTORING));
-    if (other === undefined) return leave;
-    await leave();
-    throw new TwtxtError(
-      "store-failed",
-      `Process ${other} is restoring a backup into ${folder}. Try again when it is done.`,
-    );
+    if (other !== undefined) throw new TwtxtError("store-failed", isRestoring(other, folder));
+    await tryStore(store);
+    return leave;
   } catch (error) {
-    throw folder === null ? error : unusable(folder, error);
+    await leave();
+    throw unusable(folder, error);
+  }
+}
+
+/** A store that a server uses. */
+export interface ServedStore {
+  /** Why nothing can be stored at present, a sentence; `null` if values can be stored. */
+  failure: string | null;
+  leave(): Promise<void>;
+}
+
+/** As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store. */
+export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
+  const { store, folder } = data;
+  if (folder === null || !(store instanceof SqliteStore)) return { failure: null, leave: await useStore(data) };
+  let leave = nothing;
+  const end = async () => {
+    store.close();
+    await leave();
+  };
+  try {
+    leave = await useStore(data);
+    await store.prepareForServer();
+    await store.checkWritable();
+    return { failure: null, leave: end };
+  } catch (error) {
+    const reason = unusable(folder, error);
+    if (!(reason instanceof TwtxtError) || !["ENOSPC", "EROFS"].includes(diskCode(reason))) throw reason;
+    await store.prepareForServer();
+    return {
+      failure: `${reason.message} Until then, pages and the feed are served, and nothing is stored.`,
+      leave: end,
+    };
   }
 }
 
@@ -153,9 +189,18 @@ export function folderName(url: string): string {
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
 }
 
+function isRestoring(process: number, folder: string): string {
+  return `Process ${process} is restoring a backup into ${folder}. Try again when it is done.`;
+}
+
+/** The code of the error of the file system or of SQLite that caused an error; or empty. */
+function diskCode(error: unknown): string {
+  const { cause } = Object(error) as { cause?: unknown };
+  return error instanceof TwtxtError ? diskCode(cause) : systemCode(error);
+}
+
 function unusable(folder: string, error: unknown): unknown {
-  const cause = error instanceof TwtxtError ? error.cause : error;
-  const why = REASONS[String(Object(cause).code)];
+  const why = REASONS[diskCode(error)];
   if (why === undefined) return error;
   const what = `Data cannot be stored in ${folder}: ${why}. Name another folder with --store DIR.`;
   return new TwtxtError("store-failed", what, { cause: error });

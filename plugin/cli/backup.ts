@@ -21,6 +21,7 @@ import {
   valuesOf,
 } from "../store/archive.js";
 import { copyConsistently, type HeadKeys, hashOf, SMALL_BYTES, writeValue } from "../store/copy.js";
+import { SqliteStore } from "../store/sqlite.js";
 import type { StreamingStore } from "../store/store.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
@@ -90,8 +91,9 @@ async function writeArchive(
 ): Promise<ArchiveWriter> {
   const writer = new ArchiveWriter();
   const status = statusOf(terminal);
+  const snapshot = store instanceof SqliteStore ? await store.snapshot() : null;
   const bytes = writer.stream(about, async () => {
-    await copyConsistently(store, STORE_HEADS, writer, (done, all) => {
+    await copyConsistently(snapshot ?? store, STORE_HEADS, writer, (done, all) => {
       status(`Reading: ${done} of ${counted(all, "value")}, ${sizeText(writer.bytes)}`);
     });
     if (writer.sums.size === 0) throw new TwtxtError("not-found", `There is no data in ${place}.`);
@@ -99,6 +101,7 @@ async function writeArchive(
   try {
     await draft.write(untilAborted(bytes, signal));
   } finally {
+    await snapshot?.close();
     status("");
   }
   return writer;

@@ -15,8 +15,8 @@ import { type SendOptions, type SendReport, sendMentions } from "../mentions/sen
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { PublishedSite } from "../site/site.js";
-import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
+import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
 import { hostAndPort, loopbackHostOf } from "../url.js";
 import { command } from "./command.js";
@@ -127,7 +127,7 @@ function checkHost({ settings: { host } }: Site, { store, "dry-run": isDryRun }:
 async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values, terminal: Terminal) {
   const given = store === undefined ? null : resolve(terminal.folder, store);
   const place = given ?? (site && (await storeFolder(site, terminal)));
-  if (place !== null) return new FileStore(place);
+  if (place !== null) return new SqliteStore(place);
   if (isDryRun) return memoryStore();
   throw misuse(NAME, "name a folder with --store, to record what was sent.");
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { userAgent } from "../author/invocation.js";
 import { publishedSite, type Site, siteAt } from "../author/site.js";
-import { siteFolder, siteStore, useStore } from "../author/site-store.js";
+import { siteFolder, siteStore, useStoreToServe } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
@@ -87,7 +87,7 @@ http://127.0.0.1:8080/twtxt.txt`,
   async run(values, _, terminal) {
     const served = await servedSite(values, terminal);
     const data = await siteStore(served.site, { command: "serve", store: values.store }, terminal);
-    const leaveStore = await useStore(data);
+    const used = await useStoreToServe(data);
     const mark = new ServedMark(served);
     await mark.renew();
     const reports = new Reports(values, terminal);
@@ -100,7 +100,8 @@ http://127.0.0.1:8080/twtxt.txt`,
     const { settings } = served.published;
     terminal.print(`${place}${prefixOf(settings)}/`);
     terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
-    log(`Data is stored in ${data.place}.`);
+    if (used.failure === null) log(`Data is stored in ${data.place}.`);
+    else log(used.failure, { level: "error" });
     for (const line of [...originNote(served), ...hostWarning(settings)]) log(line, { level: "warn" });
     for (const line of featuresOff(terminal.environment)) log(line);
     running.begin();
@@ -108,7 +109,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     log("Shutting down: finishing open requests.");
     await running.stop();
     await mark.remove();
-    await leaveStore();
+    await used.leave();
     return 0;
   },
 });

@@ -1,6 +1,7 @@
 // plugin/host/bucket.ts: the store in the owner's S3 bucket, if one is configured, and the check of a store. PROTOCOL 7
 import { randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
+import { withFormatCheck } from "../store/format.js";
 import { S3Store } from "../store/s3.js";
 import type { Store, StreamingStore } from "../store/store.js";
 import { type Environment, valueIn } from "./service-options.js";
@@ -30,7 +31,8 @@ export function bucketIn(environment: Environment, prefix: string): StreamingSto
     throw new TwtxtError("bad-option", `A bucket needs ${variables.join(", ")}. Set also ${missing.join(" and ")}.`);
   }
   const values = Object.entries(VARIABLES).map(([name, variable]) => [name, valueIn(environment, variable)]);
-  return new S3Store({ ...(Object.fromEntries(values) as BucketOptions), prefix });
+  const options = Object.fromEntries(values) as BucketOptions;
+  return withFormatCheck(new S3Store({ ...options, prefix }), `the bucket ${options.bucket}`);
 }
 
 /**

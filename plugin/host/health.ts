@@ -3,11 +3,11 @@ import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { allowing, type Handler, json } from "../http/respond.js";
 import { ROUTES } from "../site/routes.js";
-import type { Store } from "../store/store.js";
+import type { StreamingStore } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { withTimeout } from "./work.js";
 
-/** How long all requests get the result of one read of the store. */
+/** How long all requests get the result of one check of the store. */
 const FRESH_MS = 1000;
 const TIMEOUT_MS = 3000;
 const NO_ANSWER = `The store has not answered for ${TIMEOUT_MS / 1000} s.`;
@@ -16,28 +16,28 @@ const KEY = "health";
 
 type Options = Pick<ServiceOptions, "client" | "store" | "now">;
 
-/** Answers 200 while the store can be read, else 503. The store is read at most once a second. */
+/** Answers 200 while the store can be read and written, else 503. It is checked at most once a second. */
 export function healthHandler({ client, store, now }: Options): Handler {
   const version = client.slice(client.indexOf("/") + 1);
-  const checkStore = recentRead(store, now);
+  const checkStore = recentCheck(store, now);
   return allowing(ROUTES.health.methods, async () => {
     await withTimeout(checkStore(), TIMEOUT_MS, new TwtxtError("store-failed", NO_ANSWER));
     return json({ status: "ok", version });
   });
 }
 
-/** @returns a function that reads the store, or returns the last read while that is recent or pending */
-function recentRead(store: Store, now: Clock): () => Promise<unknown> {
-  let last: { freshUntil: number; read: Promise<unknown> } | null = null;
+/** @returns a function that checks the store, or returns the last check while that is recent or pending */
+function recentCheck(store: StreamingStore, now: Clock): () => Promise<unknown> {
+  let last: { freshUntil: number; check: Promise<unknown> } | null = null;
   return () => {
-    if (last && now() < last.freshUntil) return last.read;
-    const read = store.get(KEY);
-    const current = { freshUntil: Number.POSITIVE_INFINITY, read };
+    if (last && now() < last.freshUntil) return last.check;
+    const check = store.get(KEY).then(() => store.checkWritable?.());
+    const current = { freshUntil: Number.POSITIVE_INFINITY, check };
     const setEnd = () => {
       current.freshUntil = now() + FRESH_MS;
     };
-    read.then(setEnd, setEnd);
+    check.then(setEnd, setEnd);
     last = current;
-    return read;
+    return check;
   };
 }

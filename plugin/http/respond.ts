@@ -51,7 +51,7 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
         level: "error",
         request: { method: request.method, path: new URL(request.url).pathname },
       } as const;
-      if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
+      if (error instanceof TwtxtError && (statusOf(error.code) !== 500 || PUBLIC_ERRORS.includes(error.code))) {
         if (statusOf(error.code) >= 500) log(`A request failed: ${error.message}`, context);
         return problem(error);
       }
@@ -62,7 +62,7 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
 }
 
 /** Errors with a status from 500 whose message is meant for the client. */
-const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded"];
+const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded", "blob-damaged"];
 
 /** The response for an error. */
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {

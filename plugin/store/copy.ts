@@ -30,7 +30,7 @@ function memoryValue(bytes: Uint8Array): Value {
  *
  * @returns `null` if the key does not exist
  */
-async function readValue(store: StreamingStore, key: string): Promise<Value | null> {
+async function readValue(store: Source, key: string): Promise<Value | null> {
   const stream = await store.read(key);
   if (!stream) return null;
   let start: Uint8Array[] = [];
@@ -68,6 +68,9 @@ export async function sha256Of(chunks: AsyncIterable<Uint8Array>): Promise<strin
   return hash.digest("hex");
 }
 
+/** A store, or a snapshot of one. */
+type Source = Pick<StreamingStore, "get" | "read" | "keys">;
+
 /** Values that refer to other values by key. */
 export interface HeadKeys {
   /** One key, or a prefix of several: `mentions/snapshot`, `blobs/records/`. */
@@ -98,7 +101,7 @@ export interface CopyTarget {
  * @throws TwtxtError `store-failed`, and what the target throws
  */
 export async function copyConsistently(
-  store: StreamingStore,
+  store: Source,
   heads: readonly HeadKeys[],
   target: CopyTarget,
   onCount: (done: number, all: number) => void,
@@ -127,7 +130,7 @@ export async function copyConsistently(
 }
 
 async function copyHead(
-  store: StreamingStore,
+  store: Source,
   key: string,
   { relatedPrefix, referencedKeys }: HeadKeys,
   target: CopyTarget,
@@ -150,12 +153,12 @@ async function copyHead(
 }
 
 /** @returns `false` if one of them no longer exists */
-async function copyAll(store: StreamingStore, keys: readonly string[], target: CopyTarget): Promise<boolean> {
+async function copyAll(store: Source, keys: readonly string[], target: CopyTarget): Promise<boolean> {
   for (const key of keys) if (!target.has(key) && !(await copyValue(store, key, target))) return false;
   return true;
 }
 
-async function copyValue(store: StreamingStore, key: string, target: CopyTarget): Promise<boolean> {
+async function copyValue(store: Source, key: string, target: CopyTarget): Promise<boolean> {
   const value = await readValue(store, key);
   return value !== null && target.add(key, value);
 }

@@ -1,21 +1,12 @@
 // plugin/store/disk.ts: file operations: durable writes, and reading as a stream.
-import * as fs from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
 
 /** Size of a read in bytes. */
 const READ_BYTES = 256 * 1024;
-
-// Each takes half the processor time of its namesake in node:fs/promises.
-export const readdir = promisify(fs.readdir);
-export const readFile = promisify(fs.readFile);
-export const rename = promisify(fs.rename);
-const makeOneFolder = promisify(fs.mkdir);
-const writeUnsynced = promisify(fs.writeFile);
 
 /**
  * Makes a folder and its parents, readable only by the owner.
@@ -33,28 +24,15 @@ export async function makeFolder(path: string): Promise<string | undefined> {
   }
 }
 
-/** Makes a folder that does not exist. It has no parent if it is the first one there. */
-export async function makeNewFolder(path: string): Promise<void> {
-  const made = await ifExists(makeOneFolder(path, { mode: 0o700 }).then(() => true));
-  if (!made) await makeFolder(path);
-}
-
 /**
- * Writes a new file, readable only by the owner. A failed write leaves no file.
+ * Writes and syncs a new file, readable only by the owner. A failed write leaves no file.
  *
  * @param bytes - ownership of a stream's chunks is transferred
- * @param flush - whether to sync the file
  */
-export async function writeNew(
-  path: string,
-  bytes: Uint8Array | AsyncIterable<Uint8Array>,
-  { flush }: { flush: boolean },
-): Promise<void> {
+export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
   try {
-    const options = { mode: 0o600, flag: "wx" };
-    const isWhole = bytes instanceof Uint8Array;
-    if (isWhole && !flush) await writeUnsynced(path, bytes, options);
-    else await writeFile(path, isWhole ? bytes : freeAfterUse(bytes), { ...options, flush });
+    const data = bytes instanceof Uint8Array ? bytes : freeAfterUse(bytes);
+    await writeFile(path, data, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {
     await remove(path);
     throw error;
@@ -78,9 +56,8 @@ function disconnectedPort(): MessagePort {
   return port1;
 }
 
-/** Streams an open file or a range of it, then closes it. Readers may bring their own buffer. */
-export async function streamFile(handle: FileHandle, range?: Range): Promise<ReadableStream<Uint8Array>> {
-  const { first, last } = range ?? (await wholeRange(handle));
+/** Streams a range of an open file, then closes it. Readers may bring their own buffer. */
+export function streamFile(handle: FileHandle, { first, last }: Range): ReadableStream<Uint8Array> {
   let at = first;
   return new ReadableStream({
     type: "bytes",
@@ -109,11 +86,6 @@ async function readInto(handle: FileHandle, view: Uint8Array, place: { position:
   throw new TwtxtError("store-failed", "The file of a value was truncated while it was being read.");
 }
 
-async function wholeRange(handle: FileHandle): Promise<Range> {
-  const { size } = await closeOnError(handle, handle.stat());
-  return { first: 0, last: size - 1 };
-}
-
 async function closeOnError<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -132,7 +104,7 @@ export async function syncFolder(path: string, firstNew?: string): Promise<void>
 }
 
 /** Makes the content of a file durable. */
-export async function syncFile(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();
@@ -154,11 +126,6 @@ export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
-}
-
-/** @returns `false` if the file or folder does not exist (any more) */
-export async function isDone(work: Promise<void>): Promise<boolean> {
-  return (await ifExists(work.then(() => true))) !== null;
 }
 
 /** Node's code of an error, such as `ENOENT`. */

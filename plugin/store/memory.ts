@@ -1,6 +1,6 @@
 // plugin/store/memory.ts: store in memory.
 import { concatChunks, streamOf } from "./chunks.js";
-import { checkKey, checkPrefix, isConditionMet, type StoredValue, type StreamingStore } from "./store.js";
+import { checkKey, checkPrefix, isConditionMet, pageOfKeys, type StoredValue, type StreamingStore } from "./store.js";
 
 /** A store for tests and experiments. */
 export function memoryStore(): StreamingStore {
@@ -46,6 +46,14 @@ export function memoryStore(): StreamingStore {
     async keys(prefix) {
       checkPrefix(prefix);
       return [...values.keys()].filter((key) => key.startsWith(prefix));
+    },
+
+    async list(prefix, range) {
+      checkPrefix(prefix);
+      return pageOfKeys(
+        [...values.keys()].filter((key) => key.startsWith(prefix)),
+        range,
+      );
     },
   };
 }

@@ -9,6 +9,8 @@ import {
   checkKey,
   checkPrefix,
   isKey,
+  type ListRange,
+  pageOfKeys,
   type Range,
   type StoredValue,
   type StreamingStore,
@@ -90,6 +92,11 @@ export class NetlifyStore implements StreamingStore {
       }
       return found;
     });
+  }
+
+  /** Netlify Blobs has no listing after a key: this costs as much as all keys. */
+  async list(prefix: string, range: ListRange): Promise<string[]> {
+    return pageOfKeys(await this.keys(prefix), range);
   }
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */

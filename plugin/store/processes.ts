@@ -1,20 +1,15 @@
 // plugin/store/processes.ts: processes that share the folder of a store, by the names of their temporary files and marks.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readlinkSync } from "node:fs";
-import { readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { ifExists, makeFolder, remove } from "./disk.js";
 
-/** Temporary files of other machines and containers are removed when they have not changed for this long. */
-const FOREIGN_AGE_MS = 3600_000;
-
-/** Temporary files, see file.ts. No store key starts with a dot. */
-const TEMPORARY = ".tmp";
 /** One empty file for each process that uses the store. */
-const MARKS = ".in-use";
+export const MARKS = ".in-use";
 
 /** The longest pause of {@link workAlone} between two tries, in milliseconds, and the number of tries: some ten seconds. */
 const PAUSE_MS = 50;
@@ -55,29 +50,6 @@ export function processOfName(name: string): number | "ended" | null {
   return isAlive(Number(pid)) ? Number(pid) : "ended";
 }
 
-/** Removes abandoned temporary files. Errors are ignored: the files do no harm. */
-export async function removeAbandoned(folder: string): Promise<void> {
-  try {
-    const names = (await ifExists(readdir(folder))) ?? [];
-    const now = names.length > 0 ? await diskTime(folder) : 0;
-    for (const name of names) if (await isAbandoned(folder, name, now)) await remove(join(folder, name));
-  } catch {}
-}
-
-async function isAbandoned(folder: string, name: string, now: number): Promise<boolean> {
-  if (processOfName(name) === "ended") return true;
-  const changed = await changedAt(join(folder, name));
-  return changed !== null && now - changed > FOREIGN_AGE_MS;
-}
-
-/** @returns when the file, or a file in the folder, was last changed; `null` if it does not exist */
-async function changedAt(path: string): Promise<number | null> {
-  const names = await readdir(path).catch(() => []);
-  const found = await Promise.all([path, ...names.map((name) => join(path, name))].map((one) => ifExists(stat(one))));
-  const times = found.flatMap((there) => (there ? [there.mtimeMs] : []));
-  return times.length > 0 ? Math.max(...times) : null;
-}
-
 /** The caller has excluded this process, so its own ID belonged to an earlier one. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
@@ -87,15 +59,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-/** The current time by the clock that sets modification times, which on a network disk is another machine's. */
-async function diskTime(folder: string): Promise<number> {
-  const probe = join(folder, uniqueName());
-  await makeFolder(probe);
-  const { mtimeMs } = await stat(probe);
-  await remove(probe);
-  return mtimeMs;
 }
 
 /**
@@ -114,8 +77,8 @@ export async function markInUse(store: string): Promise<() => Promise<void>> {
 
 /** The IDs of the other processes that use a store. Processes on other machines and in other containers are not detected. */
 export async function processesUsing(store: string): Promise<number[]> {
-  const names = await Promise.all([MARKS, TEMPORARY].map((folder) => ifExists(readdir(join(store, folder)))));
-  const ids = names.flatMap((found) => (found ?? []).map(processOfName)).filter((id) => typeof id === "number");
+  const names = (await ifExists(readdir(join(store, MARKS)))) ?? [];
+  const ids = names.map(processOfName).filter((id) => typeof id === "number");
   return [...new Set(ids)];
 }
 

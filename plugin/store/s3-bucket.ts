@@ -136,9 +136,29 @@ interface ListPage {
   next: string | null;
 }
 
-/** @param next - the token from the previous page; `null` for the first page */
-export function listQuery(prefix: string, next: string | null): Record<string, string> {
-  return { "list-type": "2", "encoding-type": "url", prefix, ...(next !== null && { "continuation-token": next }) };
+/** The most keys that a page has. */
+const PAGE_KEYS = 1000;
+
+interface ListQuery {
+  prefix: string;
+  /** A key of the bucket; `undefined` for the first one. */
+  startAfter: string | undefined;
+  /** The number of keys that are wanted. */
+  limit: number;
+  /** The token from the previous page; `null` for the first page. */
+  next: string | null;
+}
+
+/** The query of a page. */
+export function listQuery({ prefix, startAfter, limit, next }: ListQuery): Record<string, string> {
+  return {
+    "list-type": "2",
+    "encoding-type": "url",
+    prefix,
+    ...(startAfter !== undefined && { "start-after": startAfter }),
+    ...(limit < PAGE_KEYS && { "max-keys": String(limit) }),
+    ...(next !== null && { "continuation-token": next }),
+  };
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   checkKey,
   checkPrefix,
   isKey,
+  type ListRange,
   type Range,
   type StoredValue,
   type StreamingStore,
@@ -125,20 +126,26 @@ export class S3Store implements StreamingStore {
     });
   }
 
-  async keys(start: string): Promise<string[]> {
+  async keys(prefix: string): Promise<string[]> {
+    return this.list(prefix, { limit: Number.POSITIVE_INFINITY });
+  }
+
+  async list(start: string, { after, limit }: ListRange): Promise<string[]> {
     checkPrefix(start);
     const prefix = this.#prefix + start;
+    const startAfter = after === undefined ? undefined : this.#prefix + after;
     return this.#run(async (signal) => {
       const found: string[] = [];
       let next: string | null = null;
       do {
-        const answer = await this.#send({ method: "GET", query: listQuery(prefix, next), signal });
+        const query = listQuery({ prefix, startAfter, limit: limit - found.length, next });
+        const answer = await this.#send({ method: "GET", query, signal });
         const page = listPage((await answer?.text()) ?? "");
         const matching = page.keys.filter((key) => key.startsWith(prefix));
         found.push(...matching.map((key) => key.slice(this.#prefix.length)).filter(isKey));
         next = page.next;
-      } while (next !== null);
-      return found;
+      } while (next !== null && found.length < limit);
+      return found.slice(0, limit);
     });
   }
 

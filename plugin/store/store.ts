@@ -17,6 +17,13 @@ export interface Range {
   last: number;
 }
 
+/** A page of keys. */
+export interface ListRange {
+  /** The last key of the page before. */
+  after?: string | undefined;
+  limit: number;
+}
+
 /** The precondition of a write; a write without one always happens. */
 export type Condition = { isNew: true } | { etag: string };
 
@@ -44,6 +51,12 @@ export interface Store {
   delete(key: string): Promise<void>;
   /** All keys that start with `prefix`, unordered: `a/b` finds `a/b`, `a/bc` and `a/bd/e`. */
   keys(prefix: string): Promise<string[]>;
+  /**
+   * A page of the keys that start with `prefix`, in the order of their bytes.
+   *
+   * @param page - the keys after `after`, at most `limit` of them; default: from the first
+   */
+  list(prefix: string, page: ListRange): Promise<string[]>;
 }
 
 /** A store that also takes values larger than memory. */
@@ -64,6 +77,8 @@ export interface StreamingStore extends Store {
    * @returns `null` if the key does not exist
    */
   read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
+  /** Whether values can be written, for stores that notice it. @throws TwtxtError `store-failed` while they cannot */
+  checkWritable?(): Promise<void>;
 }
 
 /** Maximum length of a key in bytes. */
@@ -76,6 +91,14 @@ const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);
 export function isConditionMet(condition: Condition | undefined, etag: string | null): boolean {
   if (condition === undefined) return true;
   return "isNew" in condition ? etag === null : etag === condition.etag;
+}
+
+/** A page of all keys, for stores that cannot list one themselves. */
+export function pageOfKeys(keys: readonly string[], { after = "", limit }: ListRange): string[] {
+  return keys
+    .filter((key) => key > after)
+    .sort()
+    .slice(0, limit);
 }
 
 /** Whether a text is a valid key. A storage may also contain objects of other programs. */

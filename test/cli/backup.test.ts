@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { FileStore } from "../../plugin/store/file.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, command, commandProcess, dataEnvironment, testTerminal } from "./helpers.js";
@@ -28,7 +28,7 @@ function ask({ url }: Server, method: string, key: string, body?: Uint8Array): P
 /** A site with values in its store, and no running server. */
 async function filled(values: Record<string, string> = { "mentions/one": "1", "mentions/two": "2" }): Promise<Blog> {
   const alice = site();
-  const store = new FileStore(join(alice.folder, ALICES_DATA));
+  const store = new SqliteStore(join(alice.folder, ALICES_DATA));
   for (const [key, value] of Object.entries(values)) await store.put(key, Buffer.from(value));
   return alice;
 }
@@ -47,7 +47,7 @@ async function type({ folder }: Blog, ...args: string[]) {
 }
 
 async function valuesOf({ folder }: Blog): Promise<Record<string, string>> {
-  const store = new FileStore(join(folder, ALICES_DATA));
+  const store = new SqliteStore(join(folder, ALICES_DATA));
   const keys = (await store.keys("")).sort();
   const texts = await Promise.all(keys.map(async (key) => String(Buffer.from((await store.get(key))?.bytes ?? ""))));
   return Object.fromEntries(keys.map((key, at) => [key, texts[at] ?? ""]));
@@ -112,7 +112,7 @@ describe("eleventy-twtxt backup", () => {
 
   it("shows progress on a terminal, and reads the folder of --store", async () => {
     const alice = await filled({});
-    await new FileStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
+    await new SqliteStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
     const { exitCode, stderr, shown } = await type(alice, "backup", FILE, "--store", "kept");
     expect([exitCode, stderr]).toEqual([0, "1 value, 1 bytes, read again and compared."]);
     expect(shown).toContain("Reading: 1 of 1 value, 1 bytes");
@@ -136,7 +136,7 @@ describe("eleventy-twtxt restore", () => {
     const values = { "inbox/alice/messages/1": "sealed", "mentions/one": "1" };
     const alice = await filled(values);
     await type(alice, "backup", FILE);
-    const store = new FileStore(join(alice.folder, ALICES_DATA));
+    const store = new SqliteStore(join(alice.folder, ALICES_DATA));
     await store.put("mentions/one", Buffer.from("changed"));
     await store.put("mentions/new", Buffer.from("new"));
     const changed = await valuesOf(alice);
@@ -153,7 +153,7 @@ describe("eleventy-twtxt restore", () => {
     const bytes = readFileSync(join(alice.folder, FILE));
     for (const damaged of [bytes.subarray(0, -9), Buffer.from(bytes).fill(0, bytes.length - 60, bytes.length - 40)]) {
       writeFileSync(join(alice.folder, "damaged.tar.gz"), damaged);
-      await new FileStore(join(alice.folder, ALICES_DATA)).put("mentions/one", Buffer.from("changed"));
+      await new SqliteStore(join(alice.folder, ALICES_DATA)).put("mentions/one", Buffer.from("changed"));
       const before = await valuesOf(alice);
       const { exitCode, stderr } = await type(alice, "restore", "damaged.tar.gz", "--force");
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining("damaged.tar.gz is not a complete backup")]);

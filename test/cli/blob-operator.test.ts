@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { HttpRequest } from "../../plugin/http/respond.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
 
@@ -106,20 +107,20 @@ describeWithoutKeychain("a damaged record on this machine", () => {
     alice.machine.write("b.txt", "b");
     await alice.blob("put", "b.txt", "--key", "b");
     const known = join(alice.machine.folder, "data/eleventy-twtxt/blobs");
-    const [file = ""] = readdirSync(known, { recursive: true, encoding: "utf8" })
-      .map((name) => join(known, name))
-      .filter(
-        (name) => name.includes("@") && statSync(name).isFile() && readFileSync(name, "utf8").includes('"key":"b"'),
-      );
-    writeFileSync(file, "junk");
-    const place = dirname(relative(known, file)).replace(/@$/, "");
+    const store = new SqliteStore(known);
+    const keys = await store.keys("");
+    const values = await Promise.all(
+      keys.map(async (key) => Buffer.from((await store.get(key))?.bytes ?? []).toString()),
+    );
+    const place = keys.find((_, at) => values[at]?.includes('"key":"b"')) ?? "";
+    await store.put(place, Buffer.from("junk"));
     const { stderr, stdout, exitCode } = await alice.blob("list");
     expect([exitCode, stdout.split("\n")]).toEqual([
       1,
       [expect.stringMatching(/^b /), expect.stringContaining("cannot be read"), expect.stringMatching(/^a .*a\.txt$/)],
     ]);
     expect(stderr).toContain(`The value of ${place} cannot be read: `);
-    expect(stderr).toContain(`It is in ${known}: if you delete it,`);
+    expect(stderr).toContain(`It is in the database in ${known}: if you delete that folder,`);
     const verified = await alice.blob("verify");
     expect([verified.exitCode, verified.stderr]).toEqual([
       1,

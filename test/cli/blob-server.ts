@@ -1,7 +1,7 @@
 // test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that tests can kill, and Alice's requests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +9,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { signRequest } from "../../plugin/http/sign-request.js";
+import { openDatabase } from "../../plugin/store/sqlite-driver.js";
 import { afterAll } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { settingsOf } from "../helpers/receiver.js";
@@ -66,7 +67,12 @@ export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
 
 /** The temporary files of unfinished writes in a site's store. */
 export function temporaryFiles({ folder }: Blog): string[] {
-  return readdirSync(join(folder, ALICES_DATA, ".tmp"));
+  const database = openDatabase(join(folder, ALICES_DATA, "store.db"));
+  const used = database.prepare("SELECT file FROM entries WHERE file IS NOT NULL").all();
+  database.close();
+  const files = join(folder, ALICES_DATA, "files");
+  const names = existsSync(files) ? readdirSync(files) : [];
+  return names.filter((name) => !used.some(({ file }) => file === name));
 }
 
 export interface BlobRequest {

@@ -14,8 +14,8 @@ import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { type HostSettings, hostSettings, SETTINGS_FILE } from "../../plugin/site/site.js";
-import { FileStore } from "../../plugin/store/file.js";
 import { memoryStore } from "../../plugin/store/memory.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { builtSite } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
@@ -224,7 +224,7 @@ async function correspondent(
 /** The known keys on a user's machine. */
 export function contactsOf({ machine, address }: Correspondent) {
   const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
-  return new Contacts(new FileStore(folder), Date.now);
+  return new Contacts(new SqliteStore(folder), Date.now);
 }
 
 function kexOf(seed: number): string {

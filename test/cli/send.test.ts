@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import * as v from "valibot";
 import { afterEach, describe, expect, it } from "vitest";
-import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { hostFile } from "../helpers/built-site.js";
 import type { LoopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
@@ -86,7 +86,7 @@ describe("eleventy-twtxt send", () => {
     ]);
     expect(lines.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
     expect(bob.posts).toMatchObject([{ source: made.twt(BOBS), target: bob.feedUrl }]);
-    expect(site.list(".local/share/eleventy-twtxt/sites/alice.example/store")).toContain("sent");
+    expect(site.list(".local/share/eleventy-twtxt/sites/alice.example/store")).toContain("store.db");
 
     expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing to send." });
     expect(bob.posts).toHaveLength(1);
@@ -342,7 +342,7 @@ async function fortyMentions() {
 
 /** The mentions that the ledger records as sent, as `source target`. */
 async function confirmed(folder: string, { twt }: Alice): Promise<string[]> {
-  const store = new FileStore(join(folder, "kept"));
+  const store = new SqliteStore(join(folder, "kept"));
   const keys = (await store.keys("sent/")).filter((key) => /\/done\/.*-s$/.test(key));
   const Details = v.object({ timestamp: v.string(), target: v.string() });
   const records = await Promise.all(keys.map((key) => readJson(store, key, Details)));

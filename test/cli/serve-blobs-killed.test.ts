@@ -3,9 +3,10 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { StoredBlobs } from "../../plugin/blobs/serve/stored.js";
-import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { eventually } from "../helpers/eventually.js";
 import { type BlobServer, blobSite, requestBlob, startBlobServer, temporaryFiles } from "./blob-server.js";
 import { put } from "./blob-state.js";
 import { type Random, seededRandom, type Writer, writer } from "./blob-writers.js";
@@ -41,9 +42,9 @@ describe("the blobs of eleventy-twtxt serve", () => {
       await expectIntact(server, site, writers);
       await server.kill();
 
-      const { all, named } = await sweptADayLater(new FileStore(join(site.folder, ALICES_DATA)));
+      const { all, named } = await sweptADayLater(new SqliteStore(join(site.folder, ALICES_DATA)));
       expect(all).toEqual(named);
-      expect(temporaryFiles(site)).toEqual([]);
+      await eventually(async () => expect(temporaryFiles(site)).toEqual([]));
     },
     KILLS * 20_000,
   );
@@ -53,8 +54,10 @@ describe("the blobs of eleventy-twtxt serve", () => {
 async function expectIntact(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
   const { status } = await requestBlob(server, { key: "first", ...put(0, new Uint8Array()) });
   expect([200, 201]).toContain(status);
-  const pids = temporaryFiles(site).map((name) => Number(name.split(".")[1]));
-  expect(pids.filter((pid) => pid !== server.pid)).toEqual([]);
+  await eventually(async () => {
+    const pids = temporaryFiles(site).map((name) => Number(name.split(".")[1]));
+    expect(pids.filter((pid) => pid !== server.pid)).toEqual([]);
+  });
   expect((await Promise.all(writers.map((writer) => writer.findFaults(server)))).flat()).toEqual([]);
 }
 

@@ -1,10 +1,10 @@
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { blobServices } from "../../plugin/host/blobs.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
-import { FileStore } from "../../plugin/store/file.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { endpoint, hostAt } from "../helpers/endpoints.js";
 import {
   type BlobResponse,
@@ -37,14 +37,14 @@ async function started(site: Blog): Promise<BlobServer> {
 
 /** The keys of the blob contents in a site's store. */
 function contentsIn({ folder }: Blog): Promise<string[]> {
-  return new FileStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
+  return new SqliteStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
 }
 
 /** Resolves when the server has started to write the request's body. */
 async function waitForWrite(site: Blog): Promise<void> {
   const sizes = () => {
-    const folders = temporaryFiles(site).map((name) => join(site.folder, ALICES_DATA, ".tmp", name));
-    return folders.flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size));
+    const files = temporaryFiles(site).map((name) => join(site.folder, ALICES_DATA, "files", name));
+    return files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
   };
   await expect.poll(() => Math.max(0, ...sizes())).toBeGreaterThan(0);
 }
@@ -148,7 +148,7 @@ describe("a PUT request", () => {
     const site = blobSite();
     const { handlers } = blobServices({
       settings: { ...SETTINGS, blobs: LIMITS },
-      store: new FileStore(join(site.folder, ALICES_DATA)),
+      store: new SqliteStore(join(site.folder, ALICES_DATA)),
       authority: "alice.example",
       now: Date.now,
       log: () => {},
@@ -206,7 +206,7 @@ describe("a PUT request", () => {
     const again = await started(site);
     expect(await readText(again, KEY)).toBe(textOf(state));
     await requestBlob(again, { key: "other", ...put(1, new Uint8Array()) });
-    expect(temporaryFiles(site)).toEqual([]);
+    await expect.poll(() => temporaryFiles(site)).toEqual([]);
     expect(await readText(again, KEY)).toBe(textOf(state));
   });
 });

@@ -62,6 +62,8 @@ export async function serve(
 interface ProcessSetup {
   /** The limit of file descriptors of the process. */
   maxFiles?: number;
+  /** A program with arguments that runs the command. */
+  within?: string[];
   environment?: Record<string, string>;
   /** The file of the command; default: the compiled one. */
   command?: string;
@@ -75,10 +77,10 @@ interface ProcessSetup {
 export async function serveProcess(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
-  { maxFiles, environment, command = COMMAND, imports = [] }: ProcessSetup = {},
+  { maxFiles, within = [], environment, command = COMMAND, imports = [] }: ProcessSetup = {},
 ): Promise<ServerProcess> {
   const first = [LOOPBACK_ONLY, ...imports].flatMap((module) => ["--import", module]);
-  const words = [process.execPath, ...first, command, "serve", "--port", "0", ...args];
+  const words = [...within, process.execPath, ...first, command, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   return serveCommand(limited, { folder, environment: { ...dataEnvironment(folder), ...environment } });

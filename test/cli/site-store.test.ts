@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { siteAt } from "../../plugin/author/site.js";
 import { folderName, storeFolder } from "../../plugin/author/site-store.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { ALICES_DATA, type Blog, command, commandProcess, testTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, testTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -93,38 +92,4 @@ describe("a folder that cannot be written", () => {
       `eleventy-twtxt: Data cannot be stored in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
     ]);
   });
-
-  const lack = readOnlyLack();
-  if (lack !== null) console.error(`SKIPPED: serve on a read-only file system was not tried, since ${lack}.`);
-  it.skipIf(lack !== null).each(["store", "store/deeper"])(
-    "exit 1: its file system is read-only (%s)",
-    async (name) => {
-      const alice = site();
-      const disk = join(alice.folder, "disk");
-      mkdirSync(join(disk, "store"), { recursive: true });
-      const place = join(disk, name);
-      const mounted = `mount --bind ${disk} ${disk} && mount -o remount,ro,bind ${disk} && exec "$0" "$@"`;
-      const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0", "--store", place], {
-        within: ["unshare", "-m", "sh", "-c", mounted],
-      });
-      expect([exitCode, stderr]).toEqual([
-        1,
-        `eleventy-twtxt: Data cannot be stored in ${place}: its file system is read-only. Name another folder with --store DIR.\n`,
-      ]);
-    },
-  );
 });
-
-/** Why the tests cannot mount a read-only file system; `null` if they can. */
-function readOnlyLack(): string | null {
-  const folder = mkdtempSync(join(tmpdir(), "twtxt-mount-"));
-  try {
-    writeFileSync(join(folder, "x"), "");
-    execFileSync("unshare", ["-m", "mount", "--bind", folder, folder], { stdio: "ignore" });
-    return null;
-  } catch {
-    return "this user may not mount";
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}

@@ -176,7 +176,7 @@ describeInChromium("the room of files, in a browser", () => {
       .locator("#verification")
       .getByText(/: 3 as you stored them\./)
       .waitFor();
-    tamper(story.slice(0, 100));
+    await tamper(story.slice(0, 100));
     await follow("v");
     await tab.locator("#verification").getByText("2 as you stored them, 1 wrong.").waitFor();
     const report = await tab.locator("#verification").innerText();

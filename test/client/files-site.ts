@@ -1,10 +1,11 @@
 // test/client/files-site.ts: Alice's client, and her site with blobs as `serve` runs it, behind a connection that can be paused.
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { filesRoom } from "../../plugin/client/files/files-room.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { blobSite } from "../cli/blob-server.js";
-import { type Blog, dataEnvironment } from "../cli/helpers.js";
+import { ALICES_DATA, type Blog, dataEnvironment } from "../cli/helpers.js";
 import { freePort, serve } from "../cli/server.js";
 import { type HeldLine, heldLine } from "../helpers/held-line.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -14,8 +15,8 @@ export interface FilesSite {
   client: ClientUnderTest;
   /** The connection between the client and the site. */
   line: HeldLine;
-  /** Changes a byte in the file of the site's store that contains this text. */
-  tamper(text: string): void;
+  /** Changes a byte of the stored blob that contains this text. */
+  tamper(text: string): Promise<void>;
 }
 
 export async function filesSite(): Promise<FilesSite> {
@@ -35,18 +36,18 @@ export async function filesSite(): Promise<FilesSite> {
     blog,
     client: await startedClient({ rooms: [filesRoom], folder, environment, url }),
     line,
-    tamper: (text) => tamper(join(folder, "data/eleventy-twtxt/sites"), text),
+    tamper: (text) => tamper(join(folder, ALICES_DATA), text),
   };
 }
 
-function tamper(folder: string, text: string): void {
-  for (const name of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!name.isFile()) continue;
-    const path = join(name.parentPath, name.name);
-    const bytes = readFileSync(path);
+async function tamper(folder: string, text: string): Promise<void> {
+  const store = new SqliteStore(folder);
+  for (const key of await store.keys("blobs/contents/")) {
+    const bytes = Buffer.from((await store.get(key))?.bytes ?? []);
     const at = bytes.indexOf(text);
     if (at < 0) continue;
     bytes[at] = (bytes[at] ?? 0) ^ 1;
-    writeFileSync(path, bytes);
+    await store.put(key, bytes);
   }
+  store.close();
 }

@@ -5,7 +5,7 @@ import { healthRoom } from "../../plugin/client/health/health-room.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
-import { FileStore } from "../../plugin/store/file.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { checkedSite, sourceFolder } from "../cli/checked-site.js";
 import { command, dataEnvironment } from "../cli/helpers.js";
 import { environmentOf, KEY_FILE } from "../cli/machine.js";
@@ -47,7 +47,7 @@ async function servedElsewhere() {
   const blog = site({ authors: [authorOf(seed)] });
   const server = { ...dataEnvironment(blog.folder), XDG_DATA_HOME: join(blog.folder, "server") };
   const home = await world([bob], {
-    store: new FileStore(join(blog.folder, "server/eleventy-twtxt/sites/alice.example/store")),
+    store: new SqliteStore(join(blog.folder, "server/eleventy-twtxt/sites/alice.example/store")),
   });
   home.alice.twts = { "2026-11-20T08:00:00Z": bob.mention };
   await home.send();

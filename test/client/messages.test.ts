@@ -7,8 +7,8 @@ import { nameEvent } from "../../plugin/messages/guest-name.js";
 import { formatMessage } from "../../plugin/messages/plaintext.js";
 import { seal } from "../../plugin/messages/sealing.js";
 import { EntryRecord } from "../../plugin/messages/send/outbox-entry.js";
-import { FileStore } from "../../plugin/store/file.js";
 import { update } from "../../plugin/store/json.js";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { eventually } from "../helpers/eventually.js";
@@ -34,7 +34,7 @@ async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { t
 
 /** Advances the time, so that the next attempts are due. */
 async function makeDue({ machine, address }: Correspondent): Promise<void> {
-  const store = new FileStore(join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+")));
+  const store = new SqliteStore(join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+")));
   for (const key of await store.keys("outbox/")) {
     await update(store, key, EntryRecord, (entry) => {
       return entry && { ...entry, recipients: entry.recipients.map((one) => ({ ...one, next: 0 })) };

@@ -230,6 +230,20 @@ export function storeContract(
       expect((await store.keys("many/")).sort()).toEqual(keys);
     });
 
+    it("are listed in pages, in the order of their bytes", async () => {
+      const store = await open("keys");
+      const keys = ["a-b/c", "a.b", "a/0", "a/1-x", "a/1.x", "a/1/x", "a/10", "a/a_b", "a/b", "ab", "b"];
+      for (const key of keys) await written(store, key, key);
+      const below = keys.filter((key) => key.startsWith("a/"));
+      expect(await store.list("a/", { limit: 3 })).toEqual(below.slice(0, 3));
+      expect(await store.list("a/", { after: below[2], limit: 3 })).toEqual(below.slice(3, 6));
+      expect(await store.list("a/", { after: below[5], limit: 3 })).toEqual(["a/b"]);
+      expect(await store.list("a/", { after: "a/1-y", limit: 1 })).toEqual(["a/1.x"]);
+      expect(await store.list("a/1", { after: "a/0", limit: 9 })).toEqual(["a/1-x", "a/1.x", "a/1/x", "a/10"]);
+      expect(await store.list("a/1", { after: "ab", limit: 9 })).toEqual([]);
+      expect(await store.list("", { limit: 99 })).toEqual(keys);
+    });
+
     it("can have the maximum length", async () => {
       const store = await open("keys");
       const key = `${"a".repeat(200)}/${"b".repeat(200)}/${"c".repeat(98)}`;

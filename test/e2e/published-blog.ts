@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { GIT_ENVIRONMENT } from "../author/notes/git-site.js";
@@ -98,11 +98,12 @@ export class PublishedBlog {
     return readFileSync(join(this.folder, path), "utf8");
   }
 
-  /** Changes a byte in the largest file that the server stores. */
+  /** Changes a byte of the largest value that the server stores. */
   tamper(): void {
     const store = join(this.#home, "data/eleventy-twtxt/sites");
     const files = readdirSync(store, { recursive: true, encoding: "utf8" }).map((name) => join(store, name));
-    const [largest = ""] = files.sort((a, b) => statSync(b).size - statSync(a).size);
+    const values = files.filter((file) => basename(dirname(file)) === "files");
+    const [largest = ""] = values.sort((a, b) => statSync(b).size - statSync(a).size);
     const bytes = readFileSync(largest);
     bytes[bytes.length >> 1] = ~(bytes[bytes.length >> 1] ?? 0);
     writeFileSync(largest, bytes);

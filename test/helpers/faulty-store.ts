@@ -48,5 +48,6 @@ export function faultyStore(inner: StreamingStore): FaultyStore {
     read: (key, range) => through("read", key, () => inner.read(key, range)),
     delete: (key) => through("delete", key, () => inner.delete(key)),
     keys: (prefix) => through("keys", prefix, () => inner.keys(prefix)),
+    list: (prefix, range) => through("list", prefix, () => inner.list(prefix, range)),
   };
 }

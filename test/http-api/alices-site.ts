@@ -78,6 +78,8 @@ export interface AlicesSite {
   bob: { status: number; headers: Record<string, string>; body: string };
   /** From now on, every call of the store fails with this error. */
   fail(error: Error): void;
+  /** Changes the stored contents of all blobs. */
+  damageBlobs(): Promise<void>;
   send(method: string, path: string, request?: RequestChanges): Promise<ReceivedResponse>;
   /** Sends a body that is shorter than its Content-Length. */
   sendTruncated(method: string, path: string): Promise<ReceivedResponse>;
@@ -136,6 +138,9 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
     refreshTimeline: async () => created[0]?.refreshTimeline(),
     bob,
     fail,
+    async damageBlobs() {
+      for (const key of await store.keys("blobs/contents/")) await store.put(key, Buffer.from("damaged"));
+    },
     send: (method, path, request = {}) => sendRequest(port, requestFor(method, path, request, NOW)),
     sendTruncated(method, path) {
       const sent = requestFor(method, path, {}, NOW);
@@ -225,6 +230,7 @@ function breakable(inner: StreamingStore) {
     put: wrapped(inner.put),
     delete: wrapped(inner.delete),
     keys: wrapped(inner.keys),
+    list: wrapped(inner.list),
     write: wrapped(inner.write),
     read: wrapped(inner.read),
   };

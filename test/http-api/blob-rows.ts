@@ -126,6 +126,7 @@ const shared: Row[] = [
       },
     ],
     ["416 range-not-satisfiable", "a range past the end", NO_PART],
+    ["500 blob-damaged", "contents with a changed byte", { before: ({ damageBlobs }) => damageBlobs() }],
   ]),
   ...rows(`OPTIONS ${SHARED}`, [["204", "the three methods"]]),
 ];

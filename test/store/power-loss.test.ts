@@ -1,277 +1,161 @@
-import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { FileStore } from "../../plugin/store/file.js";
-import { uniqueName } from "../../plugin/store/processes.js";
-import type { Store } from "../../plugin/store/store.js";
-import { entriesIn, WriteLog } from "../../plugin/store/write-log.js";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { seededRandom } from "../cli/blob-writers.js";
-import {
-  AFTER,
-  BEFORE,
-  bootName,
-  duringNextSync,
-  keyFolders,
-  logsIn,
-  newFolder,
-  text,
-  valuesIn,
-  versionOf,
-} from "./restarts.js";
+import { COMPILED } from "../helpers/paths.js";
+import { contentOf } from "./steps.js";
 
-describe("after a power loss", () => {
-  it("a value is complete although its file was not written", async () => {
-    const folder = newFolder();
-    const etag = await new FileStore(folder, BEFORE).put("a/b/c", text("one"));
-    rmSync(join(folder, "a"), { recursive: true });
-    const store = new FileStore(folder, AFTER);
-    expect(await store.get("a/b/c")).toEqual({ bytes: text("one"), etag });
-    expect(readdirSync(folder).sort()).toEqual([".tmp", "a"]);
-  });
+// The disk of this test keeps what was synced, and any part of the rest. A library records all writes and syncs of a
+// process; from any prefix of this record, the test makes the files that a power loss at that moment could leave.
 
-  it.each(["emptied", "truncated"])("a value whose file is %s is complete", async (how) => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    await store.put("new", text("the first value"));
-    await store.put("replaced", text("the first value"));
-    await store.put("replaced", text("the second value"));
-    for (const { path, files } of keyFolders(folder)) {
-      for (const file of files) {
-        const { size } = statSync(join(path, file));
-        truncateSync(join(path, file), how === "emptied" ? 0 : size >> 1);
-      }
-    }
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({
-      new: "the first value",
-      replaced: "the second value",
-    });
-  });
+const STEPS = 24;
+const work = mkdtempSync(join(tmpdir(), "twtxt-power-"));
+const library = join(work, "trace.so");
+const child = join(COMPILED, "power-loss-child.mjs");
+const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const canTrace = process.platform === "linux" && spawnSync("cc", ["--version"]).status === 0;
 
-  it("a deleted key stays deleted, and a key that was created again has its later value", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    for (const key of ["gone", "again"]) await store.put(key, text("old"));
-    const copy = `${folder}.copy`;
-    cpSync(folder, copy, { recursive: true });
-    for (const key of ["gone", "again"]) await store.delete(key);
-    await store.put("again", text("new"));
-    cpSync(join(folder, ".log"), join(copy, ".log"), { recursive: true });
-    expect(await valuesIn(new FileStore(copy, AFTER))).toEqual({ again: "new" });
-  });
-
-  it("a value too large for the log that replaced a small one is complete", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    const large = "large ".repeat(10_000);
-    await store.put("a", text("small"));
-    await store.put("a", text(large));
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: large });
-  });
-
-  it("an incomplete value that was never acknowledged is replaced by the previous one, or by none", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    await store.put("replaced", text("one"));
-    const version = versionOf(folder, "replaced");
-    await new WriteLog(folder, BEFORE).close();
-    // The head of a first version was renamed, and the file of the second is empty.
-    const place = join(folder, "replaced@");
-    const next = `${Number.parseInt(version, 10) + 1}-0123456789abcdef-00000000`;
-    cpSync(join(place, `head.${version}`), join(place, `head.${next}`));
-    rmSync(join(place, `head.${version}`));
-    writeFileSync(join(place, next), "");
-    mkdirSync(join(folder, "new@"));
-    writeFileSync(join(folder, "new@", "head.1-0123456789abcdef-00000000"), "");
-    mkdirSync(join(folder, "empty@"));
-    mkdirSync(join(folder, ".log", BEFORE));
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ replaced: "one" });
-    expect(existsSync(join(folder, "new@"))).toBe(false);
-    expect(existsSync(join(folder, "empty@"))).toBe(false);
-  });
-
-  it("a key that was deleted twice stays deleted, even if the process of the first deletion was killed before it wrote its entry", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    await store.put("a", text("one"));
-    renameSync(join(folder, "a@"), join(folder, ".tmp", uniqueName()));
-    await store.put("a", text("two"));
-    await store.delete("a");
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({});
-  });
-
-  it("a key stays deleted if its value is logged after the log of its deletion was removed", async () => {
-    const folder = newFolder();
-    const [one, other] = [new FileStore(folder, BEFORE), new FileStore(folder, BEFORE)];
-    await one.put("first", text("one"));
-    let late: Promise<unknown> = Promise.resolve();
-    await duringNextSync("datasync", async () => {
-      late = one.put("a", text("one"));
-      await expect.poll(() => existsSync(join(folder, "a@"))).toBe(true);
-      await other.delete("a");
-      await new WriteLog(folder, BEFORE).close();
-    });
-    await one.put("second", text("one"));
-    await late;
-    // The power loss can come between the two entries.
-    const entries = await entriesIn(join(folder, ".log", BEFORE));
-    expect(entries.filter(({ key }) => key === "a").map(({ change }) => change)).toEqual(["deleted", "value"]);
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
-  });
-
-  it("an unreadable file stays, and the store fails", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    await store.put("a", text("one"));
-    await store.put("a", text("two"));
-    await new WriteLog(folder, BEFORE).close();
-    const file = join(folder, "a@", versionOf(folder, "a"));
-    rmSync(file);
-    symlinkSync(file, file);
-    mkdirSync(join(folder, ".log", BEFORE));
-    await expect(new FileStore(folder, AFTER).keys("")).rejects.toThrow(
-      expect.objectContaining({ code: "store-failed" }),
-    );
-    rmSync(file);
-    writeFileSync(file, "two");
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "two" });
-  });
-
-  it.each(["one", "two"])(
-    "the value %s, which becomes current again, stays in the folder of its key",
-    async (value) => {
-      const folder = newFolder();
-      const store = new FileStore(folder, BEFORE);
-      for (const each of value === "one" ? ["one"] : ["one", "two"]) await store.put("a", text(each));
-      await new WriteLog(folder, BEFORE).close();
-      const place = join(folder, "a@");
-      const next = `${value === "one" ? 2 : 3}-0123456789abcdef-00000000`;
-      renameSync(join(place, `head.${versionOf(folder, "a")}`), join(place, `head.${next}`));
-      writeFileSync(join(place, next), "");
-      mkdirSync(join(folder, ".log", BEFORE));
-      const { ino } = statSync(place);
-      const after = new FileStore(folder, AFTER);
-      expect(await valuesIn(after)).toEqual({ a: value });
-      expect(statSync(place).ino).toBe(ino);
-      await after.put("a", text("next"));
-      expect(await valuesIn(after)).toEqual({ a: "next" });
-      expect(readdirSync(place)).toHaveLength(2);
-    },
-  );
-
-  it("a truncated entry ends its log, and all entries before it are applied", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    await store.put("a", text("one"));
-    await store.put("b", text("two"));
-    const [log = ""] = logsIn(folder, BEFORE);
-    truncateSync(log, statSync(log).size - 1);
-    for (const key of ["a", "b"]) rmSync(join(folder, `${key}@`), { recursive: true });
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
-  });
-
-  it("no acknowledged write of two writers is lost, whichever files were not written, in twelve power losses", async () => {
-    const folder = newFolder();
-    const random = seededRandom(1);
-    let boot = 0;
-    const expected = new Map<string, string>();
-    for (let losses = 0; losses < 12; losses += 1) {
-      const stores = [0, 1].map(() => new FileStore(folder, bootName(boot)));
-      for (let i = 0; i < 12; i += 1) {
-        const store = stores[random(2)] as Store;
-        const key = `box/k${random(5)}`;
-        if (random(4) === 0) {
-          await store.delete(key);
-          expected.delete(key);
-        } else {
-          const value = `${losses} ${i} `.repeat(1 + random(random(10) === 0 ? 10_000 : 50));
-          await store.put(key, text(value));
-          expected.set(key, value);
-        }
-        if (random(10) === 0) await new WriteLog(folder, bootName(boot)).close();
-      }
-      loseUnsynced(folder, random);
-      boot += 1;
-      const after = await valuesIn(new FileStore(folder, bootName(boot)));
-      expect(after).toEqual(Object.fromEntries([...expected].sort()));
-    }
-  });
-
-  it("several processes that start at the same time all see the repaired store", async () => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    const keys = Array.from({ length: 40 }, (_, i) => `box/k${i}`);
-    await Promise.all(keys.map((key) => store.put(key, text(key))));
-    rmSync(join(folder, "box"), { recursive: true });
-    const seen = await Promise.all([1, 2, 3].map(() => valuesIn(new FileStore(folder, AFTER))));
-    for (const values of seen) expect(Object.keys(values)).toHaveLength(40);
-  });
+beforeAll(async () => {
+  if (!canTrace) return;
+  execFileSync("cc", ["-shared", "-fPIC", "-O1", "-o", library, source("trace-writes.c"), "-ldl"]);
+  await build({ entryPoints: [source("child.ts")], outfile: child, bundle: true, platform: "node", format: "esm" });
 });
+afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-describe("a store that another machine is writing", () => {
-  it("is refused with a message, and the values of the other machine stay", async () => {
-    const folder = newFolder();
-    const other = new FileStore(folder, BEFORE);
-    await other.put("a", text("one"));
-    await duringNextSync("sync", async () => {
-      await other.put("b", text("two"));
-    });
-    await expect(new FileStore(folder, AFTER).keys("")).rejects.toThrow(/^Another machine is writing to the store/);
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
-  });
-});
-
-describe("a repair by a killed process", () => {
-  it("is finished by the next process", async () => {
-    const folder = newFolder();
-    await new FileStore(folder, BEFORE).put("a", text("one"));
-    rmSync(join(folder, "a@"), { recursive: true });
-    const { pid } = spawnSync(process.execPath, ["-e", ""]);
-    renameSync(
-      join(folder, ".log"),
-      join(folder, `.log.${AFTER}.${uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${pid}.01234567.`)}`),
-    );
-    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
-    expect(readdirSync(folder).sort()).toEqual([".tmp", "a@"]);
-  });
-
-  it("is finished after the next restart, even if another process has its ID now", async () => {
-    const folder = newFolder();
-    await new FileStore(folder, BEFORE).put("a", text("one"));
-    rmSync(join(folder, "a@"), { recursive: true });
-    const claimant = uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
-    renameSync(join(folder, ".log"), join(folder, `.log.${AFTER}.${claimant}`));
-    expect(await valuesIn(new FileStore(folder, bootName(3)))).toEqual({ a: "one" });
-    // Recovery waits longer than this timeout for an unknown process.
-  }, 30_000);
-});
-
-/** Randomly removes or truncates files that were not synced: those of the keys in the logs. */
-function loseUnsynced(folder: string, random: (below: number) => number): void {
-  const logs = readdirSync(join(folder, ".log")).flatMap((name) => logsIn(folder, name));
-  const logged = logs.map((log) => readFileSync(log, "latin1")).join("");
-  for (const { path, files } of keyFolders(folder)) {
-    const key = path.slice(folder.length + 1, -1);
-    // Large values are synced without the log.
-    const isLarge = files.some((file) => statSync(join(path, file)).size > 16 * 1024 + 100);
-    if (isLarge || !logged.includes(`"key":"${key}"`)) continue;
-    if (random(3) === 0) rmSync(path, { recursive: true });
-    else
-      for (const file of files) {
-        if (random(2) === 0) truncateSync(join(path, file), random(statSync(join(path, file)).size + 1));
-        else if (random(3) === 0) rmSync(join(path, file));
-      }
-  }
+interface Call {
+  type: string;
+  path: string;
+  at: number;
+  data: Buffer;
 }
+
+/** What a process wrote, in order. */
+function traced(folder: string, argument: string): Call[] {
+  const file = join(work, `${argument}.trace`);
+  const env = { ...process.env, LD_PRELOAD: library, TRACE_ROOT: folder, TRACE_FILE: file };
+  const { status, stderr } = spawnSync(process.execPath, [child, "write", folder, argument], { env });
+  expect(status, String(stderr)).toBe(0);
+  const bytes = readFileSync(file);
+  const calls: Call[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const [name, length] = [bytes.readUInt32LE(start + 1), bytes.readUInt32LE(start + 13)];
+    const text = start + 17;
+    const path = bytes.toString("utf8", text, text + name);
+    const data = bytes.subarray(text + name, text + name + length);
+    const type = String.fromCharCode(bytes[start] ?? 0);
+    calls.push({ type, path, at: Number(bytes.readBigUInt64LE(start + 5)), data });
+    start = text + name + length;
+  }
+  return calls;
+}
+
+interface TracedFile {
+  /** Whether its name was synced, with the file or its folder. */
+  isNamed: boolean;
+  synced: Buffer;
+  unsynced: Call[];
+}
+
+/** The files that a power loss after these calls leaves: what was synced, and some of the other writes. */
+function filesAfter(calls: readonly Call[], random: (below: number) => number): Map<string, Buffer> {
+  const files = new Map<string, TracedFile>();
+  const fileOf = (path: string) => {
+    const file = files.get(path) ?? { isNamed: false, synced: Buffer.alloc(0), unsynced: [] };
+    files.set(path, file);
+    return file;
+  };
+  for (const call of calls) {
+    if (call.type === "U") files.delete(call.path);
+    else if (call.type === "S") {
+      for (const [path, file] of files) if (dirname(path) === call.path) file.isNamed = true;
+      const file = files.get(call.path);
+      if (!file) continue;
+      file.synced = applied(file.synced, file.unsynced);
+      file.unsynced = [];
+    } else if (call.type !== "A") fileOf(call.path).unsynced.push(call);
+  }
+  const left = [...files].flatMap(([path, { isNamed, synced, unsynced }]): [string, Buffer][] => {
+    if (!isNamed && random(2) === 0) return [];
+    const some = unsynced.filter(() => random(2) === 0).map((call) => shortened(call, random));
+    return [[path, applied(synced, some)]];
+  });
+  return new Map(left);
+}
+
+/** Disks write whole sectors. */
+function shortened(call: Call, random: (below: number) => number): Call {
+  return random(3) > 0 ? call : { ...call, data: call.data.subarray(0, random(call.data.length / 512 + 1) * 512) };
+}
+
+/** A file after some writes. */
+function applied(file: Buffer, calls: readonly Call[]): Buffer {
+  const bytes = Buffer.alloc(calls.reduce((most, { at, data }) => Math.max(most, at + data.length), file.length));
+  file.copy(bytes);
+  let size = file.length;
+  for (const { type, at, data } of calls) {
+    if (type === "T") bytes.fill(0, at, size);
+    else data.copy(bytes, at);
+    if (type !== "N") size = type === "T" ? at : Math.max(size, at + data.length);
+  }
+  return bytes.subarray(0, size);
+}
+
+/** The last acknowledged step of each writer. */
+function acknowledged(calls: readonly Call[]): Map<string, number> {
+  const lines = calls.filter(({ type }) => type === "A").flatMap(({ data }) => data.toString().trim().split("\n"));
+  return new Map(lines.map((line) => [line.slice(0, 1), Number(line.slice(2))]));
+}
+
+/** The value that a key has after some steps. */
+function valueAfter(steps: number, key: number): Uint8Array | null {
+  const last = Array.from({ length: steps }, (_, at) => at + 1).findLast((step) => step % 5 === key);
+  return last === undefined ? null : contentOf(last);
+}
+
+async function lostValues(store: SqliteStore, calls: readonly Call[]): Promise<string[]> {
+  const done = acknowledged(calls);
+  const lost: string[] = [];
+  for (const name of ["a", "b", "c", "d"]) {
+    const steps = done.get(name) ?? 0;
+    for (let key = 0; key < 5; key += 1) {
+      const found = (await store.get(`${name}/${key}`))?.bytes ?? null;
+      // The step after the last acknowledged one may have happened.
+      const possible = [steps, Math.min(steps + 1, STEPS)].map((count) => valueAfter(count, key));
+      if (!possible.some((value) => isSame(value, found))) lost.push(`${name}/${key} after ${steps} steps`);
+    }
+  }
+  return lost;
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return one === null || other === null ? one === other : Buffer.from(one).equals(other);
+}
+
+describe.skipIf(!canTrace)("after a power loss at any moment", () => {
+  it.each(["directly", "thread"])("no acknowledged write is lost, and no value is incomplete: %s", async (how) => {
+    const folder = join(work, how);
+    const calls = traced(folder, how);
+    expect(acknowledged(calls)).toEqual(new Map(["a", "b", "c", "d"].map((name) => [name, STEPS])));
+    const random = seededRandom(7);
+    for (let losses = 0; losses < 25; losses += 1) {
+      const before = calls.slice(0, losses === 0 ? calls.length : random(calls.length));
+      const after = join(work, `${how}-${losses}`);
+      for (const [path, bytes] of filesAfter(before, random)) {
+        const file = join(after, relative(folder, path));
+        mkdirSync(dirname(file), { recursive: true });
+        // Processes share it in memory only, and it is made again.
+        if (!file.endsWith("-shm")) writeFileSync(file, bytes);
+      }
+      const store = new SqliteStore(after);
+      expect(await lostValues(store, before), `loss ${losses} after ${before.length} calls`).toEqual([]);
+      expect(await store.check()).toEqual([]);
+      store.close();
+      rmSync(after, { recursive: true, force: true });
+    }
+  });
+});

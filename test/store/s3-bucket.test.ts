@@ -32,7 +32,10 @@ describe("a page of a list", () => {
   ])("has the token of the next one: %s", (token, next) => {
     const xml = list(`${MORE}<NextContinuationToken>${token}</NextContinuationToken>${contents("a")}`);
     expect(listPage(xml)).toEqual({ keys: ["a"], next });
-    expect(listQuery("a/", next)).toMatchObject({ prefix: "a/", "continuation-token": next });
+    expect(listQuery({ prefix: "a/", startAfter: undefined, limit: 1000, next })).toMatchObject({
+      prefix: "a/",
+      "continuation-token": next,
+    });
   });
 
   it.each([

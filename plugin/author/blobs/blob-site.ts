@@ -12,7 +12,7 @@ import { formerIdentities, readIdentity } from "../../keys/identity.js";
 import type { Identity } from "../../keys/node-identity.js";
 import { sharedUrlOf } from "../../site/routes.js";
 import type { SiteSettings } from "../../site/site.js";
-import { FileStore } from "../../store/file.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import { type Author, authorAt } from "../author.js";
 import { dataFolder, identityPlaces } from "../files.js";
 import { typed } from "../invocation.js";
@@ -96,7 +96,7 @@ function noBlobs(host: SiteSettings["host"]): TwtxtError {
 
 /** What this machine knows about an owner's blobs at a site. */
 export function knownBlobs(place: { origin: string; owner: string }, machine: Machine): KnownBlobs {
-  return new KnownBlobs(new FileStore(knownFolder(machine)), place);
+  return new KnownBlobs(new SqliteStore(knownFolder(machine)), place);
 }
 
 /** Where this machine records what it knows. */

@@ -9,6 +9,7 @@ import { type Finding, type Probe, probeWith, runChecks } from "./check.js";
 import { type AddressToCheck, checkAddress } from "./check-address.js";
 import { checkEndpoint, checkNames, checkRateLimit, endpointOf, listsBeside, notTested } from "./check-endpoint.js";
 import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type ServedFeed } from "./check-feed.js";
+import { checkStore } from "./check-store.js";
 import { checkArchives, checkText } from "./check-text.js";
 
 /** What is checked, and how. */
@@ -61,6 +62,7 @@ async function* examine(
   const site = own && isSameUrl(own.feedUrl, feed.url) ? own : null;
   const endpoint = endpointOf(feed);
   const address = addressOf(feed, site, choice);
+  if (site) yield* checkStore(choice.settings, machine);
   yield* runChecks(
     checkHeaders(feed, now),
     checkHead(feed, probe),

@@ -6,8 +6,8 @@ import { formatMention, isMentionUrl, isNick, type Mention } from "../../feed/me
 import { guestKeyOf } from "../../keys/guest.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import type { FollowedFeed } from "../../options/follow.js";
-import { FileStore } from "../../store/file.js";
 import { readJson, writeJson } from "../../store/json.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import type { Store } from "../../store/store.js";
 import { shortMentionAt } from "../../text/markdown-mentions.js";
 import { authorAt } from "../author.js";
@@ -47,7 +47,7 @@ export class MentionableFeeds {
    * five minutes.
    */
   async list({ settings }: Pick<Site, "settings">): Promise<readonly Feed[]> {
-    const store = new FileStore(join(dataFolder(this.#machine), "mentionable", folderName(settings.feedUrl)));
+    const store = new SqliteStore(join(dataFolder(this.#machine), "mentionable", folderName(settings.feedUrl)));
     const known = (await readJson(store, KEY, RECORD))?.value ?? { authors: [], contacts: [] };
     const feeds = [...known.authors, ...known.contacts];
     if (!this.#interval.claim()) return feeds;

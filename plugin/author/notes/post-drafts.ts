@@ -4,8 +4,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { FileStore } from "../../store/file.js";
 import { readAllJson, readJson, update } from "../../store/json.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import type { StreamingStore } from "../../store/store.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
 import { dataFolder } from "../files.js";
@@ -98,5 +98,5 @@ export class PostDrafts {
 /** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */
 export function postDrafts({ settings }: Site, machine: Machine): PostDrafts {
   const folder = join(dataFolder(machine), "drafts", folderName(settings.feedUrl));
-  return new PostDrafts(new FileStore(folder), machine.now);
+  return new PostDrafts(new SqliteStore(folder), machine.now);
 }

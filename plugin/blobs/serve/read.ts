@@ -30,12 +30,17 @@ const NOT_CACHED = { "netlify-cdn-cache-control": "no-store" };
 /** @returns `null` if there is no blob that this reader may know of */
 type Find = () => Promise<StoredBlob | null>;
 
+/** Reads contents. @returns `null` if they were replaced or deleted since */
+type Read = (blob: StoredBlob, range?: Range) => Promise<ReadableStream<Uint8Array> | null>;
+
 /** The headers that a reader gets. @param isWhole - whether the response is the whole blob */
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` if there is no such blob */
 export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
-  return answer(stored, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
+  // Damaged contents too: the owner's program compares them with its proof, and may save them.
+  const read: Read = (blob, range) => stored.read(blob, range);
+  return answer(read, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
 }
 
 /**
@@ -50,7 +55,8 @@ export function readShared(
   { owner, sharedUrl, tagOf }: { owner: string; sharedUrl: string; tagOf(blob: StoredBlob): string },
   find: Find,
 ): Promise<Response | null> {
-  return answer(stored, request, find, (blob, isWhole) => ({
+  const read: Read = (blob, range) => stored.readIntact(blob, range);
+  return answer(read, request, find, (blob, isWhole) => ({
     ...headersOf(blob),
     ...SHARED_HEADERS,
     "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
@@ -60,11 +66,11 @@ export function readShared(
 }
 
 /** Starts over if the blob is replaced before its contents are read, so that record and contents match. */
-async function answer(stored: StoredBlobs, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
+async function answer(read: Read, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const blob = await find();
     if (!blob) return null;
-    const response = await answerWith(stored, request, blob, view);
+    const response = await answerWith(read, request, blob, view);
     if (response) return response;
   }
   throw new TwtxtError(
@@ -73,7 +79,7 @@ async function answer(stored: StoredBlobs, request: HttpRequest, find: Find, vie
   );
 }
 
-async function answerWith(stored: StoredBlobs, request: HttpRequest, blob: StoredBlob, headers: View) {
+async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, headers: View) {
   const version = versionOf(blob);
   const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
   checkConditions(request, version);
@@ -86,7 +92,7 @@ async function answerWith(stored: StoredBlobs, request: HttpRequest, blob: Store
 
   const range = parseRange(wantedRange(request, version.etag), blob.size);
   if (range === "none") return noSuchRange(blob.size);
-  const contents = await stored.read(blob, range ?? undefined);
+  const contents = await read(blob, range ?? undefined);
   if (!contents) return null;
   return new Response(contents, {
     status: range ? 206 : 200,

@@ -11,16 +11,20 @@ import { TwtxtError } from "../../errors.js";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import type { Log } from "../../http/respond.js";
 import { nonceUsed } from "../../http/signature.js";
+import { streamOf } from "../../store/chunks.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
+import { comparedStream, damagedBlob } from "./damaged-contents.js";
 
 /** Retries after losing a race with another writer. */
 const TRIES = 100;
 /** Longer than any request may take. */
 const LEFTOVER_AGE_MS = 24 * 3600_000;
 const RANDOM_BYTES = 8;
+/** Larger contents are compared with their hash while they are sent, smaller ones before. */
+const COMPARED_BYTES = 64 * 1024;
 /** Contents checked in one sweep. Each costs a read. */
 const SWEPT_AT_ONCE = 100;
 
@@ -134,6 +138,24 @@ export class StoredBlobs {
   /** @returns `null` if it was replaced or deleted since it was found */
   read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     return this.#options.store.read(contents, range);
+  }
+
+  /**
+   * As {@link read}, for readers who cannot check the owner's proof: contents are compared with their hash, except those of
+   * a range of a large blob.
+   *
+   * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
+   */
+  async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    const { store, log } = this.#options;
+    if (blob.size > COMPARED_BYTES) {
+      const stream = await store.read(blob.contents, range);
+      return stream && (range ? stream : comparedStream(stream, blob, log));
+    }
+    const found = await store.get(blob.contents);
+    if (!found) return null;
+    if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
+    return streamOf(found.bytes, range);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal.js";
 
 /** @param damaged - a message for each record of this machine that cannot be read */
 export function sayDamaged(damaged: readonly string[], terminal: Terminal): void {
-  const advice = `It is in ${knownFolder(terminal)}: if you delete it, the site's version of the blob counts as the newest.`;
+  const advice = `It is in the database in ${knownFolder(terminal)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
   for (const line of damaged) terminal.say(`${line} ${advice}`);
 }
 

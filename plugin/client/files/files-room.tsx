@@ -138,7 +138,7 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
 /** @throws TwtxtError as the client of the site */
 async function verificationOf(site: BlobSite, { machine }: ClientContext) {
   const { count, verifications, damaged } = await verifyBlobs(site, null);
-  const advice = `It is in ${knownFolder(machine)}: if you delete it, the site's version of the blob counts as the newest.`;
+  const advice = `It is in the database in ${knownFolder(machine)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
   return { subject: { count, damaged: damaged.map((line) => `${line} ${advice}`) }, results: verifications };
 }
 

@@ -10,7 +10,7 @@ import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import { FileStore } from "../../store/file.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import { BackgroundCount } from "../background-count.js";
 import { type ClientEnv, type ClientRequest, formOf, isRefresh } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
@@ -119,7 +119,7 @@ async function pageFrom(site: SiteMentions, state: MentionState, after: string |
 
 async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
   const { settings } = await siteAt(machine, choice.settings);
-  const store = new FileStore(join(dataFolder(machine), "seen-mentions", folderName(settings.feedUrl)));
+  const store = new SqliteStore(join(dataFolder(machine), "seen-mentions", folderName(settings.feedUrl)));
   const [held, shown, rejected] = await Promise.all([
     Visits.open(store, "held", machine.now),
     Visits.open(store, "shown", machine.now),

@@ -8,7 +8,7 @@ import { folderName } from "../../author/site-store.js";
 import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { itemsIn } from "../../author/timeline/timeline-items.js";
-import { FileStore } from "../../store/file.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import { type ClientEnv, formOf, isRefresh } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { type Opener, openOnce } from "../open-once.js";
@@ -102,6 +102,6 @@ function addFollowing(
 
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
   const site = await siteAt(machine, choice.settings);
-  const store = new FileStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
+  const store = new SqliteStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
   return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
 }

@@ -246,5 +246,6 @@ function dryRunStore(store: Store): Store {
     put: (key, bytes) => written.put(key, bytes),
     delete: async () => {},
     keys: (prefix) => store.keys(prefix),
+    list: (prefix, range) => store.list(prefix, range),
   };
 }

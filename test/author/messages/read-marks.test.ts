@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ReadMarks } from "../../../plugin/author/messages/read-marks.js";
-import { FileStore } from "../../../plugin/store/file.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import { afterEach } from "../../helpers/hooks.js";
 
 const folders: string[] = [];
@@ -20,14 +20,14 @@ describe("read marks", () => {
   it("are all stored if several processes write concurrently", async () => {
     const folder = mkdtempSync(join(tmpdir(), "twtxt-marks-"));
     folders.push(folder);
-    const processes = [1, 2, 3].map(() => new ReadMarks(new FileStore(folder)));
+    const processes = [1, 2, 3].map(() => new ReadMarks(new SqliteStore(folder)));
     const ids = Array.from({ length: 30 }, (_, number) => idOf(number));
     await Promise.all(
       processes.map(async (marks, at) => {
         for (const id of ids.filter((_, number) => number % processes.length === at)) await marks.add([id]);
       }),
     );
-    const isRead = await new ReadMarks(new FileStore(folder)).current();
+    const isRead = await new ReadMarks(new SqliteStore(folder)).current();
     expect(ids.filter((id) => !isRead(id))).toEqual([]);
     expect(isRead(idOf(30))).toBe(false);
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DraftPictures, type PictureLimits } from "../../../plugin/author/notes/draft-pictures.js";
-import { FileStore } from "../../../plugin/store/file.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import { afterEach } from "../../helpers/hooks.js";
 
 const PHONE = readFileSync(new URL("../../pictures/files/phone.jpg", import.meta.url));
@@ -17,7 +17,7 @@ afterEach(() => {
 function picturesIn(limits: Partial<PictureLimits>): DraftPictures {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-drafts-"));
   folders.push(folder);
-  return new DraftPictures(new FileStore(folder), { count: 20, bytes: 2 ** 20, ...limits });
+  return new DraftPictures(new SqliteStore(folder), { count: 20, bytes: 2 ** 20, ...limits });
 }
 
 it("a draft has a limited number of pictures, which the error names", async () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { type AlicesBlobs, alicesBlobs, jsonOf, propertiesHeader, sha256, storedBlobs } from "../alices-blobs.js";
 
@@ -12,7 +12,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const STORES: [string, () => StreamingStore][] = [
   ["memory", memoryStore],
-  ["files", () => new FileStore(mkdtempSync(join(work, "store-")))],
+  ["files", () => new SqliteStore(mkdtempSync(join(work, "store-")))],
 ];
 const CLIENTS = Array.from({ length: 50 }, (_, at) => at);
 const TRIES = 3;

@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
-import { ALICE, API, alicesBlobs, CAROL, cdn, EVE, outcomeOf, SHARED, tagOf } from "../alices-blobs.js";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
+import { ALICE, API, alicesBlobs, CAROL, cdn, EVE, jsonOf, outcomeOf, SHARED, tagOf } from "../alices-blobs.js";
 
 const CSP = "sandbox; default-src 'none'";
 const PROPERTIES = ":eyJhIjoiYiJ9:";
@@ -141,6 +145,50 @@ describe("a shared blob", () => {
     const alice = await withPublic();
     const others = alicesBlobs({ store: alice.store, owners: new Set([CAROL.publicKey]) });
     expect((await others.getShared("a")).status).toBe(404);
+  });
+});
+
+describe("500 blob-damaged: stored contents with a changed byte", () => {
+  async function damaged(size: number) {
+    const folder = mkdtempSync(join(tmpdir(), "twtxt-damaged-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const alice = alicesBlobs({ store: new SqliteStore(folder) });
+    const contents = Buffer.alloc(size, "x");
+    await alice.put("a", contents, { "blob-public": "?1" });
+    const [key = ""] = await alice.store.keys("blobs/contents/");
+    contents[size >> 1] = 7;
+    await alice.store.delete(key);
+    await alice.store.write(
+      key,
+      (async function* () {
+        yield contents;
+      })(),
+      size,
+    );
+    return { alice, contents };
+  }
+
+  it.each([{}, { range: "bytes=0-1" }])("are not sent: the answer and the log say what to do (%j)", async (headers) => {
+    const { alice } = await damaged(1000);
+    const response = await alice.getShared("a", headers);
+    const { code, detail } = await jsonOf(response);
+    expect([response.status, code, response.headers.get("retry-after")]).toEqual([500, "blob-damaged", null]);
+    expect(detail).toMatch(/blob a are damaged: .* Its owner can store the file again/);
+    expect(alice.log.join()).toContain("blob put --again FILE, or restore a backup");
+  });
+
+  it("are cut off before their end if they are large, and the log says what to do", async () => {
+    const { alice } = await damaged(300_000);
+    const response = await alice.getShared("a");
+    await expect(response.arrayBuffer()).rejects.toThrow("are damaged");
+    expect(alice.log.join()).toContain("blob put --again FILE, or restore a backup");
+  });
+
+  it("are sent to their owner, whose program compares them with its proof", async () => {
+    const { alice, contents } = await damaged(1000);
+    const response = await alice.get("a");
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(contents);
   });
 });
 

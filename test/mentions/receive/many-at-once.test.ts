@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
-import { FileStore } from "../../../plugin/store/file.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../../helpers/receiver.js";
 import { newMention } from "../../helpers/stored-mentions.js";
@@ -22,7 +22,7 @@ afterEach(() => {
 function folderStore() {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-store-"));
   folders.push(folder);
-  return new FileStore(folder);
+  return new SqliteStore(folder);
 }
 
 /** Distinct seconds of one day. */

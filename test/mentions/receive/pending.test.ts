@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PostedClaim } from "../../../plugin/mentions/mention.js";
 import { senderGroup } from "../../../plugin/mentions/receive/allowance.js";
 import { PendingMentions } from "../../../plugin/mentions/receive/pending.js";
-import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import type { Store } from "../../../plugin/store/store.js";
 
 const HOUR = 3600_000;
@@ -114,11 +114,10 @@ describe("a pending mention", () => {
 
   it("is skipped if the store finds its file damaged, and replaced when it is sent again", async () => {
     const folder = mkdtempSync(join(tmpdir(), "twtxt-pending-"));
-    const { pending } = pendingMentions(undefined, new FileStore(folder));
+    const store = new SqliteStore(folder);
+    const { pending } = pendingMentions(undefined, store);
     await pending.add(claim("https://bob.example/tw.txt"), SENDER);
-    for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      if (file.isFile() && file.parentPath.includes("pending")) writeFileSync(join(file.parentPath, file.name), "{");
-    }
+    for (const key of await store.keys("mentions/pending/")) await store.put(key, Buffer.from("{"));
     await pending.add(claim("https://bob.example/other.txt"), SENDER);
     expect(await pending.all()).toMatchObject([{ source: "https://bob.example/other.txt" }]);
     await pending.add(claim("https://bob.example/tw.txt"), SENDER);

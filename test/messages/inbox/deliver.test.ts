@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import type { Store, StreamingStore } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { ARMORED, alicesInbox, BINARY, DAY, INBOX, idOf, outcomeOf, sealed, steppedClock } from "./alices-inbox.js";
@@ -15,7 +15,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const STORES: [string, () => StreamingStore][] = [
   ["memory", memoryStore],
-  ["files", () => new FileStore(mkdtempSync(join(work, "store-")))],
+  ["files", () => new SqliteStore(mkdtempSync(join(work, "store-")))],
 ];
 
 const base64 = (body: Uint8Array) => Buffer.from(body).toString("base64");
@@ -59,8 +59,8 @@ describe("a delivery", () => {
 
   it("202: the message is stored before the response, and another process can read it", async () => {
     const folder = mkdtempSync(join(work, "store-"));
-    expect((await alicesInbox({ store: new FileStore(folder) }).send(ARMORED)).status).toBe(202);
-    const again = alicesInbox({ store: new FileStore(folder) });
+    expect((await alicesInbox({ store: new SqliteStore(folder) }).send(ARMORED)).status).toBe(202);
+    const again = alicesInbox({ store: new SqliteStore(folder) });
     expect(await again.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
   });
 

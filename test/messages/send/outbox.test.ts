@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { Outbox, type RecipientReport } from "../../../plugin/messages/send/outbox.js";
-import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
@@ -333,7 +333,7 @@ describe("several processes", () => {
   };
   const outboxIn = (data: string, hosts: LoopbackServer[], time: number) =>
     new Outbox({
-      store: new FileStore(data),
+      store: new SqliteStore(data),
       ask: createGuard({ userAgent: "test/1", allowPrivateHosts: hosts.map(({ host }) => host) }),
       now: () => time,
       random: () => 0.5,
@@ -410,6 +410,6 @@ describe("several processes", () => {
     const reports = await Promise.all(outboxes.map((outbox) => outbox.retry({ all: false })));
     expect(reports.flat()).toHaveLength(1);
     expect(bob.answer.got).toEqual(["sealed"]);
-    expect(await new FileStore(data).keys("")).toEqual([]);
+    expect(await new SqliteStore(data).keys("")).toEqual([]);
   });
 });

@@ -1,0 +1,64 @@
+// plugin/blobs/serve/damaged-contents.ts: contents that no longer have the hash of their blob, for example because a disk fails.
+import { createHash } from "node:crypto";
+import { TwtxtError } from "../../errors.js";
+import type { Log } from "../../http/respond.js";
+import type { BlobInfo } from "../blob.js";
+
+type Described = Pick<BlobInfo, "key" | "size" | "sha256">;
+
+/** Size of a read in bytes. */
+const READ_BYTES = 256 * 1024;
+
+/** The error of damaged contents, for the owner's log and for readers. */
+export function damagedBlob({ key }: Described): TwtxtError {
+  return new TwtxtError(
+    "blob-damaged",
+    `The stored contents of the blob ${key} are damaged: they do not have its SHA-256. Its owner can store the file again, with eleventy-twtxt blob put --again FILE, or restore a backup.`,
+  );
+}
+
+/**
+ * Contents that fail before their last bytes if they are damaged. The answer has begun by then, so this also logs the error.
+ *
+ * @param contents - a byte stream; another stream is returned as it is
+ */
+export function comparedStream(
+  contents: ReadableStream<Uint8Array>,
+  blob: Described,
+  log: Log,
+): ReadableStream<Uint8Array> {
+  const reader = byobReader(contents);
+  if (!reader) return contents;
+  const hash = createHash("sha256");
+  let left = blob.size;
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: READ_BYTES,
+    async pull(controller) {
+      const request = controller.byobRequest as ReadableStreamBYOBRequest;
+      const { value, done } = await reader.read(request.view as Uint8Array<ArrayBuffer>);
+      if (value) hash.update(value);
+      left -= value?.length ?? 0;
+      if (done || left < 0 || (left === 0 && hash.digest("hex") !== blob.sha256)) {
+        const damage = damagedBlob(blob);
+        log(damage.message);
+        throw damage;
+      }
+      request.respondWithNewView(value as Uint8Array<ArrayBuffer>);
+      if (left > 0) return;
+      controller.close();
+      controller.byobRequest?.respond(0);
+      await reader.cancel();
+    },
+    cancel: () => reader.cancel(),
+  });
+}
+
+/** @returns `null` for a stream that is not a byte stream */
+function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
+  try {
+    return stream.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+// plugin/store/format.ts: the format of stored data. An older program leaves data of a newer format untouched.
+import { TwtxtError } from "../errors.js";
+import type { StoredValue, StreamingStore } from "./store.js";
+
+/** Increased by a change that makes older programs misread or lose data. */
+export const FORMAT = 1;
+
+/** The format of a bucket or of Netlify Blobs, as a number in text. Without this key it is 1. */
+const KEY = "format";
+
+/** @throws TwtxtError `store-failed` for a newer format */
+export function checkFormat(format: number, place: string): void {
+  if (format <= FORMAT) return;
+  throw new TwtxtError(
+    "store-failed",
+    `The data in ${place} was written by a newer version: update the package eleventy-plugin-twtxt. Nothing was changed.`,
+  );
+}
+
+/** Checks the format of a remote store before its first use. */
+export function withFormatCheck(store: StreamingStore, place: string): StreamingStore {
+  let checking: Promise<void> | null = null;
+  const check = async () => checkFormat(parseFormat(await store.get(KEY)), place);
+  const ready = () => {
+    checking ??= check().catch((error) => {
+      checking = null;
+      throw error;
+    });
+    return checking;
+  };
+  return {
+    get: async (key) => ready().then(() => store.get(key)),
+    put: async (key, bytes, condition) => ready().then(() => store.put(key, bytes, condition)),
+    delete: async (key) => ready().then(() => store.delete(key)),
+    keys: async (prefix) => ready().then(() => store.keys(prefix)),
+    list: async (prefix, page) => ready().then(() => store.list(prefix, page)),
+    write: async (key, chunks, size) => ready().then(() => store.write(key, chunks, size)),
+    read: async (key, range) => ready().then(() => store.read(key, range)),
+  };
+}
+
+function parseFormat(stored: StoredValue | null): number {
+  const text = Buffer.from(stored?.bytes ?? []).toString();
+  return /^\d{1,9}\n?$/.test(text) ? Number(text) : 1;
+}

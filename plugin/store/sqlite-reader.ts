@@ -1,0 +1,97 @@
+// plugin/store/sqlite-reader.ts: reads the values of a database and the files beside it.
+import { TwtxtError } from "../errors.js";
+import { streamOf } from "./chunks.js";
+import { isDamaged } from "./sqlite-driver.js";
+import type { Entry, Rows } from "./sqlite-rows.js";
+import { checkKey, checkPrefix, type ListRange, type Range, type StoredValue } from "./store.js";
+import type { ValueFiles } from "./value-files.js";
+
+/** Keys that are read in one step. */
+const PAGE = 1000;
+
+/** A database and its files. */
+export interface ReaderOptions {
+  /** The folder, for messages. */
+  root: string;
+  files: ValueFiles;
+  /** @returns `null` if there is no database */
+  query<T>(work: (rows: Rows) => T): Promise<T | null>;
+}
+
+/** The reading half of a store. */
+export class SqliteReader {
+  readonly #options: ReaderOptions;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+  }
+
+  async get(key: string): Promise<StoredValue | null> {
+    checkKey(key);
+    const { files } = this.#options;
+    return this.#find(key, async ({ etag, size, value, file }) => {
+      const bytes = file === null ? value : await files.read(file, size);
+      return bytes && { bytes, etag };
+    });
+  }
+
+  async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    checkKey(key);
+    const { files } = this.#options;
+    return this.#find(key, async ({ size, value, file }) =>
+      file === null ? streamOf(value ?? new Uint8Array(), range) : files.stream(file, size, range),
+    );
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    const found: string[] = [];
+    for (;;) {
+      const page = await this.list(prefix, { after: found.at(-1), limit: PAGE });
+      found.push(...page);
+      if (page.length < PAGE) return found;
+    }
+  }
+
+  async list(prefix: string, { after = "", limit }: ListRange): Promise<string[]> {
+    checkPrefix(prefix);
+    const { root, query } = this.#options;
+    return withStoreErrors(root, async () => (await query((rows) => rows.list(prefix, after, limit))) ?? []);
+  }
+
+  /** @param open - returns `null` if the file of the value is gone: another process has replaced it since */
+  #find<T>(key: string, open: (entry: Entry) => Promise<T | null>): Promise<T | null> {
+    const { root, query } = this.#options;
+    return withStoreErrors(root, async () => {
+      for (let last: Entry | undefined; ; ) {
+        const row = (await query((rows) => rows.find(key))) ?? undefined;
+        if (!row) return null;
+        if (row.etag === last?.etag) throw lostFile(root, key, row);
+        const found = await open(row);
+        if (found !== null) return found;
+        last = row;
+      }
+    });
+  }
+}
+
+/** Turns errors of SQLite and of the file system into `store-failed`. */
+export async function withStoreErrors<T>(root: string, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (cause) {
+    if (cause instanceof TwtxtError) throw cause;
+    const why = isDamaged(cause) ? `its database is damaged, so restore a backup (${toText(cause)})` : toText(cause);
+    throw new TwtxtError("store-failed", `The store in ${root} failed: ${why}.`, { cause });
+  }
+}
+
+function toText(error: unknown): string {
+  return (error as Error).message;
+}
+
+function lostFile(root: string, key: string, { file }: Entry): TwtxtError {
+  return new TwtxtError(
+    "store-failed",
+    `The file ${root}/files/${file} with the value of ${key} is missing: restore a backup.`,
+  );
+}

@@ -1,0 +1,57 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SqliteStore } from "../../plugin/store/sqlite.js";
+import { afterMounts, mountLack } from "../helpers/mounts.js";
+import { FEED } from "../helpers/receiver.js";
+import { type Server, serveProcess, site } from "./server.js";
+
+/** The disk is mounted on `$1` and gets the store in `$2`. */
+const MOUNT = 'mount -t tmpfs -o "$3" tmpfs "$1" && cp -r "$2/." "$1"';
+/** Files fill the disk up to its last block. */
+const FILL = 'dd if=/dev/zero of="$1/junk" bs=4k 2>&-; echo x >> "$1/junk" 2>&-';
+const USE_UP_INODES = 'i=0; while touch "$1/$i" 2>/dev/null; do i=$((i+1)); done';
+const READ_ONLY = 'mount -o remount,ro "$1"';
+
+async function served(how: string, options = "size=2m") {
+  const alice = site();
+  const [disk, stored] = [join(alice.folder, "disk"), join(alice.folder, "stored")];
+  mkdirSync(disk);
+  const store = new SqliteStore(stored);
+  await store.put("followers/day", Buffer.from("{}"));
+  store.close();
+  const within = afterMounts(`${MOUNT}; ${how}`, disk, stored, options);
+  const server = await serveProcess(alice, ["--store", disk], { within });
+  return { server, disk };
+}
+
+async function statuses({ url }: Server) {
+  const mention = {
+    method: "POST",
+    body: new URLSearchParams({ source: "https://bob.example/twtxt.txt", target: FEED }),
+  };
+  const requests = { page: fetch(url), feed: fetch(`${url}/twtxt.txt`), health: fetch(`${url}/health`) };
+  const all = { ...requests, mentions: fetch(`${url}/mentions.json`), mention: fetch(`${url}/webmention`, mention) };
+  const entries = Object.entries(all).map(async ([name, request]) => [name, (await request).status] as const);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
+  it.each([
+    ["full", FILL, "the disk is full", "size=2m"],
+    ["without inodes", USE_UP_INODES, "the disk is full", "size=2m,nr_inodes=20"],
+    ["read-only", READ_ONLY, "its file system is read-only", "size=2m"],
+  ])(
+    "serves pages and the feed from a disk that is %s: writes and /health get 503",
+    async (_name, how, why, options) => {
+      const { server, disk } = await served(how, options);
+      await expect
+        .poll(server.output)
+        .toContain(
+          `Data cannot be stored in ${disk}: ${why}. Name another folder with --store DIR. Until then, pages and the feed are served, and nothing is stored.`,
+        );
+      expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 503, health: 503 });
+      expect(await server.end()).toBe(0);
+    },
+  );
+});
