@@ -117,7 +117,7 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
     /**
      * @param isOver - nothing new is started once it returns true
      * @param patience - milliseconds to wait for another run that is sending
-     * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
+     * @throws errors of reading the feed and the ledger
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
       const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience });
@@ -125,8 +125,10 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
         // A run that was killed keeps the lease for half a minute.
         const isBusy = error instanceof TwtxtError && error.code === "already-sending";
         next = isBusy ? now() : null;
+        if (isBusy) return null;
         throw error;
       });
+      if (report === null) return log("Another run is sending mentions. This one leaves them to it.");
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
       next = nextDue(report, now());
     },

@@ -51,6 +51,8 @@ interface DeliveryOptions {
   linksOfPage: LinksOfPage;
   /** Whether the author has blocked the target of a link. */
   isBlocked(target: string): boolean;
+  /** Whether a page of this site is a post that has left the feed, such as by `twt: false`. */
+  isWithoutTwt(page: string): boolean;
   pageOf(timestamp: string): string | null;
   findTwt?: FindTwt | undefined;
   now: Clock;
@@ -161,6 +163,8 @@ export class MentionDelivery {
    */
   async #checkLivePage(change: Change, { mention }: MentionSource, { url }: Source): Promise<Result | undefined> {
     if (!mention.isLink) return;
+    // The page of a post that has left the feed keeps the link, so waiting would not change that.
+    if (change.kind === "gone" && this.#options.isWithoutTwt(url)) return;
     try {
       const links = await this.#options.linksOfPage(url);
       const hasLink = links?.has(comparableLink(mention.target));

@@ -110,8 +110,17 @@ async function deliver(
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
   const isBlocked = (url: string) => linksOf(options)?.isBlocked(url) ?? false;
+  const isWithoutTwt = (page: string) => linksOf(options)?.isWithoutTwt(page) ?? false;
   const linksOfPage = linksOfLivePages(ask);
-  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, isBlocked });
+  const delivery = new MentionDelivery({
+    ...options,
+    ledger,
+    endpoints,
+    identity,
+    linksOfPage,
+    isBlocked,
+    isWithoutTwt,
+  });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   const isComplete = mentions.length === due.length && mentions.every(({ outcome }) => outcome !== "waiting");
   for (const change of later) end(reportOfWaiting(change));

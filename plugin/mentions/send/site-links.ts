@@ -19,6 +19,8 @@ export interface SiteLinks {
   of(timestamp: string): readonly string[] | null;
   /** Whether the option `mentions.block` names this URL. */
   isBlocked(url: string): boolean;
+  /** Whether a page is built without a twt. A post with `twt: false` keeps its links, although they are no longer sent. */
+  isWithoutTwt(page: string): boolean;
 }
 
 /** @returns `off` for a site that does not send its links */
@@ -26,7 +28,13 @@ export function siteLinks({ settings, pages }: PublishedSite): SiteLinks | "off"
   if (!settings.mentions.links) return "off";
   const moderation = new Moderation(settings.mentions);
   const links = new Map(pages.twts.map((twt) => [twt.timestamp, twt.page === null ? null : twt.links]));
-  return { of: (timestamp) => links.get(timestamp) ?? null, isBlocked: (url) => moderation.isBlocked(url) };
+  const withTwt = new Set(pages.twts.map(({ page }) => page));
+  const withoutTwt = new Set(pages.pages.filter((page) => !withTwt.has(page)));
+  return {
+    of: (timestamp) => links.get(timestamp) ?? null,
+    isBlocked: (url) => moderation.isBlocked(url),
+    isWithoutTwt: (page) => withoutTwt.has(page),
+  };
 }
 
 /** The links of the posts of these twts. */

@@ -9,8 +9,8 @@ import { type World, world } from "./outgoing.js";
 export type Posts = Record<string, readonly string[]>;
 
 export interface LinkingWorld extends World {
-  /** Builds and deploys these posts, and deletes all others. */
-  deploy(posts: Posts): void;
+  /** Builds and deploys these posts, and deletes all others. `hidden` are the timestamps of posts with `twt: false`. */
+  deploy(posts: Posts, hidden?: readonly string[]): void;
   /** Builds these posts without deploying: the live pages do not change. */
   build(posts: Posts): void;
   /** The site's `mentions` option. */
@@ -22,22 +22,29 @@ export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promi
   const home = await world(neighbours);
   const { alice } = home;
   let built: Posts = {};
+  let withoutTwt: readonly string[] = [];
   const pageOf = (timestamp: string) => `${alice.url}/posts/${timestamp}/`;
   const mentions: LinkingWorld["mentions"] = {};
 
   const send = (more: Partial<SendOptions> = {}): Promise<SendReport> => {
-    const twts = Object.entries(built).map(([timestamp, links]) => {
+    const shown = Object.entries(built).filter(([timestamp]) => !withoutTwt.includes(timestamp));
+    const twts = shown.map(([timestamp, links]) => {
       return { timestamp, hashes: [], page: pageOf(timestamp), replyTo: null, links: [...links] };
     });
-    const pages = { feeds: [alice.feedUrl], pages: twts.map(({ page }) => page), twts };
+    const pages = { feeds: [alice.feedUrl], pages: Object.keys(built).map(pageOf), twts };
     const links = siteLinks({ settings: settingsOf({ mentions }), pages });
     return home.send({ links, pageOf, ...more });
   };
-  const deploy = (posts: Posts) => {
+  const deploy = (posts: Posts, hidden: readonly string[] = []) => {
     built = posts;
+    withoutTwt = hidden;
     alice.answers = {};
     // Twts that a test has set are unchanged.
-    alice.twts = Object.fromEntries(Object.keys(posts).map((timestamp) => [timestamp, alice.twts[timestamp] ?? "hi"]));
+    alice.twts = Object.fromEntries(
+      Object.keys(posts)
+        .filter((timestamp) => !hidden.includes(timestamp))
+        .map((timestamp) => [timestamp, alice.twts[timestamp] ?? "hi"]),
+    );
     for (const [timestamp, links] of Object.entries(posts)) {
       alice.answers[`/posts/${timestamp}/`] = (response) => {
         const html = links.map((link) => `<p><a rel="nofollow" href="${link}">there</a>`).join("\n");

@@ -158,6 +158,17 @@ describe("a changed post", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
+  it("that gets `twt: false` sends each of its links once more, without waiting for its page to lose them", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
+    await home.send();
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] }, [TODAY]);
+    expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
+    expect(bob.posts[1]).toEqual(bob.posts[0]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
   it("waits for the deploy: new and removed links are not sent until the live page matches", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
