@@ -15,7 +15,7 @@ const PACKAGE = "eleventy-plugin-twtxt";
 const PAGES = "twtxt-pages.json";
 
 /** `aggregateBy` is an array, because Netlify silently turns a single name into "domain". The free plan has two rate limits. */
-const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
+export const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
 
 type FunctionName = EndpointFunction | "deploy-succeeded" | "scheduled";
 
