@@ -50,8 +50,35 @@ export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
+const PORTS: Record<string, number> = { "http:": 80, "https:": 443, "gemini:": 1965, "gopher:": 70 };
+
 export function portOf({ port, protocol }: URL): number {
-  return Number(port || (protocol === "http:" ? 80 : 443));
+  return Number(port || (PORTS[protocol] ?? 443));
+}
+
+/** Whether a URL is one of gemini or gopher, over which feeds are read, too. PROTOCOL 2.8 */
+export function isSmallWeb(url: string): boolean {
+  return /^(?:gemini|gopher):\/\//i.test(url);
+}
+
+/** Whether a feed can be read from this URL, and a link can lead to it. */
+export function isFeedUrl(url: string): boolean {
+  return /^(?:https?|gemini|gopher):\/\//i.test(url) && canParseUrl(url);
+}
+
+/**
+ * Parses a URL. Hosts of gemini and gopher are normalized like those of http, which `URL` does not do by itself.
+ *
+ * @throws TypeError for an invalid URL
+ * @example parseUrl("gemini://Bob.example:1965/a").href // "gemini://bob.example/a"
+ */
+export function parseUrl(text: string): URL {
+  if (!isSmallWeb(text)) return new URL(text);
+  const { protocol, port, hash } = new URL(text);
+  const { hostname, username, password, pathname, search } = new URL(text.replace(/^\w+/, "http"));
+  const credentials = username || password ? `${username}:${password}@` : "";
+  const shownPort = port === "" || Number(port) === PORTS[protocol] ? "" : `:${port}`;
+  return new URL(`${protocol}//${credentials}${hostname}${shownPort}${pathname}${search}${hash}`);
 }
 
 /** Whether two absolute URLs have the same host and port. */

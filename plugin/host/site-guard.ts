@@ -1,8 +1,13 @@
 // plugin/host/site-guard.ts: the guard of a site, which names the site to the servers that it asks.
+import { CertificatePins } from "../http/certificate-pins.js";
 import { type Ask, createGuard } from "../http/guard.js";
 import type { ServiceOptions } from "./service-options.js";
 
 /** The guard for the requests of a site to other servers. */
-export function siteGuard({ client, settings, guard }: ServiceOptions): Ask {
-  return createGuard({ userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`, ...guard });
+export function siteGuard({ client, settings, guard, store, now }: ServiceOptions): Ask {
+  return createGuard({
+    userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`,
+    pins: new CertificatePins(store, now),
+    ...guard,
+  });
 }

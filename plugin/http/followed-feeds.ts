@@ -8,8 +8,8 @@ import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { UnreadReason } from "../options/words.js";
 import { plainLines, shortened } from "../site/plain-lines.js";
-import { isWeb } from "../site/safe-markup.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
+import { isFeedUrl } from "../url.js";
 import { isFeed, parseInSlices, startsAsMarkup } from "./feed-file.js";
 import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
 import { TimeSlices } from "./time-slices.js";
@@ -113,7 +113,7 @@ async function readFollowed(
   kept: KeptFeed | null,
   { ask, now, signal }: FollowedFeedsParts,
 ): Promise<Pick<FollowedFeed, "kept" | "reason">> {
-  if (!isWeb(url)) return { kept: null, reason: "notWeb" };
+  if (!isFeedUrl(url)) return { kept: null, reason: "notWeb" };
   const read = formatTimestamp(now());
   try {
     const feed = await readFeed(url, kept, read, ask, AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]));
@@ -139,6 +139,7 @@ async function readFeed(
 ): Promise<KeptFeed | UnreadReason> {
   const response = await ask(url, {
     maxBytes: PART_BYTES,
+    isFeed: true,
     signal,
     headers: {
       accept: "text/plain, */*;q=0.5",
@@ -182,7 +183,7 @@ function validator(value: string | undefined): string | null {
 /** @returns the twts in the last part of a feed; `null` if its server has no ranges */
 async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedTwt[] | null> {
   const headers = { range: `bytes=-${PART_BYTES}`, "accept-encoding": "identity" };
-  const response = await ask(url, { maxBytes: PART_BYTES, signal, headers });
+  const response = await ask(url, { maxBytes: PART_BYTES, isFeed: true, signal, headers });
   if (response.status !== 206) {
     response.close();
     return null;

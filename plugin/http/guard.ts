@@ -1,11 +1,13 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
-import type { IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
 import { TwtxtError } from "../errors.js";
+import { memoryStore } from "../store/memory.js";
 import { type ConnectionTarget, HttpClient, isReset } from "../transport/http-client.js";
-import { canParseUrl, hostAndPort, portOf, resolveUrl } from "../url.js";
+import { readSmallWeb, type TransportResponse } from "../transport/small-web.js";
+import { canParseUrl, hostAndPort, isSmallWeb, parseUrl, portOf, resolveUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
+import { CertificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
 /** A request to an untrusted server. */
@@ -15,6 +17,8 @@ export interface GuardedRequest {
   body?: string;
   /** Maximum size of the body after decompression. */
   maxBytes: number;
+  /** Whether gemini and gopher are allowed, too, with GET. PROTOCOL 2.8 */
+  isFeed?: boolean;
   /** Whether plain http is refused. */
   isHttpsNeeded?: boolean;
   /** Aborts the request and its body, for a deadline of several requests. */
@@ -52,6 +56,8 @@ export interface GuardOptions {
   totalMs?: number;
   /** Timeout of the first byte, in milliseconds; default 5,000. */
   firstByteMs?: number;
+  /** The known certificates of gemini servers; default: each guard begins without any. */
+  pins?: CertificatePins;
   /** DNS lookup; default: the system's. */
   lookup?: typeof systemLookup;
   /** Changes where a connection goes; for tests that must not leave the machine. */
@@ -60,6 +66,8 @@ export interface GuardOptions {
 
 /** Error codes of a handshake without a common TLS version. */
 export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
+/** Ports below 1024 that may be requested. */
+const WELL_KNOWN_PORTS: Record<string, number[]> = { "http:": [80, 443], "https:": [80, 443], "gopher:": [70] };
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
 
@@ -97,6 +105,7 @@ export function createGuard(options: GuardOptions): Ask {
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         answer.destroy();
         url = checkedUrl(next, guarded, allowed);
+        if (isSmallWeb(url.href) !== isSmallWeb(address)) throw otherTransport(address);
       }
     } catch (error) {
       close();
@@ -108,22 +117,41 @@ export function createGuard(options: GuardOptions): Ask {
 /** Sends a request without following redirects. */
 function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
   const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
-  const clientWith = (lookup: LookupFunction) => new HttpClient((target) => route({ ...target, lookup }));
-  const publicClient = clientWith(guardedLookup(lookup));
-  const privateClient = clientWith(lookup);
+  const { pins = new CertificatePins(memoryStore(), () => 0) } = options;
+  const routeWith = (lookup: LookupFunction) => (target: ConnectionTarget) => route({ ...target, lookup });
+  const publicRoute = routeWith(guardedLookup(lookup));
+  const privateRoute = routeWith(lookup);
+  const publicClient = new HttpClient(publicRoute);
+  const privateClient = new HttpClient(privateRoute);
 
-  return (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) =>
-    (allowed.has(hostAndPort(url)) ? privateClient : publicClient).send(url, {
+  return (
+    url: URL,
+    { method = "GET", headers, body }: GuardedRequest,
+    signal: AbortSignal,
+  ): Promise<TransportResponse> => {
+    const isAllowed = allowed.has(hostAndPort(url));
+    if (isSmallWeb(url.href)) {
+      const host = url.hostname.replace(/^\[|\]$/g, "");
+      const target = { protocol: url.protocol, host, port: portOf(url) };
+      return readSmallWeb(url, {
+        target: isAllowed ? privateRoute(target) : publicRoute(target),
+        signal,
+        firstByteMs,
+        checkCertificate: (certificate) => pins.check(hostAndPort(url), certificate),
+      });
+    }
+    return (isAllowed ? privateClient : publicClient).send(url, {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,
       firstByteMs,
       signal,
     });
+  };
 }
 
 /** The headers and the body of a response, for {@link GuardedResponse}. */
-function readable(answer: IncomingMessage, maxBytes: number, signal: AbortSignal, close: () => void) {
+function readable(answer: TransportResponse, maxBytes: number, signal: AbortSignal, close: () => void) {
   const headers = joinHeaders(answer);
   const body = closeAfter(boundedBody(answer, headers["content-encoding"], maxBytes, signal), close);
   const start = () => startOf(body);
@@ -156,20 +184,24 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /** @throws TwtxtError `address-refused` for a URL that is forbidden whatever its address */
-function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed: ReadonlySet<string>): URL {
+function checkedUrl(address: string, request: GuardedRequest, allowed: ReadonlySet<string>): URL {
+  const { isHttpsNeeded, isFeed, method = "GET" } = request;
   const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not requested: ${why}.`);
   if (!canParseUrl(address)) throw refuse("it is not a URL");
-  const url = new URL(address);
+  const url = parseUrl(address);
   url.hash = "";
   // Trailing dots name the same host, but lists of hosts would not match.
   url.hostname = url.hostname.replace(/\.+$/, "");
   const isAllowed = allowed.has(hostAndPort(url));
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
+  const isOfFeed = isSmallWeb(address) && isFeed && !isHttpsNeeded && method === "GET";
+  if (!isOfFeed && url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
   if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is required here");
   if (url.username !== "" || url.password !== "") throw refuse("it contains credentials");
 
   const port = portOf(url);
-  if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is not for web servers`);
+  if (!(WELL_KNOWN_PORTS[url.protocol] ?? []).includes(port) && port < 1024) {
+    throw refuse(`port ${port} is not for ${isOfFeed ? url.protocol.slice(0, -1) : "web"} servers`);
+  }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // Names are checked during lookup, but an IP address is never looked up.
   if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) {
@@ -197,13 +229,13 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 }
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function redirectOf({ statusCode = 0, headersDistinct }: IncomingMessage, url: URL, method: string): string | null {
+function redirectOf({ statusCode = 0, headersDistinct }: TransportResponse, url: URL, method: string): string | null {
   const [location] = headersDistinct.location ?? [];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
 }
 
-function joinHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+function joinHeaders({ headersDistinct }: TransportResponse): Record<string, string> {
   return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
 }
 
@@ -239,6 +271,10 @@ function reasonOf({ code, message, hostname }: NodeJS.ErrnoException & { hostnam
   if (name === "ERR_SSL_WRONG_VERSION_NUMBER") return "its server does not speak TLS at this port";
   if (isReset({ code })) return "its server closed the connection";
   return name.startsWith("ERR_SSL_") ? `TLS failed (${name})` : message;
+}
+
+function otherTransport(address: string): TwtxtError {
+  return new TwtxtError("address-refused", `${address} redirects to another kind of server.`);
 }
 
 function tooManyRedirects(address: string): TwtxtError {

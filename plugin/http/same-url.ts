@@ -1,5 +1,5 @@
 // plugin/http/same-url.ts: normalization and comparison of URLs.
-import { canParseUrl } from "../url.js";
+import { isFeedUrl, isSmallWeb, parseUrl } from "../url.js";
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 /** In a path, servers treat these the same whether they are encoded or not: `/@bob` and `/%40bob`. */
@@ -9,14 +9,13 @@ const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
  * Normalizes a URL: scheme and host in lower case, no default port, no trailing dots of the host, no dot segments, no
  * doubled slashes, no percent-encoding of unreserved characters or, in the path, of `!$'()*,:@`, no fragment.
  *
- * @returns `null` for anything but an absolute http or https URL
+ * @returns `null` for anything but an absolute URL of http, https, gemini or gopher
  * @example normalUrl("HTTP://Bob.example:80//a/%2e/%7Eb?c#d") // "http://bob.example/a/~b?c"
  * @see PROTOCOL 2.4, "The proof"; RFC 3986 6.2
  */
 export function normalUrl(url: string): string | null {
-  if (!canParseUrl(url)) return null;
-  const normal = new URL(url);
-  if (normal.protocol !== "https:" && normal.protocol !== "http:") return null;
+  if (!isFeedUrl(url)) return null;
+  const normal = parseUrl(url);
   normal.hash = "";
   normal.hostname = normal.hostname.replace(/\.+$/, "");
   normal.search = withoutNeedlessEncoding(normal.search, UNRESERVED);
@@ -26,15 +25,17 @@ export function normalUrl(url: string): string | null {
 }
 
 /**
- * A string that is equal for all URLs of the same page or feed: {@link normalUrl} without the scheme.
+ * A string that is equal for all URLs of the same page or feed: {@link normalUrl}, without the scheme for
+ * http and https.
  *
- * @returns `null` for anything but an absolute http or https URL
+ * @returns `null` as {@link normalUrl}
  * @example comparableUrl("HTTP://Alice.example:80/a#b") // "//alice.example/a"
  * @see PROTOCOL 2.4, "The request"
  */
 export function comparableUrl(url: string): string | null {
   const normal = normalUrl(url);
   if (normal === null) return null;
+  if (isSmallWeb(normal)) return normal;
   const { host, hostname, port, pathname, search } = new URL(normal);
   return `//${port === "80" || port === "443" ? hostname : host}${pathname}${search}`;
 }

@@ -1,7 +1,7 @@
 // plugin/mentions/reference.ts: references to a twt, `<feed url>#:~:text=<timestamp>`.
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
-import { canParseUrl } from "../url.js";
+import { isFeedUrl, parseUrl } from "../url.js";
 
 const MAX_URL_LENGTH = 2048;
 const MARK = ":~:text=";
@@ -34,17 +34,20 @@ export interface Reference {
 /**
  * Parses a reference or the URL of a page.
  *
- * @throws TwtxtError with this code for anything but an http or https URL, for credentials, control characters and
+ * @throws TwtxtError with this code for anything but the URL of a page or feed, for credentials, control characters and
  *   invalid dates
  * @see PROTOCOL 2.4, "The request"
  */
 export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   if (/[\x00-\x1f\x7f-\x9f]/.test(value)) throw new TwtxtError(code, "The URL must not contain control characters.");
   const text = readable(value);
-  if (!/^https?:\/\//i.test(text) || !canParseUrl(text)) {
-    throw new TwtxtError(code, `Expected an absolute http or https URL, got ${JSON.stringify(value.slice(0, 200))}.`);
+  if (!isFeedUrl(text)) {
+    throw new TwtxtError(
+      code,
+      `Expected an absolute URL of http, https, gemini or gopher, got ${JSON.stringify(value.slice(0, 200))}.`,
+    );
   }
-  const url = new URL(text);
+  const url = parseUrl(text);
   if (url.username !== "" || url.password !== "")
     throw new TwtxtError(code, "The URL must not contain a user name or password.");
   url.hash = "";
@@ -57,7 +60,7 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
 
 /** Some clients encode the values and then the form, so a value may have to be decoded once more. */
 function readable(value: string): string {
-  return /^https?%3A/i.test(value) ? decoded(value) : value;
+  return /^(?:https?|gemini|gopher)%3A/i.test(value) ? decoded(value) : value;
 }
 
 /**

@@ -1,7 +1,7 @@
 // plugin/options/value-types.ts: types of option values. Each says in error messages what to write, with an example.
 import * as v from "valibot";
 import { isMentionUrl, isNick } from "../feed/mention.js";
-import { canParseUrl } from "../url.js";
+import { canParseUrl, isFeedUrl } from "../url.js";
 
 /** A path from the root of the site. */
 export const SITE_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
@@ -92,8 +92,8 @@ export function isOrigin(value: string): boolean {
 
 /** A host, `host:port`, or the URL of a feed or page. A URL without a path would name the page `/`, not the host. */
 function isSource(value: string): boolean {
-  return /^https?:\/\//.test(value)
-    ? isMentionUrl(value) && /^https?:\/\/[^/?#]+\//.test(value)
+  return isFeedUrl(value)
+    ? isMentionUrl(value) && /^\w+:\/\/[^/?#]+\//.test(value)
     : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
 }
 

@@ -1,10 +1,11 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
 import type { Words } from "../options/words.js";
+import { isFeedUrl } from "../url.js";
 import { mentionEntry } from "./conversation.js";
 import type { ListForm } from "./folded-list.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
-import { boundedMarks, isWeb, STRANGERS_REL } from "./safe-markup.js";
+import { boundedMarks, STRANGERS_REL } from "./safe-markup.js";
 import { plainTextMarkup, textMarkup } from "./text-markup.js";
 import { viaHost } from "./via-host.js";
 
@@ -166,7 +167,7 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
   const { words, dates } = context;
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
-  const linkedDate = isWeb(url) ? strangersLink("u-url", url, date) : date;
+  const linkedDate = isFeedUrl(url) ? strangersLink("u-url", url, date) : date;
   const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...verbOf(mention, type, context)), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...mark, " ", ...verb, linkedDate);
@@ -184,7 +185,7 @@ function signature(mention: ShownMention, context: MentionContext): readonly Mar
 function nameMarkup(author: Author, { pictureOf }: MentionContext): MarkupElement {
   const { name, url } = author;
   const shown = [...pictureOf(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
-  return isWeb(url)
+  return isFeedUrl(url)
     ? strangersLink("p-author h-card", url, ...shown)
     : element("span", { class: "p-author h-card" }, ...shown);
 }
@@ -211,7 +212,7 @@ function dateText(instant: string, dates: Dates): string {
 function verbOf({ under, target }: ShownMention, type: MentionType, context: MentionContext): readonly Markup[] {
   const { words, feed, once } = context;
   const href = under ?? target;
-  if (context.target !== null || !isWeb(href)) return [words[type]];
+  if (context.target !== null || !isFeedUrl(href)) return [words[type]];
   if (href === feed.url) {
     const toYou = { mention: words.mentionYou, reply: words.replyYou, like: null, repost: null, bookmark: null }[type];
     return [toYou ?? words[type]];

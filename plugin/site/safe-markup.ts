@@ -1,5 +1,5 @@
 // plugin/site/safe-markup.ts: which markup of strangers is shown, and how it is limited.
-import { canParseUrl } from "../url.js";
+import { canParseUrl, isFeedUrl } from "../url.js";
 import { element, type Markup } from "./html.js";
 
 /** The elements of a stranger's text. */
@@ -24,7 +24,7 @@ export function boundedMarks(text: string): string {
 export function safeElement(tag: string, href: string | null, children: readonly Markup[]): readonly Markup[] {
   if (!SAFE_ELEMENTS.some((safe) => safe === tag)) return children;
   if (tag !== "a") return [element(tag, {}, ...children)];
-  if (href === null || !isWeb(href)) return children;
+  if (href === null || !isFeedUrl(href)) return children;
   const [first] = children;
   // A mention of its own direction, as in `<bdi>`: the "@" stays with its name in a text from right to left.
   const isMention = typeof first === "string" && first.startsWith("@");

@@ -11,8 +11,8 @@ import remarkRehype from "remark-rehype";
 import { type Processor, unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
 import { locateMentions, type Mention } from "../feed/mention.js";
-import { canParseUrl } from "../url.js";
-import { boundedMarks, isWeb, SAFE_ELEMENTS, STRANGERS_REL } from "./safe-markup.js";
+import { canParseUrl, isFeedUrl } from "../url.js";
+import { boundedMarks, SAFE_ELEMENTS, STRANGERS_REL } from "./safe-markup.js";
 
 /** Markdown for whole blocks, and HTML. It is not interpreted in a twt: its characters stay as they are. */
 const BLOCKS = [
@@ -43,7 +43,7 @@ const writer = unified()
   .use(rehypeSanitize, {
     tagNames: [...SAFE_ELEMENTS],
     attributes: { a: ["href", "rel"] },
-    protocols: { href: ["http", "https"] },
+    protocols: { href: ["http", "https", "gemini", "gopher"] },
   })
   .use(rehypeStringify)
   .freeze();
@@ -143,7 +143,7 @@ function restoreMentions(tree: Root, sources: readonly string[]): void {
 function keepWebLinks(tree: Root): void {
   visit(tree, "link", (link: Link, index, parent: Parents | undefined) => {
     if (!parent || index === undefined) return;
-    if (isWeb(link.url)) {
+    if (isFeedUrl(link.url)) {
       link.title = null;
       link.data = { hProperties: { rel: [STRANGERS_REL] } };
       return;

@@ -1,7 +1,9 @@
 // plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
+
+import { isFeedUrl } from "../url.js";
 import { element, type MarkupElement } from "./html.js";
 import type { MentionContext, ShownMention } from "./mention-markup.js";
-import { isWeb, STRANGERS_REL } from "./safe-markup.js";
+import { STRANGERS_REL } from "./safe-markup.js";
 import type { PlainTwt, Timeline } from "./timeline.js";
 
 /** Lengths of time in seconds. */
@@ -31,7 +33,7 @@ export function unreadList(
 ): MarkupElement {
   const items = unread.flatMap(({ nick, url, reason, lastRead }) => {
     const name = `@${nick}`;
-    const link = isWeb(url)
+    const link = isFeedUrl(url)
       ? element("a", { href: url, rel: STRANGERS_REL, dir: "auto" }, name)
       : element("span", { dir: "auto" }, name);
     const age =

@@ -42,7 +42,7 @@ const TWTS = [
 
 const UNREAD = [
   { nick: "erin", url: "https://erin.example/tw.txt", reason: "gone", lastRead: "2026-11-19T12:00:00Z" },
-  { nick: "frank", url: "gemini://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
+  { nick: "frank", url: "ftp://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
 ] as const;
 
 /** CSS of a starter whose links differ from text only in color. */

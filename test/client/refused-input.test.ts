@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { blog } from "../cli/helpers.js";
+import { geminiServer } from "../helpers/small-web.js";
 import { shownText, visitorOf } from "./visitor.js";
 import { writer } from "./writer.js";
 
-async function opened() {
-  const { alice, client } = await writer();
+async function opened(hosts: string[] = []) {
+  const { alice, client } = await writer(hosts);
   return { alice, client, visitor: await visitorOf(client, "/write") };
 }
 
@@ -70,13 +71,14 @@ describe("a note", () => {
 
 describe("the file of followed feeds", () => {
   it.each([true, false])("is not changed through a link out of the project: target exists %s", async (isThere) => {
-    const { alice, visitor } = await opened();
+    const bob = await geminiServer(() => "20 text/plain\r\n# nick = bob\n");
+    const { alice, visitor } = await opened([bob.host]);
     const outside = blog(null).folder;
     const target = join(outside, "list.json");
     if (isThere) writeFileSync(target, "[]\n");
     mkdirSync(join(alice.folder, "_data"), { recursive: true });
     symlinkSync(target, join(alice.folder, "_data/follow.json"));
-    const { text } = await visitor.submit("/timeline/following", { url: "gemini://bob.example/twtxt.txt" });
+    const { text } = await visitor.submit("/timeline/following", { url: `${bob.url}/twtxt.txt` });
     expect(shownText(text)).toContain("_data/follow.json is a link to a file outside of this project");
     expect(existsSync(target) ? readFileSync(target, "utf8") : null).toBe(isThere ? "[]\n" : null);
   });

@@ -7,6 +7,7 @@ import { twtHash } from "../../plugin/feed/hash.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
+import { geminiServer, gopherServer } from "../helpers/small-web.js";
 import { logged } from "./read-build.js";
 
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
@@ -187,12 +188,16 @@ describe("the timeline of a site", () => {
     );
   });
 
-  it("names feeds that are not on the web, in the language of the site", async () => {
-    const server = await feedServer({ bob: [twt(1, "It rains.")] });
-    const follow = 'follow: [{ nick: "gem", url: "gemini://gem.example/twtxt.txt" }], lang: "de"';
-    const built = await server.build({ options: server.options(follow) });
-    expect(timelineOf(built)).toContain('<li><span dir="auto">@gem</span> ist nicht im Web</li>');
-    expect(logged(built)).not.toContain("older twts");
+  it("has the twts of feeds on gemini and gopher, with links to them", async () => {
+    const feed = `# nick = gem\n\n${twt(1, "It rains.")}\n`;
+    const gemini = `${(await geminiServer(() => `20 text/plain\r\n${feed}`)).url}/twtxt.txt`;
+    const gopher = `${(await gopherServer(() => feed.replace("rains", "snows"))).url}/0/twtxt.txt`;
+    const server = await feedServer({});
+    const follow = [gemini, gopher].map((url, index) => ({ nick: `gem${index}`, url }));
+    const built = await server.build({ options: server.options(`follow: ${JSON.stringify(follow)}`) });
+    const page = timelineOf(built);
+    for (const text of ["It rains.", "It snows."]) expect(page).toContain(`<p dir="auto">${text}</p>`);
+    for (const url of [gemini, gopher]) expect(page).toContain(`href="${url}#:~:text=`);
   });
 
   it("has no unsafe element from a modified cache", async () => {

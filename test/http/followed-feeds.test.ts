@@ -79,7 +79,7 @@ describe("a followed feed", () => {
     ).toEqual(["one", "three", "two"]);
   });
 
-  it.each(["gemini:", "gopher:"])("is not requested if its URL starts with %s", async (protocol) => {
+  it.each(["ftp:", "spartan:"])("is not requested if its URL starts with %s", async (protocol) => {
     const ask: Ask = () => Promise.reject(new Error("It was requested."));
     const follow = [{ nick: "bob", url: `${protocol}//bob.example/twtxt.txt` }];
     const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });

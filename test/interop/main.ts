@@ -5,6 +5,7 @@ import { endAll } from "../demo/process.js";
 import { tryFeeds } from "./feeds.js";
 import { tryPythonClient } from "./python-client.js";
 import { tryMessages } from "./saltpack.js";
+import { trySmallWeb } from "./small-web.js";
 import { tryWebmentions } from "./webmentions.js";
 
 /** Each returns the number of its failed trials. */
@@ -12,6 +13,7 @@ const TRIALS = {
   feeds: tryFeeds,
   messages: () => tryMessages(values.seed),
   webmentions: tryWebmentions,
+  "small-web": trySmallWeb,
   client: tryPythonClient,
 };
 

@@ -21,10 +21,11 @@ describe("a twt", () => {
       "@<https://bob.example/t.txt>",
       `<p>${link("https://bob.example/t.txt", "@bob.example")}</p>`,
     ],
+    ["a mention of a feed that cannot be read is only its nick", "hi @<bob ftp://bob.example/t.txt>", "<p>hi @bob</p>"],
     [
-      "a mention of a feed that browsers cannot open is only its nick",
-      "hi @<bob gemini://bob.example/t.txt>",
-      "<p>hi @bob</p>",
+      "a mention of a feed on gemini or gopher is a link",
+      "hi @<bob gemini://bob.example/t.txt> and @<carol gopher://carol.example/0/t.txt>",
+      `<p>hi ${link("gemini://bob.example/t.txt", "@bob")} and ${link("gopher://carol.example/0/t.txt", "@carol")}</p>`,
     ],
     [
       "the hash of a reply is left out",

@@ -5,7 +5,7 @@ import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 import { baseOf, elementsOf, hasRel, parseHtml } from "../../http/parse-html.js";
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
-import { resolveUrl } from "../../url.js";
+import { isSmallWeb, resolveUrl } from "../../url.js";
 
 /** A feed, and the nick in it. */
 export interface NamedFeed {
@@ -39,6 +39,7 @@ async function feedAt(url: string, ask: Ask): Promise<NamedFeed> {
 }
 
 async function placesNamedAt(url: string, ask: Ask): Promise<string[]> {
+  if (isSmallWeb(url)) return [];
   const response = await ask(url, { maxBytes: FEED_BYTES });
   const { pathname } = new URL(response.url);
   const usual = pathname === "/" ? [new URL(USUAL_PLACE, response.url).href] : [];

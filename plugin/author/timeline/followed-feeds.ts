@@ -8,6 +8,7 @@ import { isSameUrl } from "../../http/same-url.js";
 import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { workAlone } from "../../store/processes.js";
+import { isFeedUrl } from "../../url.js";
 import { createText, orBadFile, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { Site } from "../site.js";
@@ -146,7 +147,6 @@ function checkPlace(site: Site): void {
   );
 }
 
-/** Feeds that are not on the web, such as `gemini:`, are compared as they are written. */
 function isSameFeed(a: string, b: string): boolean {
   return a === b || isSameUrl(a, b);
 }
@@ -164,8 +164,8 @@ function checkUrl(url: string, { settings }: Site): void {
 
 /** The feed at a URL or named by the page there; its nick is the host if it has none. */
 async function namedFeed(url: string, ask: Ask): Promise<FollowedFeed> {
-  const { host, protocol } = new URL(url);
-  if (!/^https?:$/.test(protocol)) return { nick: host, url };
+  const { host } = new URL(url);
+  if (!isFeedUrl(url)) return { nick: host, url };
   const found = await findFeed(url, ask);
   return { nick: found.nick ?? new URL(found.url).host.replace(/:/g, "-"), url: found.url };
 }

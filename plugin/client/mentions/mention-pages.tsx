@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import { isWeb } from "../../site/safe-markup.js";
+import { isFeedUrl } from "../../url.js";
 import { ActionButton, Form, Question } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
 import { MentionAbout } from "../mention-about.js";
@@ -177,5 +177,5 @@ function Decisions({ mention }: { mention: ManagedMention }) {
 }
 
 function hostOf(url: string): string {
-  return isWeb(url) ? new URL(url).hostname : url;
+  return isFeedUrl(url) ? new URL(url).hostname : url;
 }

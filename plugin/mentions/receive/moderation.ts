@@ -1,7 +1,7 @@
 // plugin/mentions/receive/moderation.ts: the author's allow and block lists.
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
-import { hostAndPort } from "../../url.js";
+import { hostAndPort, isFeedUrl } from "../../url.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
 
@@ -31,17 +31,13 @@ export class Moderation {
   }
 
   isAllowed(url: string): boolean {
-    return this.#lists.allow.some((entry) => (isUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
+    return this.#lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
   }
 }
 
 /** Whether a list entry matches a URL, with or without its query. */
 export function isListed(entry: string, url: string): boolean {
-  return isUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : isHostOf(entry, url);
-}
-
-function isUrl(entry: string): boolean {
-  return /^https?:\/\//.test(entry);
+  return isFeedUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : isHostOf(entry, url);
 }
 
 function isHostOf(entry: string, url: string): boolean {

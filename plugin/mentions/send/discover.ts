@@ -6,6 +6,7 @@ import { parseFeed } from "../../feed/feed.js";
 import { endpointInHeader, firstEndpoint, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { freshUntil, parseRetryAfter } from "../../http/retry.js";
+import { isFeedUrl, isSmallWeb } from "../../url.js";
 import { endpointsInHtml, linkTargets } from "./endpoint-links.js";
 
 export const FoundEndpoint = v.object({
@@ -70,6 +71,7 @@ export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Disco
     if (found !== null) return { ...found, freshUntil: fresh };
     if (kind === "page") return none("no endpoint in the page or its headers");
 
+    if (isSmallWeb(response.url)) return none("no endpoint in the feed");
     const front = await onFrontPage(new URL("/", response.url).href);
     const both = earlier(fresh, front.freshUntil);
     if (front.endpoint !== null) return { endpoint: front.endpoint, method: "HTML", freshUntil: both };
@@ -107,7 +109,7 @@ export interface MentionTarget {
 export function whyNotRequested({ target, isLink }: MentionTarget, isBlocked: (url: string) => boolean): string | null {
   if (isLink && isBlocked(target)) return "blocked by the option mentions.block";
   const { protocol } = new URL(target);
-  return /^https?:$/.test(protocol) ? null : `mentions are sent over http and https only, not ${protocol}//`;
+  return isFeedUrl(target) ? null : `feeds are read over http, https, gemini and gopher only, not ${protocol}//`;
 }
 
 /**
@@ -127,7 +129,7 @@ export async function endpointOf(
 
 /** @throws ServerBusyError for 429 and 5xx; also as the guard does */
 async function askOnce(ask: Ask, url: string, now: Clock): Promise<GuardedResponse> {
-  const response = await ask(url, { maxBytes: MAX_BYTES });
+  const response = await ask(url, { maxBytes: MAX_BYTES, isFeed: true });
   if (isGood(response)) return response;
   response.close();
   if (response.status !== 429 && response.status < 500) return response;

@@ -6,7 +6,7 @@ import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
-import { canParseUrl } from "../../url.js";
+import { isFeedUrl } from "../../url.js";
 import { StoredUrl } from "../mention.js";
 
 /** Forty years of months. Ends a circular chain of archives. */
@@ -93,7 +93,7 @@ interface Part {
 
 /** @throws TwtxtError `feed-not-live`, and as `ask` does */
 async function readPart(ask: Ask, url: string): Promise<Part> {
-  const response = await ask(url, { headers: { "cache-control": "no-cache" }, maxBytes: FEED_BYTES });
+  const response = await ask(url, { headers: { "cache-control": "no-cache" }, isFeed: true, maxBytes: FEED_BYTES });
   if (response.status !== 200) {
     response.close();
     throw new TwtxtError("feed-not-live", `${url} answers ${response.status}.`);
@@ -107,7 +107,7 @@ async function readPart(ask: Ask, url: string): Promise<Part> {
 }
 
 function isIdentity(url: string): boolean {
-  return /^https?:\/\/[^\s#]+$/i.test(url) && canParseUrl(url);
+  return /^[^\s#]+$/.test(url) && isFeedUrl(url);
 }
 
 /** A mention of one feed or page by one twt, or a link in its post, counted once. */

@@ -69,7 +69,8 @@ function contextOf(claim: Claim, parts: VerificationParts, pages: PageQueue): Ve
     checkLimits();
   };
   return {
-    ask: (url, maxBytes, accept) => parts.ask(url, { maxBytes, headers: { accept }, signal, checkUrl }),
+    ask: (url, maxBytes, accept) =>
+      parts.ask(url, { maxBytes, headers: { accept }, signal, checkUrl, isFeed: claim.timestamps.length > 0 }),
     checkLimits,
     site: siteMatcher(claim, parts.siteIndex),
     slices: new TimeSlices(signal),

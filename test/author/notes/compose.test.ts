@@ -122,11 +122,7 @@ describe("the preview of notifications", () => {
     const { folder } = blog({ mentions: { ...NO_MENTIONS, block: ["blocked.example"] } });
     const found = await findNotified(
       {
-        mentions: [
-          ...mentions,
-          { nick: "y", url: "http://127.0.0.1:8089/" },
-          { nick: "z", url: "gemini://z.example/" },
-        ],
+        mentions: [...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }, { nick: "z", url: "ftp://z.example/" }],
         links: [`${server.url}/page`, `${server.url}/twtxt.txt`, "https://blocked.example/"],
       },
       { site: await siteAt(machineIn(folder)), ask, now: () => Date.parse(NOW) },
@@ -137,7 +133,7 @@ describe("the preview of notifications", () => {
       [undefined, null, expect.stringContaining("410")],
       [undefined, null, "no endpoint in the feed, its headers or its site"],
       [undefined, null, expect.stringContaining("its address is not public")],
-      [undefined, null, "mentions are sent over http and https only, not gemini://"],
+      [undefined, null, "feeds are read over http, https, gemini and gopher only, not ftp://"],
       ["/wm", "Link header", null],
       [undefined, null, "its author is notified of mentions, not of links"],
       [undefined, null, "blocked by the option mentions.block"],

@@ -116,18 +116,18 @@ describe("a new twt", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("does not end the run if a mention leads to a private address or is not an http URL", async () => {
+  it("does not end the run if a mention leads to a private address or is of no feed", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = {
-      [TODAY]: `@<b http://10.0.0.1/x> @<c gopher://c.example/x> ${bob.mention}`,
+      [TODAY]: `@<b http://10.0.0.1/x> @<c ftp://c.example/x> ${bob.mention}`,
     };
     const report = await home.send();
     expect(outcomes(report).sort()).toEqual(["new no-endpoint", "new not-asked", "new sent 202"]);
     expect(report.mentions).toContainEqual(
       expect.objectContaining({
-        target: "gopher://c.example/x",
-        why: "mentions are sent over http and https only, not gopher://",
+        target: "ftp://c.example/x",
+        why: "feeds are read over http, https, gemini and gopher only, not ftp://",
       }),
     );
     expect(bob.posts).toHaveLength(1);

@@ -1,0 +1,73 @@
+// test/helpers/small-web.ts: servers of gemini and gopher on this machine.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
+import { afterEach } from "./hooks.js";
+
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  for (const server of servers.splice(0)) server.close();
+});
+
+export interface SmallWebServer {
+  /** `host:port` */
+  host: string;
+  port: number;
+  /** Such as `gemini://127.0.0.1:40000`. */
+  url: string;
+  /** The request lines that it received. */
+  requests: string[];
+}
+
+/** A certificate that signs itself, as most servers of gemini have. */
+export function selfSigned(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-certificate-"));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const type = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=bob.example"];
+  execFileSync("openssl", ["req", "-x509", ...type, "-keyout", key, "-out", cert, "-days", "30"], { stdio: "ignore" });
+  const made = { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+  rmSync(folder, { recursive: true });
+  return made;
+}
+
+/** @param answer - the response to a request line */
+export function geminiServer(
+  answer: (line: string) => string | Buffer,
+  certificate = selfSigned(),
+  port = 0,
+): Promise<SmallWebServer> {
+  return started("gemini", answer, (take) => createTlsServer(certificate, take), port);
+}
+
+/** @param answer - the response to a selector */
+export function gopherServer(answer: (line: string) => string | Buffer): Promise<SmallWebServer> {
+  return started("gopher", answer, createServer, 0);
+}
+
+async function started(
+  protocol: string,
+  answer: (line: string) => string | Buffer,
+  create: (take: (socket: Socket) => void) => Server,
+  port: number,
+): Promise<SmallWebServer> {
+  const requests: string[] = [];
+  const server = create((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (data) => {
+      const line = String(data).replace(/\r\n$/, "");
+      requests.push(line);
+      socket.end(answer(line));
+    });
+  });
+  server.on("connection", (socket: Socket) => sockets.add(socket.on("close", () => sockets.delete(socket))));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const { port: used } = server.address() as AddressInfo;
+  return { host: `127.0.0.1:${used}`, port: used, url: `${protocol}://127.0.0.1:${used}`, requests };
+}
