@@ -4,7 +4,9 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { bucketIn, tryStore } from "../host/bucket.js";
+import { readAliases } from "../site/aliases.js";
 import { prefixOf } from "../site/routes.js";
+import type { HostSettings } from "../site/site.js";
 import { markInUse, processesUsing } from "../store/processes.js";
 import { SqliteStore } from "../store/sqlite.js";
 import { systemCode } from "../store/sqlite-driver.js";
@@ -68,18 +70,33 @@ export async function siteStore(site: Site, request: StoreRequest, machine: Mach
 export async function siteFolder(site: Site, machine: Machine): Promise<string> {
   // The real site: a preview may be built for another address.
   const { settings } = await publishedSite(site);
-  return join(dataFolder(machine), "sites", folderName(settings.url + prefixOf(settings)));
+  return folderAt(settings.url, settings, machine);
+}
+
+function folderAt(url: string, settings: HostSettings, machine: Machine): string {
+  return join(dataFolder(machine), "sites", folderName(url + prefixOf(settings)));
 }
 
 /**
  * The default folder of a site's store, absolute.
  *
- * @throws TwtxtError `store-failed` if the only data is in the folder of versions before the first release
+ * @throws TwtxtError `store-failed` if the only data is in the folder of an earlier domain of the site, or of versions before
+ *   the first release
  */
 export async function storeFolder(site: Site, machine: Machine): Promise<string> {
   const home = join(await siteFolder(site, machine), "store");
+  if (existsSync(home)) return home;
+  const { settings } = await publishedSite(site);
+  for (const origin of readAliases(settings.mentions.aliases, settings.feedUrl).origins) {
+    const former = join(folderAt(origin, settings, machine), "store");
+    if (!existsSync(former)) continue;
+    throw new TwtxtError(
+      "store-failed",
+      `The data of this site is in ${former}, from its time at ${origin}. Move that folder to ${home}, or name it with --store ${former}.`,
+    );
+  }
   const first = site.file(FIRST_PLACE);
-  if (existsSync(home) || !existsSync(first)) return home;
+  if (!existsSync(first)) return home;
   const shown = site.shown(first);
   throw new TwtxtError(
     "store-failed",

@@ -1,4 +1,5 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
+
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";
@@ -14,6 +15,7 @@ import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
+import { readAliases } from "../site/aliases.js";
 import type { PublishedSite } from "../site/site.js";
 import { memoryStore } from "../store/memory.js";
 import { SqliteStore } from "../store/sqlite.js";
@@ -97,7 +99,7 @@ async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
   return {
     feedUrl,
     nick: published?.settings.nick ?? null,
-    aliases: published?.settings.mentions.aliases ?? [],
+    aliases: published ? readAliases(published.settings.mentions.aliases, feedUrl).feeds : [],
     links: published ? siteLinks(published) : undefined,
     pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
     store: await storeOf(site, values, terminal),

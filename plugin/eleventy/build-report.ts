@@ -1,9 +1,11 @@
 // plugin/eleventy/build-report.ts: warnings and notes of a build.
 import { normalize, sep } from "node:path";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { PATHS } from "../site/routes.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { MAX_LINKS } from "../text/post-links.js";
+import { canParseUrl, isLoopback } from "../url.js";
 import type { Collections } from "./eleventy.js";
 import { type Findings, firstOf, listed, posts, sentenceAbout } from "./findings.js";
 import type { SiteMentions } from "./mentions/site-mentions.js";
@@ -19,6 +21,21 @@ const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Advice for a site whose host was not recognized. */
 const OTHER_HOST = 'If Netlify or your own server serves the site, set the option host: "netlify" or host: "node"';
+
+/**
+ * A warning about a site that has moved to another domain and does not name the earlier one.
+ *
+ * @param earlier - the option `url` of the last build, and origins that mentions of the site have; others are ignored
+ */
+export function warningOnMove(settings: Settings, earlier: readonly unknown[]): string | null {
+  const known = [settings.url, ...mentionsOptions(settings).aliases].map((url) => new URL(url).origin);
+  const origins = earlier.flatMap((url) => (typeof url === "string" && canParseUrl(url) ? [new URL(url)] : []));
+  const isLocal = isLoopback(new URL(settings.url).hostname);
+  const moved = origins.find(({ origin, hostname }) => !known.includes(origin) && isLoopback(hostname) === isLocal);
+  if (!moved || isLocal || settings.mentions === false) return null;
+  const { origin } = moved;
+  return `The site was at ${origin} and is now at ${settings.url}. To keep the mentions of its pages, and the answers to its twts, add mentions: { aliases: [${JSON.stringify(origin)}] } to the options. See "Moving" in the documentation: docs/moving.md.`;
+}
 
 /**
  * Warnings about the posts of the feed.

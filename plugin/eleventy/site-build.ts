@@ -21,7 +21,13 @@ import { discoveryFiles } from "./output/discovery-files.js";
 import { checkFeedFiles, feedFiles, removeStaleArchives } from "./output/feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
-import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./output/previews.js";
+import {
+  lastBuild,
+  notePreviewFiles,
+  refuseOtherSite,
+  refuseServedFolder,
+  removePreviewFiles,
+} from "./output/previews.js";
 import { publish, sitePages } from "./output/publish.js";
 import { siteSettings } from "./output/site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output/write-files.js";
@@ -75,6 +81,8 @@ export class SiteBuild {
   #deletedPages: DeletedPage[] = [];
   #paths: string[] = [];
   #twts: TwtsFromPosts | null = null;
+  /** The option `url` of the last real build on this machine, if there was one. */
+  #lastUrl: unknown;
 
   constructor(config: EleventyConfig, settings: Settings, environment: BuildEnvironment) {
     this.#config = config;
@@ -110,6 +118,7 @@ export class SiteBuild {
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
     this.#discovery = await discoveryFiles(this.urls.inboxes());
+    if (isReal(event)) this.#lastUrl = (await lastBuild(root)).url;
     await Promise.all([this.mentions.read(), this.timeline.read()]);
   }
 
@@ -343,7 +352,8 @@ export class SiteBuild {
   }
 
   #warningsOnSite(): string[] {
-    const warnings = [...this.#head.warnings(), this.mentions.warning()];
+    const moved = report.warningOnMove(this.settings, [this.#lastUrl, ...this.mentions.targetOrigins()]);
+    const warnings = [...this.#head.warnings(), this.mentions.warning(), moved];
     return [
       ...warnings.filter((warning) => warning !== null),
       ...report.warningsOnDocuments(this.#discovery, this.urls),

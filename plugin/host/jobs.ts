@@ -1,4 +1,5 @@
 // plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
+
 import type { Blobs } from "../blobs/serve/blobs.js";
 import { TwtxtError } from "../errors.js";
 import type { KeptFeed } from "../http/followed-feeds.js";
@@ -10,6 +11,7 @@ import { nextDue, sendMentions } from "../mentions/send/send.js";
 import type { FindTwt, MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
+import { readAliases } from "../site/aliases.js";
 import { twtFinder } from "./known-twts.js";
 import type { MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
@@ -140,7 +142,7 @@ function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions
     store,
     allowedHosts: guard.allowPrivateHosts,
     feedUrl: settings.feedUrl,
-    aliases: settings.mentions.aliases,
+    aliases: readAliases(settings.mentions.aliases, settings.feedUrl).feeds,
     links: siteLinks({ settings, pages }),
     pageOf: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
     findTwt,

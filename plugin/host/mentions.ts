@@ -29,7 +29,7 @@ export type MentionServices = ReturnType<typeof mentionServices>;
  */
 export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const siteIndex = new SiteIndex(options.pages, options.settings.url + prefixOf(options.settings));
-  const { received, list } = storedMentions(options);
+  const { received, list } = storedMentions(options, siteIndex);
   const verification = once(async () => {
     const { mentionVerification } = await verifier();
     return mentionVerification(options, { siteIndex, received, onStored });
@@ -67,9 +67,9 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
  * The received mentions, and the public list. Each change purges the list from the CDN. Changes and readers compact the
  * journal, because every read takes time for the events since the last snapshot, also for those of another process.
  */
-function storedMentions({ settings, pages, store, now, log, purge, background }: ServiceOptions) {
+function storedMentions({ settings, pages, store, now, log, purge, background }: ServiceOptions, siteIndex: SiteIndex) {
   const { shownPerHost } = settings.mentions.limits;
-  const journal = new Journal({ store, now, shownPerHost, log });
+  const journal = new Journal({ store, now, shownPerHost, log, currentUrl: (url) => siteIndex.currentUrl(url) });
   const compactSoon = () => background(attempt("Compacting the list of mentions", journal.compactIfLong, log));
   const purgeLists = () =>
     purge?.(CACHE_TAG).catch((error) =>

@@ -84,8 +84,8 @@ export const MENTIONS = v.strictObject(
       true,
     ),
     aliases: optionalOr(
-      "Other URLs of your feed, such as an earlier one. Mentions of these count as mentions of your feed.",
-      v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'),
+      "Earlier domains of your site, and other URLs of your feed. Mentions of these count as mentions of your site. See [Moving](moving.md).",
+      v.array(mentionUrl, 'a list such as ["https://old.example", "https://alice.example/old.txt"]'),
       [],
     ),
     moderate: optionalOr("Whether mentions wait for your approval, except from sources in `allow`.", yesNo, false),

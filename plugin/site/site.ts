@@ -146,8 +146,10 @@ const DELETED_PAGE = v.object({
 });
 
 const SITE_PAGES = v.object({
-  /** The URL of the feed, then those of the option `mentions.aliases`. */
+  /** The URL of the feed, then its other URLs. */
   feeds: v.array(v.string()),
+  /** Origins of earlier domains of the site. */
+  origins: v.optional(v.array(v.string())),
   /** Every page of HTML, as an absolute URL. */
   pages: v.array(v.string()),
   /** The twts of the feed, oldest first, with both forms of the hash and the post's page. No hashes for a static host. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { siteAt } from "../../plugin/author/site.js";
 import { folderName, storeFolder } from "../../plugin/author/site-store.js";
-import { builtSite, settingsFile } from "../helpers/built-site.js";
-import { FEED, feedServer } from "../helpers/receiver.js";
+import { builtHostSettings, builtSite, settingsFile } from "../helpers/built-site.js";
+import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
 import { ALICES_DATA, type Blog, command, testTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
@@ -67,6 +67,23 @@ describe("the data of a site", () => {
     ]);
     const named = await serve(alice, ["--store", OLD]);
     expect(await shown(named)).toEqual([]);
+  });
+
+  it("is not ignored after a move to another domain: the error says where to move it", async () => {
+    const alice = site();
+    const settings = builtHostSettings("https://alice.example", { mentions: { aliases: ["https://old.example"] } });
+    alice.write(".eleventy-twtxt/host.json", JSON.stringify({ settings, pages: PAGES }));
+    const terminal = testTerminal(alice.folder, "2026-11-20T09:00:00Z");
+    const home = await storeFolder(await siteAt(terminal), terminal);
+    expect(home).toContain("alice.example");
+    const former = home.replace("alice.example", "old.example");
+    mkdirSync(former, { recursive: true });
+    await expect(storeFolder(await siteAt(terminal), terminal)).rejects.toMatchObject({
+      code: "store-failed",
+      message: `The data of this site is in ${former}, from its time at https://old.example. Move that folder to ${home}, or name it with --store ${former}.`,
+    });
+    mkdirSync(home, { recursive: true });
+    expect(await storeFolder(await siteAt(terminal), terminal)).toBe(home);
   });
 
   it.each([

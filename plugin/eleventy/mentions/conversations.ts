@@ -130,12 +130,13 @@ export function ownTwtsOf(twts: TwtsFromPosts, toHtml: (text: string) => string)
   return twts.all().map((published) => {
     const { post, twt } = published;
     const { v1, v2 } = twts.hashesOf(twt);
+    const former = twts.aliasHashes(twt);
     const reply = () => {
       const plain = plainTwtOf(published, twts);
-      return shownMention({ ...plain, html: toHtml(plain.text) });
+      return { ...shownMention({ ...plain, html: toHtml(plain.text) }), ...(former.length > 0 && { former }) };
     };
     const page = post.url ? twts.site.urls.absolute(post.url) : null;
-    return { timestamp: twt.timestamp, hashes: [v1, v2], page, replyTo: answeredHash(published), reply };
+    return { timestamp: twt.timestamp, hashes: [v1, v2, ...former], page, replyTo: answeredHash(published), reply };
   });
 }
 

@@ -244,6 +244,11 @@ export class SiteMentions {
     ];
   }
 
+  /** The origins of the pages that the mentions are about: earlier ones too, if the host does not know that the site moved. */
+  targetOrigins(): ReadonlySet<string> {
+    return new Set((this.all() ?? []).map(({ target }) => /^https?:\/\/[^/?#]+/.exec(target)?.[0] ?? ""));
+  }
+
   /** A warning about reading the mentions; `null` for none. */
   warning(): string | null {
     return this.#known?.warning ?? null;

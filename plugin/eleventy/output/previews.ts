@@ -60,7 +60,7 @@ function isWithin(served: string, output: string): boolean {
 }
 
 /** The settings of the last real build, of any version. */
-async function lastBuild(root: string): Promise<{ output?: unknown; url?: unknown }> {
+export async function lastBuild(root: string): Promise<{ output?: unknown; url?: unknown }> {
   const { settings } = await readJson(join(root, HOST_FILE));
   return Object(settings);
 }

@@ -3,6 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
+import { readAliases } from "../../site/aliases.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
 import { MAX_LINKS } from "../../text/post-links.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
@@ -32,14 +33,16 @@ export function sitePages(built: BuiltPages): SitePages {
   const { twts, paths, deleted, withoutHead, needsHashes, needsLinks } = built;
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
+  const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
   const hasTimeline = needsHashes && timelineOptions(settings) !== null;
   return {
     ...(hasTimeline && { own: newestOwnTwts(twts) }),
-    feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
+    feeds: [urls.feedUrl(), ...aliases.feeds],
+    ...(aliases.origins.length > 0 && { origins: aliases.origins }),
     pages: paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path)),
     twts: twts.all().map((published) => {
       const { post, twt } = published;
-      const hashes = needsHashes ? Object.values(twts.hashesOf(twt)) : [];
+      const hashes = needsHashes ? [...Object.values(twts.hashesOf(twt)), ...twts.aliasHashes(twt)] : [];
       const page = post.url ? urls.absolute(post.url) : null;
       const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
       return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };

@@ -3,7 +3,9 @@ import { authorError } from "../../errors.js";
 import { hashAmong, type TwtHashes, twtHashes } from "../../feed/hash.js";
 import { findMentions, type Mention } from "../../feed/mention.js";
 import type { Twt } from "../../feed/twt.js";
+import { mentionsOptions } from "../../options/mentions.js";
 import type { Settings } from "../../options.js";
+import { readAliases } from "../../site/aliases.js";
 import { type FindLinks, linkFinder } from "../../text/post-links.js";
 import { type HtmlReader, type Picture, type PostText, textOfPost } from "../../text/text-from-post.js";
 import type { CollectionItem, Collections } from "../eleventy.js";
@@ -147,6 +149,19 @@ export class TwtsFromPosts {
     const hashes = this.#hashes.get(twt) ?? twtHashes(this.site.urls.feedUrl(), twt);
     this.#hashes.set(twt, hashes);
     return hashes;
+  }
+
+  /** The hashes of a twt under the other URLs of the feed, also with the links that its text had at an earlier domain. */
+  aliasHashes({ timestamp, text }: PostTwt): string[] {
+    const { settings, urls } = this.site;
+    const { feeds } = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
+    const hashes = feeds.flatMap((feed) => {
+      const formerText = text.replaceAll(`${settings.url}/`, `${new URL(feed).origin}/`);
+      return [...new Set([text, formerText])].flatMap((each) =>
+        Object.values(twtHashes(feed, { timestamp, text: each })),
+      );
+    });
+    return [...new Set(hashes)];
   }
 
   #twt(timestamp: string, text: string): PostTwt {

@@ -10,6 +10,7 @@ import { coalesce } from "../concurrency.js";
 import type { StoredMention } from "../mention.js";
 import { applyEvents, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
 import { EventLog } from "./event-log.js";
+import { type CurrentUrl, Relocation } from "./relocation.js";
 import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
 
 /** Events folded by one run. */
@@ -34,6 +35,8 @@ interface JournalOptions {
   shownPerHost: number;
   /** See {@link EventLog}. */
   log: Log;
+  /** Moves mentions of earlier URLs of the site. Default: none. */
+  currentUrl?: CurrentUrl;
 }
 
 /** A consistent view: a snapshot and the events after it. */
@@ -51,6 +54,7 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly #events: EventLog;
   readonly #snapshots: Snapshots;
+  readonly #relocation: Relocation;
   #mayFoldAt = Number.NEGATIVE_INFINITY;
   #latest: { etag: string | null; keys: string[]; mentions: ReadonlyMap<string, StoredMention> } | null = null;
 
@@ -58,6 +62,7 @@ export class Journal {
     this.#options = options;
     this.#events = new EventLog(options.store, options.log);
     this.#snapshots = new Snapshots(options.store);
+    this.#relocation = new Relocation(options.currentUrl ?? ((url) => url));
   }
 
   /** Stores an event, see {@link EventLog.add}. @returns its time */
@@ -112,7 +117,7 @@ export class Journal {
     const { events: found } = await this.#events.read(keys, snapshot.etag);
     if (found.size === 0 && snapshot.folded.size === 0) return 0;
 
-    const mentions = this.#applied(new Map(await this.#snapshots.mentions(snapshot)), found.values());
+    const mentions = this.#applied(new Map(await this.#base(snapshot)), found.values());
     const folded = [...found.keys()];
     if (!(await this.#snapshots.replace(snapshot, mentions, folded, now()))) return 0;
     await this.#events.delete(folded);
@@ -168,11 +173,16 @@ export class Journal {
     );
     // A missing event may have been folded into a newer snapshot after this one was read.
     if (found.isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) return null;
-    return { snapshot, base: await this.#snapshots.mentions(snapshot), events: found.events };
+    return { snapshot, base: await this.#base(snapshot), events: found.events };
+  }
+
+  async #base(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
+    return this.#relocation.moveAll(await this.#snapshots.mentions(snapshot));
   }
 
   #applied(mentions: Mentions, events: Iterable<MentionEvent>): Mentions {
-    applyEvents(mentions, [...events], this.#options.shownPerHost);
+    const moved = Array.from(events, (event) => this.#relocation.moveEvent(event));
+    applyEvents(mentions, moved, this.#options.shownPerHost);
     return mentions;
   }
 }

@@ -22,14 +22,21 @@ export class SiteIndex {
   readonly #byHash: ReadonlyMap<string, string | null>;
   /** {@link comparableUrl} without the last slash; `null` if it is not known. */
   readonly #root: string | null;
+  readonly #aliases: readonly string[];
+  /** {@link comparableUrl} of earlier origins, and of the present one. */
+  readonly #originKeys: readonly string[];
+  readonly #originKey: string;
 
   /**
    * @param pages - the feed's main URL is the first of `feeds`
    * @param root - the URL of the site, with its path prefix; needed for `isOwn`
    */
-  constructor({ feeds, pages, twts }: SitePages, root: string | null = null) {
+  constructor({ feeds, origins = [], pages, twts }: SitePages, root: string | null = null) {
     this.#root = root && keyOf(root).replace(/\/$/, "");
-    const [url = ""] = feeds;
+    const [url = "", ...otherFeeds] = feeds;
+    this.#aliases = [...otherFeeds, ...origins.map((origin) => `${origin}/`)];
+    this.#originKeys = origins.map((origin) => keyOf(`${origin}/`));
+    this.#originKey = origins.length > 0 ? keyOf(new URL("/", url).href) : "";
     this.#feed = { url, kind: "feed" };
     this.#feedKeys = feeds.map(keyOf);
     this.#pages = new Map(pages.map((url) => [keyOf(url), { url, kind: "page" }]));
@@ -46,7 +53,7 @@ export class SiteIndex {
 
   /** @returns the target with the URL as the site writes it; `null` for another site's URL */
   target(url: string): Target | null {
-    const key = comparableUrl(url);
+    const key = this.#currentKey(url);
     if (key === null) return null;
     if (this.#feedKeys.some((name) => name === key || isArchiveOf(name, key))) return this.#feed;
     return this.#pages.get(key) ?? this.#pages.get(withoutQueryOf(key)) ?? this.#loose.get(looseKey(key)) ?? null;
@@ -59,9 +66,25 @@ export class SiteIndex {
 
   /** Whether a URL belongs to this site: its feed, or any URL below its root, listed as a page or not. */
   isOwn(url: string): boolean {
-    const path = withoutQueryOf(comparableUrl(url) ?? "");
+    const path = withoutQueryOf(this.#currentKey(url) ?? "");
     const isBelowRoot = this.#root !== null && `${path}/`.startsWith(`${this.#root}/`);
     return isBelowRoot || this.target(url) !== null;
+  }
+
+  /**
+   * The present URL of a stored target, which an earlier build may have written with an alias.
+   *
+   * @returns the same URL if it is none, or its page no longer exists
+   */
+  currentUrl(url: string): string {
+    return this.#aliases.some((alias) => url.startsWith(alias)) ? (this.target(url)?.url ?? url) : url;
+  }
+
+  /** {@link comparableUrl}, with the present origin for an earlier one. */
+  #currentKey(url: string): string | null {
+    const key = comparableUrl(url);
+    const origin = key === null ? undefined : this.#originKeys.find((each) => key.startsWith(each));
+    return key === null || origin === undefined ? key : `${this.#originKey}${key.slice(origin.length)}`;
   }
 
   /** Whether a page is a post. @param page - its URL as the site writes it */
