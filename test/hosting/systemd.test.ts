@@ -63,6 +63,10 @@ it.skipIf(!canUnshare())("serve runs as its own user on a read-only system, and 
   chmodSync(join(folder, "alice.example/current"), 0o755);
   cpSync(dirname(COMMAND), join(folder, "package/dist/cli"), { recursive: true });
   cpSync(join(REPO, "package.json"), join(folder, "package/package.json"));
+  // The optional peer dependency, for Node.js 20, with its dependencies.
+  for (const name of ["libsql", "@libsql", "@neon-rs", "detect-libc"]) {
+    cpSync(join(REPO, "node_modules", name), join(folder, "package/node_modules", name), { recursive: true });
+  }
   const state = join(folder, "state");
   mkdirSync(state);
   chownSync(state, USER, USER);

@@ -1,7 +1,6 @@
 // plugin/blobs/serve/damaged-contents.ts: contents that no longer have the hash of their blob, for example because a disk fails.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import type { Log } from "../../http/respond.js";
 import type { BlobInfo } from "../blob.js";
 
 type Described = Pick<BlobInfo, "key" | "size" | "sha256">;
@@ -18,14 +17,15 @@ export function damagedBlob({ key }: Described): TwtxtError {
 }
 
 /**
- * Contents that fail before their last bytes if they are damaged. The answer has begun by then, so this also logs the error.
+ * Contents that fail before their last bytes if they are damaged.
  *
  * @param contents - a byte stream; another stream is returned as it is
+ * @param onCompared - called with the damage before the stream fails, or with `null` at its end
  */
 export function comparedStream(
   contents: ReadableStream<Uint8Array>,
   blob: Described,
-  log: Log,
+  onCompared: (damage: TwtxtError | null) => void,
 ): ReadableStream<Uint8Array> {
   const reader = byobReader(contents);
   if (!reader) return contents;
@@ -41,11 +41,12 @@ export function comparedStream(
       left -= value?.length ?? 0;
       if (done || left < 0 || (left === 0 && hash.digest("hex") !== blob.sha256)) {
         const damage = damagedBlob(blob);
-        log(damage.message);
+        onCompared(damage);
         throw damage;
       }
       request.respondWithNewView(value as Uint8Array<ArrayBuffer>);
       if (left > 0) return;
+      onCompared(null);
       controller.close();
       controller.byobRequest?.respond(0);
       await reader.cancel();

@@ -25,6 +25,9 @@ const LEFTOVER_AGE_MS = 24 * 3600_000;
 const RANDOM_BYTES = 8;
 /** Larger contents are compared with their hash while they are sent, smaller ones before. */
 const COMPARED_BYTES = 64 * 1024;
+const INTACT_MS = 24 * 3600_000;
+/** Large contents that are remembered as intact. */
+const MAX_INTACT = 1000;
 /** Contents checked in one sweep. Each costs a read. */
 const SWEPT_AT_ONCE = 100;
 
@@ -109,6 +112,8 @@ interface StoredBlobsOptions {
 export class StoredBlobs {
   readonly #options: StoredBlobsOptions;
   readonly #listingOf: (owner: string) => KeyListing;
+  /** Until when large contents are not compared again, in milliseconds since 1970. */
+  readonly #intactUntil = new Map<string, number>();
 
   constructor(options: StoredBlobsOptions) {
     this.#options = options;
@@ -141,21 +146,36 @@ export class StoredBlobs {
   }
 
   /**
-   * As {@link read}, for readers who cannot check the owner's proof: contents are compared with their hash, except those of
-   * a range of a large blob.
+   * As {@link read}, for readers who cannot check the owner's proof: contents are compared with their hash. Of a large blob,
+   * only the whole contents are, and not again for a day, since that takes as long as sending them.
    *
    * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
    */
   async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    const { store, log } = this.#options;
-    if (blob.size > COMPARED_BYTES) {
-      const stream = await store.read(blob.contents, range);
-      return stream && (range ? stream : comparedStream(stream, blob, log));
-    }
+    const { store } = this.#options;
+    if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
     const found = await store.get(blob.contents);
     if (!found) return null;
     if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
     return streamOf(found.bytes, range);
+  }
+
+  async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {
+    const { store, now, log } = this.#options;
+    const { contents } = blob;
+    const stream = await store.read(contents, range);
+    if (!stream || range || now() < (this.#intactUntil.get(contents) ?? 0)) return stream;
+    return comparedStream(stream, blob, (damage) => {
+      if (damage) log(damage.message);
+      else this.#noteIntact(contents);
+    });
+  }
+
+  #noteIntact(contents: string): void {
+    this.#intactUntil.delete(contents);
+    this.#intactUntil.set(contents, this.#options.now() + INTACT_MS);
+    const [oldest = contents] = this.#intactUntil.keys();
+    if (this.#intactUntil.size > MAX_INTACT) this.#intactUntil.delete(oldest);
   }
 
   /**

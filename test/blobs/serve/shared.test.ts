@@ -161,7 +161,7 @@ describe("500 blob-damaged: stored contents with a changed byte", () => {
     await alice.store.write(
       key,
       (async function* () {
-        yield contents;
+        yield Buffer.from(contents);
       })(),
       size,
     );
@@ -182,6 +182,21 @@ describe("500 blob-damaged: stored contents with a changed byte", () => {
     const response = await alice.getShared("a");
     await expect(response.arrayBuffer()).rejects.toThrow("are damaged");
     expect(alice.log.join()).toContain("blob put --again FILE, or restore a backup");
+  });
+
+  it("are found once a day if they are large, since comparing takes as long as sending", async () => {
+    const { alice, contents } = await damaged(300_000);
+    const replace = async (bytes: Uint8Array) => {
+      const [key = ""] = await alice.store.keys("blobs/contents/");
+      await alice.store.put(key, bytes);
+    };
+    await replace(Buffer.alloc(contents.length, "x"));
+    const read = async () => (await alice.getShared("a")).arrayBuffer();
+    await read();
+    await replace(contents);
+    await read();
+    alice.clock.time += 24 * 3600_000;
+    await expect(read()).rejects.toThrow("are damaged");
   });
 
   it("are sent to their owner, whose program compares them with its proof", async () => {
