@@ -104,17 +104,13 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
   );
 }
 
-/** @throws TwtxtError `bad-usage` for a site whose data is in Netlify Blobs */
-export function checkWithinReach(
-  site: Site,
-  { command, store }: Pick<StoreRequest, "command" | "store">,
+/** Whether this machine can read the data of a site: only the site itself can read Netlify Blobs. */
+export function isWithinReach(
+  { settings }: Site,
+  { store }: Pick<StoreRequest, "store">,
   { environment }: Machine,
-): void {
-  if (site.settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX)) return;
-  throw misuse(
-    command,
-    "your site keeps its data in Netlify Blobs, which only the site itself can access. To use a folder instead, name it with --store.",
-  );
+): boolean {
+  return settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX) !== null;
 }
 
 /**

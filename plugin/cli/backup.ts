@@ -4,11 +4,16 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { counted, sizeText } from "../author/amounts.js";
 import { checkFree, type Draft, draftIn, orBadFile } from "../author/files.js";
+import { misuse } from "../author/invocation.js";
 import { endingOf, untilAborted } from "../author/machine.js";
+import { openSiteApi, type SiteApiChoice } from "../author/own-site.js";
+import { RemoteStore } from "../author/remote-store.js";
+import { restoreSite } from "../author/restore-site.js";
 import { publishedSite, type Site, siteAt } from "../author/site.js";
-import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
+import { isWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
+import type { SiteRequest } from "../http/site-api.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";
 import { prefixOf } from "../site/routes.js";
@@ -25,12 +30,19 @@ import { SqliteStore } from "../store/sqlite.js";
 import type { StreamingStore } from "../store/store.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
-import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
+import { FOLDER, flag, IDENTITY_OPTION, option, SETTINGS_OPTION, text, url } from "./options.js";
 import { progressOf, statusOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
 const MODE = 0o600;
+/** The largest binary body that Netlify passes to a function. */
+const NETLIFY_BYTES = 4_500_000;
+const REMOTE_OPTIONS = {
+  url: option(url("https://alice.example"), "the site itself, running there, instead of data on this machine"),
+  ...IDENTITY_OPTION,
+  ...SETTINGS_OPTION,
+};
 /** Keys of values that refer to other values of the store. */
 export const STORE_HEADS: readonly HeadKeys[] = [
   { prefix: SNAPSHOT, relatedPrefix: EVENTS, referencedKeys: partsNamedIn },
@@ -42,23 +54,23 @@ export const backup = command({
   summary: "writes all data of your site into one file",
   usage: "FILE [options]",
   about:
-    "Writes mentions, messages, blobs and the list of what was sent into one tar.gz archive that only you can read. The site may be running. The archive is read again and compared before it gets its name. Your keys are not in it: see keys backup. To restore it: eleventy-twtxt restore FILE",
+    "Writes mentions, messages, blobs and the list of what was sent into one tar.gz archive that only you can read. The site may be running. A site on Netlify, or with --url, sends its data itself, signed for by your key. The archive is read again and compared before it gets its name. Your keys are not in it: see keys backup. To restore it: eleventy-twtxt restore FILE",
   options: {
     force: flag("replaces FILE"),
     store: option(FOLDER, "the data of serve --store DIR; with the variables of a bucket, the bucket"),
-    ...SETTINGS_OPTION,
+    ...REMOTE_OPTIONS,
   },
   words: ARCHIVE,
   notes: "Without this program, `tar xzf FILE` and `sha256sum -c SHA256SUMS` unpack and check it.",
   example: `$ eleventy-twtxt backup alice.tar.gz
 /home/alice/alice.tar.gz
 3412 values, 1.2 GiB, read again and compared.`,
-  async run({ force, store, settings }, name, terminal) {
+  async run({ force, ...choice }, name, terminal) {
     const file = resolve(terminal.folder, name);
     if (!force) await checkFree(file);
-    const site = await siteAt(terminal, settings);
-    const data = await dataOf(site, { command: "backup", store }, terminal);
+    const site = await siteAt(terminal, choice.settings);
     const signal = endingOf(terminal);
+    const data = await openData(site, { command: "backup", ...choice }, signal, terminal);
     const draft = await draftIn(dirname(file), MODE);
     try {
       const writer = await writeArchive({ draft, signal }, data, await aboutOf(site, terminal), terminal);
@@ -73,9 +85,21 @@ export const backup = command({
   },
 });
 
-async function dataOf(site: Site, request: Parameters<typeof siteStore>[1], terminal: Terminal): Promise<SiteStore> {
-  checkWithinReach(site, request, terminal);
-  return siteStore(site, request, terminal);
+/** Where the data are: at the site, for one on Netlify and with --url, or on this machine. */
+type DataChoice = Parameters<typeof siteStore>[1] & SiteApiChoice;
+
+/** @throws TwtxtError `bad-usage` for --store and --url; as `openSiteApi` and `siteStore` */
+async function openData(site: Site, choice: DataChoice, signal: AbortSignal, terminal: Terminal): Promise<SiteStore> {
+  const { command, store, url } = choice;
+  if (store !== undefined && url !== undefined) throw misuse(command, "use either --store or --url.");
+  if (url === undefined && isWithinReach(site, choice, terminal)) return siteStore(site, choice, terminal);
+  const { root, ask } = await openSiteApi("siteApi", choice, terminal);
+  const data = async (request: SiteRequest) => ask({ ...request, path: `/data${request.path}` });
+  return {
+    store: new RemoteStore(data, { sleep: terminal.sleep, signal }),
+    folder: null,
+    place: `the site at ${new URL(root).origin}`,
+  };
 }
 
 async function aboutOf(site: Site, terminal: Terminal): Promise<About> {
@@ -128,30 +152,35 @@ export const restore = command({
   summary: "restores the data of your site from a backup",
   usage: "FILE [options]",
   about:
-    "Restores mentions, messages, blobs and the list of what was sent from a file that eleventy-twtxt backup wrote. The whole file is checked before anything is written. Stop serve first; it cannot start during the restore.",
+    "Restores mentions, messages, blobs and the list of what was sent from a file that eleventy-twtxt backup wrote. The whole file is checked before anything is written. Stop serve first; it cannot start during the restore. A site on Netlify, or with --url, must be running: it takes its data itself, signed for by your key.",
   options: {
     force: flag("replaces all data of the site with the backup"),
     store: option(FOLDER, "into the data of serve --store DIR; with the variables of a bucket, into the bucket"),
-    ...SETTINGS_OPTION,
+    ...REMOTE_OPTIONS,
   },
   words: ARCHIVE,
   notes: "Mentions that were sent after the backup may be sent again.",
   example: `$ eleventy-twtxt restore alice.tar.gz
 Backup of https://alice.example/ from 2026-11-20T09:00:00.000Z: 3412 values, 1.2 GiB.
 Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.`,
-  async run({ force, store, settings }, name, terminal) {
+  async run({ force, ...choice }, name, terminal) {
     const file = resolve(terminal.folder, name);
     const { size } = await orBadFile(stat(file));
     const source = { name, size, chunks: () => createReadStream(file) };
-    const site = await siteAt(terminal, settings);
-    const data = await dataOf(site, { command: "restore", store }, terminal);
+    const site = await siteAt(terminal, choice.settings);
+    const signal = endingOf(terminal);
+    const data = await openData(site, { command: "restore", ...choice }, signal, terminal);
     const leaveStore = await useStoreAlone(data);
     try {
       if (!force) await checkEmpty(data);
-      const signal = endingOf(terminal);
       const contents = await check(source, signal, terminal);
       await checkSpace(data, contents);
-      await writeValues(data.store, { source, contents, signal }, terminal);
+      if (data.store instanceof RemoteStore) {
+        checkSizes(site, contents);
+        await restoreSite(data.store, { source, contents, signal }, statusOf(terminal));
+      } else {
+        await writeValues(data.store, { source, contents, signal }, terminal);
+      }
       terminal.say(`Restored into ${data.place}.`);
       return 0;
     } finally {
@@ -198,6 +227,18 @@ async function checkSpace({ folder }: SiteStore, contents: ArchiveContents): Pro
   if (bytesOf(contents) <= bavail * bsize) return;
   const [wanted, free] = [bytesOf(contents), bavail * bsize].map(sizeText);
   throw new TwtxtError("store-failed", `The backup needs ${wanted}, and ${folder} has ${free} of free space.`);
+}
+
+/** @throws TwtxtError `too-large` before anything was written */
+function checkSizes({ settings: { host } }: Site, { values }: ArchiveContents): void {
+  if (host !== "netlify") return;
+  const large = [...values].filter(([, { size }]) => size > NETLIFY_BYTES).map(([key]) => key);
+  const [first] = large;
+  if (first === undefined) return;
+  throw new TwtxtError(
+    "too-large",
+    `Netlify passes no request of more than ${sizeText(NETLIFY_BYTES)} to a function, and ${counted(large.length, "value")} of the backup ${large.length === 1 ? "is" : "are"} larger, such as ${first}. Nothing was changed.`,
+  );
 }
 
 /** Writes values before it deletes others: after an interruption, the same command completes the work. */

@@ -5,9 +5,9 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { counted } from "../author/amounts.js";
 import { badFile, isMissing } from "../author/files.js";
-import { typed } from "../author/invocation.js";
+import { misuse, typed } from "../author/invocation.js";
 import { type Site, siteAt } from "../author/site.js";
-import { checkWithinReach, siteStore } from "../author/site-store.js";
+import { isWithinReach, siteStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { isArchiveOf } from "../feed/archives.js";
 import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
@@ -58,7 +58,12 @@ function rowOf({ nick, url, client, lastSeen }: SeenFollower): string[] {
 }
 
 async function notedByServe(site: Site, values: Values, terminal: Terminal): Promise<SeenFollower[]> {
-  checkWithinReach(site, { command: COMMAND, store: values.store }, terminal);
+  if (!isWithinReach(site, values, terminal)) {
+    throw misuse(
+      COMMAND,
+      "on Netlify no one sees who reads your feed: its CDN answers those requests without your site. With access logs of Netlify's paid plans, name their files.",
+    );
+  }
   const { store } = await siteStore(site, { command: COMMAND, store: values.store }, terminal);
   return readFollowers(store);
 }

@@ -11,6 +11,7 @@ import { inboxServices } from "./inbox.js";
 import { type JobParts, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
+import { siteDataHandlers } from "./site-data.js";
 import { siteStateHandlers } from "./site-state.js";
 import { timelineServices } from "./timeline.js";
 import { attempt } from "./work.js";
@@ -40,6 +41,7 @@ export function siteServices(given: ServiceOptions) {
     guest: guestDocument(options.settings.urls.inbox),
     ...blobs.handlers,
     ...siteStateHandlers(options),
+    ...siteDataHandlers(options),
   };
   return {
     ...jobsOf(options, { mentions, timeline, inbox, blobs, notifyAuthor }),

@@ -126,6 +126,8 @@ export const ROUTES = {
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
   siteState: { ...site, below: "", methods: ["GET"] },
   sentMentions: { ...site, below: "/sent", methods: ["GET"] },
+  storedKeys: { ...site, below: "/data", methods: ["GET", "POST"] },
+  storedValue: { ...site, below: "/data/*", methods: ["GET", "PUT"] },
   timelineJson: {
     capability: "timeline",
     base: "timelineJson",

@@ -1,15 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
+import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { hashOf } from "../../plugin/store/copy.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, command, commandProcess, dataEnvironment, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
-import { type Server, serve, serveProcess, site } from "./server.js";
+import { freePort, type Server, serve, serveProcess, site } from "./server.js";
 
 const MIB = 2 ** 20;
 const BLOBS = { owners: [ALICE.publicKey], count: 100, bytes: 100 * MIB, maxBytes: 20 * MIB };
@@ -34,10 +36,19 @@ async function filled(values: Record<string, string> = { "mentions/one": "1", "m
 }
 
 /** Runs a command on Alice's machine. */
-async function type({ folder }: Blog, ...args: string[]) {
+function type(blog: Blog, ...args: string[]) {
+  return typeAt("2026-11-20T09:00:00Z", blog, args);
+}
+
+/** Runs a command whose requests are signed now. */
+function typeNow(blog: Blog, ...args: string[]) {
+  return typeAt(new Date().toISOString(), blog, args);
+}
+
+async function typeAt(time: string, { folder }: Blog, args: string[]) {
   const shown: string[] = [];
   const terminal = {
-    ...testTerminal(folder, "2026-11-20T09:00:00Z", null, true),
+    ...testTerminal(folder, time, null, true),
     environment: dataEnvironment(folder),
     showStatus: (line: string) => void shown.push(line),
     ended: () => new Promise<void>(() => {}),
@@ -119,14 +130,14 @@ describe("eleventy-twtxt backup", () => {
     expect(shown.at(-1)).toBe("");
   });
 
-  it("exit 2: refuses a site whose data is in Netlify Blobs", async () => {
+  it("asks a site whose data is in Netlify Blobs, and says what it needs for that", async () => {
     const alice = await filled();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
     for (const word of ["backup", "restore"]) {
       alice.write(FILE, "x");
       const { exitCode, stderr } = await type(alice, word, FILE, "--force");
-      expect([exitCode, stderr]).toEqual([2, expect.stringContaining("keeps its data in Netlify Blobs")]);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining("The site has no key. Create one with")]);
     }
   });
 });
@@ -192,5 +203,99 @@ describe("eleventy-twtxt restore", () => {
     writeFileSync(slow, "no backup");
     expect(await restoring).toMatchObject({ exitCode: 1 });
     expect(await (await serve(alice)).end()).toBe(0);
+  });
+});
+
+describe("backup --url and restore --url", () => {
+  const SEED = new Uint8Array(32).fill(1);
+  const KEY_FILE = "data/eleventy-twtxt/keys/alice@alice.example.key";
+
+  /** A site with blobs that runs on a server with a store of its own, and Alice's machine with her key and without data. */
+  async function siteElsewhere() {
+    const alice = blobSite();
+    alice.write(KEY_FILE, formatIdentity(SEED, { address: "alice@alice.example", created: null }));
+    chmodSync(join(alice.folder, KEY_FILE), 0o600);
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const place = join(alice.folder, "server");
+    const server = await serve(alice, ["--port", String(port), "--url", url, "--store", place]);
+    return { alice, url, server, store: new SqliteStore(place) };
+  }
+
+  function put(url: string, key: string, body: Uint8Array): Promise<Response> {
+    const path = `/api/v1/blob/${key}`;
+    const signed = signRequest({ method: "PUT", url: url + path, body }, ALICE, Date.now());
+    return fetch(url + path, { method: "PUT", headers: signed, body: new Uint8Array(body) });
+  }
+
+  async function contentsOf(store: SqliteStore): Promise<Map<string, string | null>> {
+    // A running site notes its jobs.
+    const keys = (await store.keys("")).filter((key) => !/^(nonces|jobs)\/|^sent\/lease$/.test(key));
+    return new Map(await Promise.all(keys.map(async (key) => [key, await hashOf(store, key)] as const)));
+  }
+
+  it("copy all data of a running site to another one, large blobs included, and replace nothing without --force", async () => {
+    const from = await siteElsewhere();
+    expect((await put(from.url, "large", randomBytes(9 * MIB))).status).toBe(201);
+    for (const name of ["a", "b"]) expect((await put(from.url, name, Buffer.from(name))).status).toBe(201);
+    for (let n = 0; n < 450; n += 1) await from.store.put(`mentions/events/${n}`, Buffer.from(`event ${n}`));
+    const copied = await typeNow(from.alice, "backup", FILE, "--url", from.url);
+    expect(copied).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^\d+ values, 9\.0 MiB, read again and compared\.$/),
+    });
+    expect(copied.shown.some((line) => line.startsWith("Reading: "))).toBe(true);
+    expect(await valuesOf(from.alice)).toEqual({});
+
+    const to = await siteElsewhere();
+    expect((await put(to.url, "other", Buffer.from("other"))).status).toBe(201);
+    const before = await contentsOf(to.store);
+    const archive = join(from.alice.folder, FILE);
+    expect(await typeNow(to.alice, "restore", archive, "--url", to.url)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/The site at http:\S+ already has data: \d+ values\. Nothing was changed\./i),
+    });
+    expect(await contentsOf(to.store)).toEqual(before);
+    const restored = await typeNow(to.alice, "restore", archive, "--url", to.url, "--force");
+    expect(restored).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining(`Restored into the site at ${to.url}.`),
+    });
+    expect(await contentsOf(to.store)).toEqual(await contentsOf(from.store));
+  });
+
+  it("restore again sends only what the site does not have", async () => {
+    const from = await siteElsewhere();
+    for (const name of ["a", "b", "c"]) await put(from.url, name, Buffer.from(name));
+    await typeNow(from.alice, "backup", FILE, "--url", from.url);
+    const etags = async () =>
+      new Map(
+        await Promise.all(
+          (await from.store.keys("blobs/")).map(async (key) => [key, (await from.store.get(key))?.etag] as const),
+        ),
+      );
+    const before = await etags();
+    const [lost = ""] = await from.store.keys("blobs/records/");
+    await from.store.delete(lost);
+    expect(await typeNow(from.alice, "restore", FILE, "--url", from.url, "--force")).toMatchObject({ exitCode: 0 });
+    const after = await etags();
+    expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+    expect([...after].filter(([key, etag]) => before.get(key) !== etag).map(([key]) => key)).toEqual([lost]);
+  });
+
+  it("exit 1 without the key of the first author, and 2 with --store and --url", async () => {
+    const { alice, url } = await siteElsewhere();
+    const eve = formatIdentity(new Uint8Array(32).fill(3), { address: "eve@alice.example", created: null });
+    alice.write("eve.key", eve);
+    chmodSync(join(alice.folder, "eve.key"), 0o600);
+    expect(await typeNow(alice, "backup", FILE, "--url", url, "--identity", "eve.key")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("answers 403"),
+    });
+    expect(await typeNow(alice, "backup", FILE, "--url", url, "--store", "x")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("use either --store or --url"),
+    });
+    expect(existsSync(join(alice.folder, FILE))).toBe(false);
   });
 });

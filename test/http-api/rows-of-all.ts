@@ -5,7 +5,7 @@ import { METHODS, type Operation, operation, outcomesOf, paths } from "./documen
 import type { Row, RowOptions } from "./rows.js";
 
 /** Larger than any endpoint accepts. */
-const HUGE = Buffer.alloc(2 ** 20 + 1);
+const HUGE = Buffer.alloc(5 * 2 ** 20 + 1);
 
 /** Requests by their described outcome. */
 const COMMON: Record<string, RowOptions & { name: string }> = {

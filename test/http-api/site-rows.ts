@@ -1,4 +1,7 @@
 // test/http-api/site-rows.ts: requests of the author for the state of the site.
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import type { AlicesSite } from "./alices-site.js";
 import { type Row, rows } from "./rows.js";
 
 export const SITE_ROWS: Row[] = [
@@ -16,4 +19,42 @@ export const SITE_ROWS: Row[] = [
     ["400 bad-request", "a cursor that no page had", { request: { query: "after=sent/x" } }],
     ["413 body-too-large", "a body", { request: { body: "x" } }],
   ]),
+  ...rows("GET /api/v1/site/data", [
+    ["200", "the keys of all values"],
+    ["400 bad-request", "an unknown parameter", { request: { query: "colour=red" } }],
+  ]),
+  ...rows("POST /api/v1/site/data", [
+    ["200", "the hash of a value"],
+    ["200", "a value that does not exist", { request: { body: '{"read":["none"]}' }, json: { values: [null] } }],
+    ["200", "values to write", { request: { body: written("quinces") }, json: { etags: [expect.any(String)] } }],
+    ["200", "values to delete", { request: { body: '{"delete":["none"]}' }, json: { deleted: 1 } }],
+    ["400 bad-request", "two things at once", { request: { body: '{"read":[],"delete":[]}' } }],
+    ["400 bad-request", "a value that does not match its hash", { request: { body: written("quinces", "pears") } }],
+  ]),
+  ...rows("GET /api/v1/site/data/{key}", [
+    ["200", "a value", { before: store }],
+    ["206", "a part of a value", { before: store, request: { headers: { range: "bytes=1-2" } } }],
+    ["404 not-found", "a key without a value"],
+    ["404 not-found", "a text that is no key", { request: { parameters: { key: "%2e%2e" } } }],
+    [
+      "416 range-not-satisfiable",
+      "a range outside the value",
+      { before: store, request: { headers: { range: "bytes=99-" } } },
+    ],
+  ]),
+  ...rows("PUT /api/v1/site/data/{key}", [
+    ["201", "a value"],
+    ["400 bad-request", "a body that is shorter than its Content-Length", { isTruncated: true }],
+    ["404 not-found", "a text that is no key", { request: { parameters: { key: "%2e%2e" } } }],
+  ]),
 ];
+
+/** A request that writes a value with the hash of this or another text. */
+function written(text: string, other = text): string {
+  const sha256 = createHash("sha256").update(other).digest("hex");
+  return JSON.stringify({ write: [{ key: "a", base64: Buffer.from(text).toString("base64"), sha256 }] });
+}
+
+function store({ send }: AlicesSite) {
+  return send("PUT", "/api/v1/site/data/{key}");
+}

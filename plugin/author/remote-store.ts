@@ -1,0 +1,259 @@
+// plugin/author/remote-store.ts: the store of the author's site, over signed requests. GET, POST and PUT /api/v1/site/data
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
+import type { AskSite, SiteAnswer, SiteRequest } from "../http/site-api.js";
+import {
+  BATCH_BYTES,
+  BATCH_VALUES,
+  type DataRequest,
+  DeleteAnswer,
+  HashAnswer,
+  KeysAnswer,
+  ReadAnswer,
+  WriteAnswer,
+} from "../site/stored-data.js";
+import { concatChunks, streamOf } from "../store/chunks.js";
+import {
+  type Condition,
+  checkKey,
+  checkPrefix,
+  type ListRange,
+  type Range,
+  type StoredValue,
+  type StreamingStore,
+} from "../store/store.js";
+import { type Draft, draftIn } from "./files.js";
+import type { Sleep } from "./machine.js";
+
+/** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
+const PAUSES_MS = [500, 2000, 8000, 30_000];
+/** Values that are read ahead, in the order of the keys. */
+const AHEAD = BATCH_VALUES;
+
+/** A value to write. */
+export interface NamedValue {
+  key: string;
+  bytes: Uint8Array;
+}
+
+/** A value that was read ahead; only its size if it is large. */
+type Ahead = ReadAnswer["values"][number];
+
+/**
+ * The store of a site. Requests are bounded in size and repeated if they fail, and each value is compared with its hash.
+ *
+ * Small values are read ahead in the order of the keys that were listed last. They are as new as that list, or newer.
+ */
+export class RemoteStore implements StreamingStore {
+  readonly #ask: AskSite;
+  readonly #sleep: Sleep;
+  readonly #signal: AbortSignal;
+  #listed: readonly string[] = [];
+  #ahead = new Map<string, Ahead>();
+
+  /** @param signal - ends requests and pauses */
+  constructor(ask: AskSite, { sleep, signal }: { sleep: Sleep; signal: AbortSignal }) {
+    this.#ask = ask;
+    this.#sleep = sleep;
+    this.#signal = signal;
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    checkPrefix(prefix);
+    const all: string[] = [];
+    for (let after = ""; ; ) {
+      const page = await this.#page(prefix, after);
+      all.push(...page.keys);
+      if (page.next === null || page.next <= after) break;
+      after = page.next;
+    }
+    this.#listed = all.toSorted();
+    this.#ahead.clear();
+    return all;
+  }
+
+  async list(prefix: string, { after = "", limit }: ListRange): Promise<string[]> {
+    checkPrefix(prefix);
+    const found: string[] = [];
+    for (let start = after; found.length < limit; ) {
+      const { keys, next } = await this.#page(prefix, start);
+      found.push(...keys);
+      if (next === null || next <= start) break;
+      start = next;
+    }
+    return found.slice(0, limit);
+  }
+
+  async get(key: string): Promise<StoredValue | null> {
+    checkKey(key);
+    this.#ahead.delete(key);
+    const [value = null] = await this.#readAll([key]);
+    if (value === null) return null;
+    if (!("size" in value)) return { bytes: bytesOf(key, value), etag: value.etag };
+    const bytes = await concatChunks(this.#parts(key, { first: 0, last: value.size - 1 }));
+    return { bytes, etag: createHash("sha256").update(bytes).digest("hex") };
+  }
+
+  async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    checkKey(key);
+    const value = await this.#readAhead(key);
+    if (value === null) return null;
+    if (!("size" in value)) return streamOf(bytesOf(key, value), range);
+    return this.#readLarge(key, range ?? { first: 0, last: value.size - 1 });
+  }
+
+  async put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
+    checkKey(key);
+    const [etag = null] = await this.putAll([{ key, bytes }], condition);
+    return etag;
+  }
+
+  /** Writes small values in this order. @returns the new etag of each */
+  async putAll(values: readonly NamedValue[], condition?: Condition): Promise<(string | null)[]> {
+    const write = values.map(({ key, bytes }) => ({
+      key,
+      base64: Buffer.from(bytes).toString("base64"),
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      ...(condition && { etag: "isNew" in condition ? null : condition.etag }),
+    }));
+    for (const { key } of values) this.#ahead.delete(key);
+    return (await this.#post(WriteAnswer, { write })).etags;
+  }
+
+  async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
+    checkKey(key);
+    const draft = await draftIn(null, 0o600);
+    try {
+      const hash = createHash("sha256");
+      await draft.write(hashing(chunks, hash), this.#signal);
+      const body = { size, sha256: hash.digest(), chunks: () => draft.chunks() };
+      await this.#repeat({ method: "PUT", path: `/${key}`, body });
+    } finally {
+      await draft.clear();
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    await this.deleteAll([key]);
+  }
+
+  /** Deletes values. */
+  async deleteAll(keys: readonly string[]): Promise<void> {
+    for (let at = 0; at < keys.length; at += BATCH_VALUES) {
+      await this.#post(DeleteAnswer, { delete: keys.slice(at, at + BATCH_VALUES) });
+    }
+    for (const key of keys) this.#ahead.delete(key);
+  }
+
+  /** The SHA-256 of each value in hex; `null` for a missing one. */
+  async hashAll(keys: readonly string[]): Promise<(string | null)[]> {
+    return (await this.#post(HashAnswer, { hash: [...keys] })).hashes;
+  }
+
+  #page(prefix: string, after: string): Promise<KeysAnswer> {
+    const query = new URLSearchParams({ ...(prefix && { prefix }), ...(after && { after }) }).toString();
+    return this.#json(KeysAnswer, { method: "GET", path: query && `?${query}` });
+  }
+
+  async #readAhead(key: string): Promise<Ahead> {
+    if (!this.#ahead.has(key)) {
+      const at = this.#listed.indexOf(key);
+      const keys = at < 0 ? [key] : this.#listed.slice(at, at + AHEAD);
+      const values = await this.#readAll(keys);
+      for (const [n, value] of values.entries()) this.#ahead.set(keys[n] ?? "", value);
+    }
+    const value = this.#ahead.get(key) ?? null;
+    this.#ahead.delete(key);
+    return value;
+  }
+
+  async #readAll(keys: string[]): Promise<Ahead[]> {
+    const { values } = await this.#post(ReadAnswer, { read: keys });
+    if (values.length > 0 && values.length <= keys.length) return values;
+    throw new TwtxtError("unreachable", "The site has answered with other values than those that were requested.");
+  }
+
+  /** In a file first, because the value may be deleted between two parts. */
+  async #readLarge(key: string, range: Range): Promise<ReadableStream<Uint8Array> | null> {
+    const draft = await draftIn(null, 0o600);
+    try {
+      await draft.write(this.#parts(key, range), this.#signal);
+      return ReadableStream.from(clearing(draft));
+    } catch (error) {
+      await draft.clear();
+      if (error instanceof TwtxtError && error.code === "not-found") return null;
+      throw error;
+    }
+  }
+
+  /** A large value in parts that fit into an answer. */
+  async *#parts(key: string, { first, last }: Range): AsyncGenerator<Uint8Array> {
+    for (let from = first; from <= last; from += BATCH_BYTES) {
+      const to = Math.min(last, from + BATCH_BYTES - 1);
+      const headers = { range: `bytes=${from}-${to}` };
+      const part = await this.#repeat({ method: "GET", path: `/${key}`, headers }, (answer) =>
+        concatChunks(answer.chunks()),
+      );
+      if (part.length !== to - from + 1) throw new TwtxtError("store-failed", `${key} was cut off by the site.`);
+      yield part;
+    }
+  }
+
+  #post<T>(schema: v.GenericSchema<unknown, T>, request: DataRequest): Promise<T> {
+    return this.#json(schema, { method: "POST", path: "", body: Buffer.from(JSON.stringify(request)) });
+  }
+
+  async #json<T>(schema: v.GenericSchema<unknown, T>, request: SiteRequest): Promise<T> {
+    const answer = v.safeParse(schema, await this.#repeat(request, (one) => one.json()));
+    if (answer.success) return answer.output;
+    throw new TwtxtError(
+      "unreachable",
+      "Another server answers there, or the site has another version: deploy the site.",
+    );
+  }
+
+  /** Repeats a request that had no answer, signed anew. All of them may be repeated. */
+  async #repeat<T = SiteAnswer>(
+    request: SiteRequest,
+    read: (answer: SiteAnswer) => Promise<T> = async (answer) => answer as T,
+  ): Promise<T> {
+    for (const pause of [...PAUSES_MS, null]) {
+      try {
+        return await read(await this.#ask({ ...request, signal: this.#signal }));
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (!(error instanceof TwtxtError) || error.code !== "unreachable" || pause === null) throw error;
+        await this.#sleep(pause, this.#signal);
+      }
+    }
+    throw new TwtxtError("unreachable", "The site has not answered.");
+  }
+}
+
+/** @throws TwtxtError `store-failed` for bytes that do not match their hash */
+function bytesOf(key: string, { base64, sha256 }: { base64: string; sha256: string }): Uint8Array {
+  const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
+  if (createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
+  throw new TwtxtError("store-failed", `${key} does not match the hash that the site has sent with it.`);
+}
+
+/** The contents of a file, which is deleted when they are read, or no longer wanted. */
+async function* clearing(draft: Draft): AsyncGenerator<Uint8Array> {
+  try {
+    yield* draft.chunks();
+  } finally {
+    await draft.clear();
+  }
+}
+
+async function* hashing(
+  chunks: AsyncIterable<Uint8Array>,
+  hash: ReturnType<typeof createHash>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}

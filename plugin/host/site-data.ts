@@ -1,0 +1,189 @@
+// plugin/host/site-data.ts: gives the site's owner all stored values, and takes them back: backup and restore over HTTP.
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { openUpload } from "../blobs/serve/incoming.js";
+import { countedContents } from "../blobs/serve/stored.js";
+import { TwtxtError } from "../errors.js";
+import { noSuchRange, parseRange } from "../http/conditions.js";
+import { spendNonce } from "../http/nonces.js";
+import { allowing, type HttpRequest, json, parseParameters, readBody } from "../http/respond.js";
+import { later } from "../later.js";
+import { mapInParallel } from "../mentions/concurrency.js";
+import { ROUTES } from "../site/routes.js";
+import {
+  BATCH_BYTES,
+  DataRequest,
+  KEYS_PAGE,
+  type KeysAnswer,
+  MAX_REQUEST_BYTES,
+  type ReadAnswer,
+  SMALL_VALUE_BYTES,
+} from "../site/stored-data.js";
+import { sha256Of } from "../store/copy.js";
+import { isKey, type StoredValue, type StreamingStore } from "../store/store.js";
+import type { Handlers } from "./endpoints.js";
+import type { ServiceOptions } from "./service-options.js";
+
+const signatures = later(() => import("../http/signature.js"));
+
+/** Used nonces belong to the requests of this host. They are neither backed up nor deleted. */
+const OWN = "nonces/";
+const AT_ONCE = 16;
+/** The largest blob that a site can be configured to accept. */
+const MAX_VALUE_BYTES = 10_001 * 2 ** 20;
+
+type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now">;
+
+/** The handlers of the routes below `/api/v1/site/data`. Only the first author may use them: values belong to all authors. */
+export function siteDataHandlers(options: Options): Handlers {
+  const { store } = options;
+  return {
+    storedKeys: allowing(ROUTES.storedKeys.methods, async (request) => {
+      const signed = await verifyOwner(request, options);
+      if (request.method === "GET") {
+        await readWhole(request, signed, 0);
+        return json(await listKeys(store, request.url));
+      }
+      const asked = parseRequest(await readWhole(request, signed, MAX_REQUEST_BYTES));
+      if ("write" in asked || "delete" in asked) await spend(signed, options);
+      return json(await answerRequest(store, asked));
+    }),
+    storedValue: allowing(ROUTES.storedValue.methods, async (request, { params }) => {
+      const signed = await verifyOwner(request, options);
+      const key = params.rest ?? "";
+      if (!isKey(key)) throw new TwtxtError("not-found", "There is no value here.");
+      if (request.method === "PUT") {
+        await spend(signed, options);
+        return putLarge(store, key, request, signed.digest);
+      }
+      await readWhole(request, signed, 0);
+      return getPart(store, key, request);
+    }),
+  };
+}
+
+type Signed = Awaited<ReturnType<typeof verifyOwner>>;
+
+async function verifyOwner(request: HttpRequest, { settings, authority, now }: Options) {
+  const { verifyHead } = await signatures();
+  return verifyHead(request, { authority, allowed: new Set(settings.authors.slice(0, 1).map(({ key }) => key)), now });
+}
+
+async function readWhole(request: HttpRequest, signed: Signed, maxBytes: number): Promise<Uint8Array> {
+  const body = await readBody(request, maxBytes);
+  signed.checkBody(body);
+  return body;
+}
+
+/** Only for what changes data: a request that only reads leaves no trace in what it reads. */
+async function spend({ nonce }: Signed, { store }: Options): Promise<void> {
+  const { nonceUsed } = await signatures();
+  if (!(await spendNonce(store, nonce))) throw nonceUsed();
+}
+
+async function listKeys(store: StreamingStore, url: string): Promise<KeysAnswer> {
+  const { prefix = "", after } = parseParameters(url, ["prefix", "after"]);
+  const page = await store.list(prefix, { limit: KEYS_PAGE, ...(after !== undefined && { after }) });
+  const keys = page.filter((key) => !key.startsWith(OWN));
+  return { keys, next: page.length === KEYS_PAGE ? (page.at(-1) ?? null) : null };
+}
+
+function parseRequest(body: Uint8Array): DataRequest {
+  try {
+    return v.parse(DataRequest, JSON.parse(Buffer.from(body).toString()));
+  } catch (cause) {
+    throw new TwtxtError("bad-request", "Send one of read, hash, write and delete, with at most 200 keys.", { cause });
+  }
+}
+
+async function answerRequest(store: StreamingStore, asked: DataRequest): Promise<object> {
+  if ("read" in asked) return readValues(store, asked.read);
+  if ("hash" in asked) {
+    return { hashes: await mapInParallel(asked.hash, AT_ONCE, async (key) => hashValue(store, key)) };
+  }
+  if ("delete" in asked) {
+    const keys = asked.delete.filter((key) => !key.startsWith(OWN));
+    await mapInParallel(keys, AT_ONCE, (key) => store.delete(key));
+    return { deleted: keys.length };
+  }
+  const etags: (string | null)[] = [];
+  // In order: a value that names others follows them.
+  for (const value of asked.write) etags.push(await writeValue(store, value));
+  return { etags };
+}
+
+async function readValues(store: StreamingStore, keys: readonly string[]): Promise<ReadAnswer> {
+  const values: ReadAnswer["values"] = [];
+  let bytes = 0;
+  for (let at = 0; at < keys.length && bytes < BATCH_BYTES; at += AT_ONCE) {
+    for (const value of await mapInParallel(keys.slice(at, at + AT_ONCE), AT_ONCE, (key) => readSmall(store, key))) {
+      if (value !== null && "bytes" in value) bytes += value.bytes.length;
+      if (bytes > BATCH_BYTES) return { values };
+      values.push(value !== null && "bytes" in value ? encodeValue(value) : value);
+    }
+  }
+  return { values };
+}
+
+function encodeValue({ bytes, etag }: StoredValue) {
+  return { etag, base64: Buffer.from(bytes).toString("base64"), sha256: sha256(bytes) };
+}
+
+/** @returns only the size of a large value; `null` if there is none */
+async function readSmall(store: StreamingStore, key: string): Promise<StoredValue | { size: number } | null> {
+  const known = countedContents(key);
+  // Without this, the contents of a large blob would be held in memory.
+  if (known && known.size > SMALL_VALUE_BYTES) return { size: known.size };
+  const value = await store.get(key);
+  return value && value.bytes.length > SMALL_VALUE_BYTES ? { size: value.bytes.length } : value;
+}
+
+async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
+  const stream = await store.read(key);
+  return stream && sha256Of(stream);
+}
+
+type Written = Extract<DataRequest, { write: unknown }>["write"][number];
+
+async function writeValue(store: StreamingStore, { key, base64, sha256: hash, etag }: Written): Promise<string | null> {
+  const bytes = Buffer.from(base64, "base64");
+  if (sha256(bytes) !== hash) throw new TwtxtError("bad-request", `The value of ${key} does not match its hash.`);
+  const condition = etag === undefined ? undefined : etag === null ? ({ isNew: true } as const) : { etag };
+  return store.put(key, Uint8Array.from(bytes), condition);
+}
+
+/** Answers with the part of a value that `Range` names, of at most 3 MiB. */
+async function getPart(store: StreamingStore, key: string, request: HttpRequest): Promise<Response> {
+  const value = await readSmall(store, key);
+  if (value === null) throw new TwtxtError("not-found", "There is no value here.");
+  const size = "bytes" in value ? value.bytes.length : value.size;
+  const range = parseRange(request.headers.get("range"), size);
+  if (range === "none" || (range === null && size > BATCH_BYTES)) return noSuchRange(size);
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  const part = { first, last: Math.min(last, first + BATCH_BYTES - 1) };
+  const body = "bytes" in value ? value.bytes.slice(part.first, part.last + 1) : await store.read(key, part);
+  if (body === null) throw new TwtxtError("not-found", "There is no value here.");
+  const length = { "content-length": String(part.last - part.first + 1) };
+  const headers = { "content-type": "application/octet-stream", ...length };
+  if (range === null) return new Response(body, { headers });
+  return new Response(body, {
+    status: 206,
+    headers: { ...headers, "content-range": `bytes ${part.first}-${part.last}/${size}` },
+  });
+}
+
+/** Writes a large value under a new key. A value that exists is not replaced. */
+async function putLarge(
+  store: StreamingStore,
+  key: string,
+  request: HttpRequest,
+  digest: string | null,
+): Promise<Response> {
+  const { size, chunks } = await openUpload(request, { digest, maxBytes: MAX_VALUE_BYTES });
+  await store.write(key, chunks(), size);
+  return json({ key, size }, { status: 201 });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
