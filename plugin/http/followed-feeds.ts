@@ -9,7 +9,6 @@ import { formatTimestamp } from "../feed/timestamp.js";
 import type { UnreadReason } from "../options/words.js";
 import { plainLines, shortened } from "../site/plain-lines.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
-import { isFeedUrl } from "../url.js";
 import { isFeed, parseInSlices, startsAsMarkup } from "./feed-file.js";
 import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
 import { TimeSlices } from "./time-slices.js";
@@ -113,7 +112,6 @@ async function readFollowed(
   kept: KeptFeed | null,
   { ask, now, signal }: FollowedFeedsParts,
 ): Promise<Pick<FollowedFeed, "kept" | "reason">> {
-  if (!isFeedUrl(url)) return { kept: null, reason: "notWeb" };
   const read = formatTimestamp(now());
   try {
     const feed = await readFeed(url, kept, read, ask, AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]));

@@ -60,7 +60,6 @@ export const MENTIONS = v.strictObject(
           gone: word("gone", "The same: the status 404 or 410."),
           failed: word("failed", "The same: another status, or too many redirects."),
           noFeed: word("noFeed", "The same: an answer that is not a feed."),
-          notWeb: word("notWeb", "The same: a URL such as `ftp:`, which the plugin does not request."),
           deleted: word("deleted", "The page of a deleted post."),
         },
         'an object such as { title: "Erwähnungen" }',

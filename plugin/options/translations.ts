@@ -43,7 +43,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "existiert nicht mehr",
     failed: "antwortet mit einem Fehler",
     noFeed: "ist kein Feed",
-    notWeb: "ist nicht im Web",
     deleted: "Dieser Beitrag wurde gelöscht",
   },
   fr: {
@@ -86,7 +85,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "n’existe plus",
     failed: "répond par une erreur",
     noFeed: "n’est pas un flux",
-    notWeb: "n’est pas sur le Web",
     deleted: "Cet article a été supprimé",
   },
   es: {
@@ -129,7 +127,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "ya no existe",
     failed: "responde con un error",
     noFeed: "no es un feed",
-    notWeb: "no está en la web",
     deleted: "Esta entrada se ha eliminado",
   },
   it: {
@@ -172,7 +169,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "non esiste più",
     failed: "risponde con un errore",
     noFeed: "non è un feed",
-    notWeb: "non è sul web",
     deleted: "Questo post è stato eliminato",
   },
   nl: {
@@ -215,7 +211,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "bestaat niet meer",
     failed: "antwoordt met een fout",
     noFeed: "is geen feed",
-    notWeb: "staat niet op het web",
     deleted: "Dit bericht is verwijderd",
   },
   ja: {
@@ -258,7 +253,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "存在しなくなりました",
     failed: "エラーを返しています",
     noFeed: "フィードではありません",
-    notWeb: "ウェブ上にありません",
     deleted: "この投稿は削除されました",
   },
   zh: {
@@ -301,7 +295,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     gone: "已不存在",
     failed: "返回错误",
     noFeed: "不是订阅源",
-    notWeb: "不在 Web 上",
     deleted: "该文章已被删除",
   },
 };

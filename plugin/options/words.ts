@@ -41,7 +41,6 @@ export const ENGLISH = {
   gone: "no longer exists",
   failed: "answers with an error",
   noFeed: "is not a feed",
-  notWeb: "is not on the web",
   deleted: "This post was deleted",
 };
 
@@ -54,7 +53,6 @@ export const UNREAD_REASONS = [
   "gone",
   "failed",
   "noFeed",
-  "notWeb",
 ] as const satisfies readonly (keyof Words)[];
 
 export type UnreadReason = (typeof UNREAD_REASONS)[number];

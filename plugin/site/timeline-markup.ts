@@ -40,8 +40,7 @@ export function unreadList(
       lastRead === null
         ? [words.neverRead]
         : [`${words.lastRead} `, element("time", { datetime: lastRead }, ageText(lastRead, updated, lang))];
-    const lastTime = reason === "notWeb" ? [] : [" (", ...age, ")"];
-    return [element("li", {}, link, ` ${words[reason]}`, ...lastTime), "\n"];
+    return [element("li", {}, link, ` ${words[reason]} (`, ...age, ")"), "\n"];
   });
   return element(
     "section",

@@ -42,7 +42,7 @@ const TWTS = [
 
 const UNREAD = [
   { nick: "erin", url: "https://erin.example/tw.txt", reason: "gone", lastRead: "2026-11-19T12:00:00Z" },
-  { nick: "frank", url: "ftp://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
+  { nick: "frank", url: "gopher://frank.example/0/tw.txt", reason: "noFeed", lastRead: null },
 ] as const;
 
 /** CSS of a starter whose links differ from text only in color. */
@@ -92,7 +92,7 @@ describeInChromium("the timeline", () => {
     expect(await tab.locator(".twtxt-name").allInnerTexts()).toEqual(["dave", "bob", "carol", "alice"]);
     expect(await tab.locator(".twtxt-unread li").allInnerTexts()).toEqual([
       "@erin no longer exists (last read 3 days ago)",
-      "@frank is not on the web",
+      "@frank is not a feed (not read yet)",
     ]);
     for (const colorScheme of ["light", "dark"] as const) {
       await tab.emulateMedia({ colorScheme });

@@ -79,13 +79,6 @@ describe("a followed feed", () => {
     ).toEqual(["one", "three", "two"]);
   });
 
-  it.each(["ftp:", "spartan:"])("is not requested if its URL starts with %s", async (protocol) => {
-    const ask: Ask = () => Promise.reject(new Error("It was requested."));
-    const follow = [{ nick: "bob", url: `${protocol}//bob.example/twtxt.txt` }];
-    const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });
-    expect(feeds).toEqual([{ ...follow[0], kept: null, reason: "notWeb" }]);
-  });
-
   it("is read at another URL after a redirect", async () => {
     const { read } = await followed((request, response) => {
       if (request.url === "/twtxt.txt") response.writeHead(301, { location: "/new.txt" }).end();

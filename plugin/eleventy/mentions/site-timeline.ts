@@ -129,7 +129,7 @@ export class SiteTimeline {
 
   /** A note about feeds that could not be read; `null` for none. */
   note(): string | null {
-    const unread = this.#read?.unread.filter(({ reason }) => reason !== "notWeb") ?? [];
+    const unread = this.#read?.unread ?? [];
     if (unread.length === 0) return null;
     const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
     const feeds = unread.length === 1 ? "one feed" : `${unread.length} feeds`;
