@@ -34,8 +34,8 @@ export default function (config: SiteConfig) {
     lang: "en",
     avatar: `${url}/images/alice.png`,
     link: [{ text: "Alice's pages", url: `${url}/` }],
-    mentions: { layout: "page.njk", headingLevel: 3 },
-    inbox: { layout: "page.njk" },
+    layout: "page.njk",
+    mentions: { headingLevel: 3 },
     follow: [
       { nick: "bob", url: `${NEIGHBOUR_URL ?? "https://bob.example"}/twtxt.txt` },
       { nick: "carol", url: "https://carol.example/twtxt.txt" },

@@ -18,6 +18,7 @@ import { pageTitles } from "./mentions/page-titles.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
 import { SiteTimeline } from "./mentions/site-timeline.js";
 import { discoveryFiles } from "./output/discovery-files.js";
+import { takeEndpointPage } from "./output/endpoint-page.js";
 import { checkFeedFiles, feedFiles, removeStaleArchives } from "./output/feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
@@ -55,6 +56,7 @@ export class SiteBuild {
   readonly mentions: SiteMentions;
   readonly timeline: SiteTimeline;
   readonly contact: SiteContact;
+  readonly assets: PageAssets;
   readonly blobs: SharedBlobs;
   readonly deleted = new DeletedPosts();
   /** Loads the HTML parser. */
@@ -68,7 +70,6 @@ export class SiteBuild {
   readonly #config: EleventyConfig;
   readonly #log: BuildLog;
   readonly #environment: BuildEnvironment;
-  readonly #assets: PageAssets;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
   /** Contents of posts by permalink. */
@@ -91,11 +92,11 @@ export class SiteBuild {
     this.htmlReader = environment.htmlReader;
     this.#environment = environment;
     this.urls = new SiteUrls(config, settings, environment);
-    this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
+    this.assets = new PageAssets(settings, this.urls, environment.readAsset);
     this.languages = new PageLanguages(settings.lang);
-    this.mentions = new SiteMentions(settings, this.urls, this.#assets, this.languages, environment);
+    this.mentions = new SiteMentions(settings, this.urls, this.assets, this.languages, environment);
     this.timeline = new SiteTimeline(settings, this.urls, this.mentions, environment);
-    this.contact = new SiteContact(settings, this.urls, this.#assets);
+    this.contact = new SiteContact(settings, this.urls, this.assets);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls);
   }
@@ -204,7 +205,7 @@ export class SiteBuild {
   /** Writes the scripts and the stylesheet that pages load, which Vite then looks for. */
   async writeAssets(event: BuildEvent): Promise<void> {
     if (!this.#twtsToWrite(event)) return;
-    const assets = await this.#assets.files();
+    const assets = await this.assets.files();
     this.#checkAssets(assets);
     await writeFiles(event.directories.output, assets);
   }
@@ -252,7 +253,7 @@ export class SiteBuild {
   async #writeSite({ directories: { output } }: BuildEvent, feed: SiteFile[]): Promise<string[]> {
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
-    const lists = [...(await this.#assets.files()), ...this.mentions.files()];
+    const lists = [...(await this.assets.files()), ...this.mentions.files()];
     this.#checkAssets(lists);
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
@@ -262,7 +263,7 @@ export class SiteBuild {
   }
 
   #checkAssets(files: readonly { path: string }[]): void {
-    this.#others.check(files, `give the option "${this.#assets.home().option}" another path`);
+    this.#others.check(files, `give the option "${this.assets.home().option}" another path`);
   }
 
   /** Writes the settings for the commands. @returns the site for its host */
@@ -275,8 +276,9 @@ export class SiteBuild {
     const needsHashes = host.name !== "static";
     const needsLinks = isReal(event) && sendsLinks(this.settings);
     const withoutHead = this.#head.pagesWithoutHead();
+    const endpointPage = await takeEndpointPage(event.directories.output);
     const pages = sitePages({
-      ...{ twts, paths: this.#paths, deleted: this.#deletedPages, withoutHead },
+      ...{ endpointPage, twts, paths: this.#paths, deleted: this.#deletedPages, withoutHead },
       ...{ needsHashes, needsLinks },
     });
     return { settings: hostSettings(settings), pages };

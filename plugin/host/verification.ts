@@ -32,7 +32,10 @@ export function mentionVerification(
     log,
   });
   return {
-    receive: receiveMention({ siteIndex, moderation, claims, pending, feedUrl: settings.feedUrl }),
+    receive: receiveMention({
+      ...{ siteIndex, moderation, claims, pending },
+      site: { feedUrl: settings.feedUrl, endpointPage: options.pages.endpointPage },
+    }),
     claims,
     pending,
     moderation,

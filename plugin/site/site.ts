@@ -168,6 +168,8 @@ const SITE_PAGES = v.object({
   deleted: v.optional(v.array(DELETED_PAGE)),
   /** The pages that name the endpoint for mentions in a `Link` header, because they have no `</head>` for a `<link>`. */
   withoutHead: v.optional(v.array(v.string())),
+  /** A page in the site's layout for the endpoint's answers to people, with a `div.twtxt-answer`; absent for none. */
+  endpointPage: v.optional(v.string()),
   /** The newest twts of the feed with their texts; absent for a site without a timeline. */
   own: v.optional(v.array(PLAIN_TWT)),
 });

@@ -36,10 +36,11 @@ const server = createServer(async ({ url: path = "/" }, response) => {
 let url = "";
 
 function endpointPage(search: string): Response {
+  const site = { feedUrl: `${url}/twtxt.txt` };
   const form = { source: "https://bob.example/", target: url + POST };
-  if (search === "?stored") return outcomeAnswer("stored", form.target, true);
-  if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form);
-  return explanationPage(`${url}/twtxt.txt`, false);
+  if (search === "?stored") return outcomeAnswer("stored", form.target, true, site);
+  if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form, site);
+  return explanationPage(site, false);
 }
 
 beforeAll(async () => {

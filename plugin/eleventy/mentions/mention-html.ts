@@ -80,7 +80,7 @@ export function contextHtml(answered: ShownMention, options: MentionListOptions)
   const attributes = { ...item.attributes, class: `u-in-reply-to ${item.attributes.class}` };
   const heading = element(`h${options.headingLevel}`, { class: "twtxt-heading" }, options.words.inReplyTo);
   const list = element("div", { class: "twtxt-mentions" }, "\n", { ...item, tag: "div", attributes }, "\n");
-  return toHtml(element("section", { class: "twtxt-context" }, "\n", heading, "\n", list, "\n")) + "\n";
+  return `${toHtml(element("section", { class: "twtxt-context" }, "\n", heading, "\n", list, "\n"))}\n`;
 }
 
 /** A page of conversations, the one with the newest twt first. The first page has the feeds that could not be read. */

@@ -8,6 +8,7 @@ import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type
 import { MAX_LINKS } from "../../text/post-links.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
+import { ENDPOINT_PAGE } from "./endpoint-page.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
 
 /** URLs of HTML pages. A path without an extension is one, too. */
@@ -22,6 +23,8 @@ interface BuiltPages {
   deleted: readonly DeletedPage[];
   /** The paths of the pages that cannot have a link to the endpoint. */
   withoutHead: readonly string[];
+  /** The page in which the endpoint answers people; absent for none. */
+  endpointPage: string | undefined;
   /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
   needsHashes: boolean;
   /** Whether the host sends the links of the posts. */
@@ -30,7 +33,10 @@ interface BuiltPages {
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
 export function sitePages(built: BuiltPages): SitePages {
-  const { twts, paths, deleted, withoutHead, needsHashes, needsLinks } = built;
+  const { twts, deleted, endpointPage, needsHashes, needsLinks } = built;
+  const [paths = [], withoutHead = []] = [built.paths, built.withoutHead].map((all) =>
+    all.filter((path) => path !== ENDPOINT_PAGE),
+  );
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
@@ -48,6 +54,7 @@ export function sitePages(built: BuiltPages): SitePages {
       return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
     }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),
+    ...(endpointPage !== undefined && { endpointPage }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };
 }

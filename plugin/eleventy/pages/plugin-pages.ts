@@ -1,10 +1,14 @@
 // plugin/eleventy/pages/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
+
 import { inboxOptions } from "../../options/inbox.js";
+import { mentionsOptions } from "../../options/mentions.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
 import { noteOnOwnPage } from "../build-report.js";
 import type { EleventyConfig } from "../eleventy.js";
+import { KEEP } from "../mentions/mention-html.js";
+import { ENDPOINT_PAGE } from "../output/endpoint-page.js";
 import { outputConflict } from "../output/write-files.js";
 import type { SiteBuild } from "../site-build.js";
 import type { SiteUrls } from "../site-urls.js";
@@ -21,7 +25,7 @@ const TEMPLATE = /\/eleventy-plugin-twtxt-\w+\.twtxt-page$/;
 
 /** One page, or numbered pages: `/mentions/`, `/mentions/2/`. */
 interface PluginPages {
-  name: "mentions" | "timeline" | "contact";
+  name: "mentions" | "timeline" | "contact" | "endpoint";
   /** Such as "contact page", for messages of the build. */
   noun: string;
   /** The template data or shortcode that shows its content on a page of the site. */
@@ -53,7 +57,7 @@ interface PageData {
 
 /** Adds the pages that the options turn on, unless the site has its own at that path. */
 export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
-  const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site)];
+  const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site), ...endpointPage(site)];
   if (all.length === 0) return;
   const others = urlsOfPages(config);
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
@@ -167,6 +171,20 @@ function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
   const content = (): WritePart => (lang) => contact.html(lang);
   const named = { name: "contact", noun: "contact page", tool: "{% twtxtContact %}" } as const;
   return [{ ...named, title: contact.words.title, path, option: "inbox.page", ...layout, count, content }];
+}
+
+/** The page in the site's layout in which the endpoint answers people. The build takes it out of the site. */
+function endpointPage({ settings, urls, mentions, assets }: SiteBuild): PluginPages[] {
+  const layout = layoutOf(mentionsOptions(settings).layout, "mentions.layout", settings);
+  if (!urls.hasReceiver() || layout.layout === undefined) return [];
+  const content = (): WritePart => () => {
+    const style = assets.style();
+    const link = style === null ? "" : `<link rel="stylesheet" href="${escapeHtml(style)}" ${KEEP}>\n`;
+    return `${link}<div class="twtxt-answer"></div>\n`;
+  };
+  const named = { name: "endpoint", noun: "page of the endpoint", tool: "twtxt.mentions" } as const;
+  const { title } = mentions.words;
+  return [{ ...named, title, path: ENDPOINT_PAGE, option: "mentions.path", ...layout, count: () => 1, content }];
 }
 
 /** @param numbersOf - the numbers of the pages to build, from 0 */

@@ -2,6 +2,7 @@
 import { statusOf, type TwtxtError } from "../../errors.js";
 import { type HttpRequest, line } from "../../http/respond.js";
 import { escapeHtml } from "../../site/html.js";
+import { canParseUrl } from "../../url.js";
 import type { ClaimOutcome } from "./verify-and-store.js";
 
 /** The answer to a posted mention: a line for programs, a page for people. */
@@ -54,38 +55,53 @@ interface Form {
   target: string;
 }
 
+/** The site that answers. */
+export interface AnsweringSite {
+  feedUrl: string;
+  /** A page in the site's own layout, with an empty element for the answer; absent for a plain page. */
+  endpointPage?: string | undefined;
+}
+
 /** Whether a client is a browser: it names HTML before anything else. */
 export function isBrowser(request: HttpRequest): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
 }
 
 /** Explains the endpoint, and has a form to send a mention by hand. */
-export function explanationPage(feedUrl: string, isHead: boolean): Response {
+export function explanationPage(site: AnsweringSite, isHead: boolean): Response {
+  const home = new URL(".", site.feedUrl).href;
   const content = `<h1>Mentions are received here</h1>
 <p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
-${formHtml({ source: "", target: feedUrl })}`;
-  return page("Mentions", isHead ? null : content, 200, "public, max-age=3600");
+${formHtml({ source: "", target: site.feedUrl })}
+${backLink(home)}`;
+  return page(site, {
+    title: "Mentions",
+    content: isHead ? null : content,
+    status: 200,
+    cache: "public, max-age=3600",
+  });
 }
 
 /** Answers a posted mention. @param isPage - whether with a page for people */
-export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean): Response {
+export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boolean, site: AnsweringSite): Response {
   const { status, line: text, title, sentence } = ANSWERS[outcome];
   if (!isPage) return line(text, { status });
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
-  return page(title, content, status);
+  return page(site, { title, content, status });
 }
 
 /** Says why a mention was refused, and has the form to try again. */
-export function refusalPage(error: TwtxtError, form: Form): Response {
+export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite): Response {
   const hint = HINTS[error.code];
   const content = `<h1>This could not be added</h1>
 <p>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
-${formHtml(form)}`;
-  return page("This could not be added", content, statusOf(error.code));
+${formHtml(form)}
+${backLink(ownPage(form.target, site))}`;
+  return page(site, { title: "This could not be added", content, status: statusOf(error.code) });
 }
 
 function formHtml({ source, target }: Form): string {
-  return `<form method="post">
+  return `<form class="twtxt-form" method="post">
 <label>Your twt or page <input name="source" required value="${escapeHtml(source)}" placeholder="https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"></label>
 <label>The page or feed it mentions <input name="target" required value="${escapeHtml(target)}"></label>
 <button>Send mention</button>
@@ -96,8 +112,51 @@ function backLink(target: string): string {
   return `<p><a href="${escapeHtml(target)}">Back to ${escapeHtml(target)}</a></p>`;
 }
 
-function page(title: string, content: string | null, status: number, cache = "no-store"): Response {
-  const html = `<!doctype html>
+/** The page that a visitor came from; the home page if the target is none of this site. */
+function ownPage(target: string, { feedUrl }: AnsweringSite): string {
+  const home = new URL(".", feedUrl);
+  return canParseUrl(target) && new URL(target).origin === home.origin ? target : home.href;
+}
+
+/** What an endpoint shows to people. */
+interface EndpointAnswer {
+  title: string;
+  /** `null` for an answer without a body. */
+  content: string | null;
+  status: number;
+  cache?: string;
+}
+
+/** The element for the answer in the page of a layout. Minifiers remove quotes. */
+const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
+
+function page(
+  { endpointPage }: AnsweringSite,
+  { title, content, status, cache = "no-store" }: EndpointAnswer,
+): Response {
+  const isPlain = endpointPage === undefined;
+  const html = isPlain ? plainPage(title, content ?? "") : layoutPage(endpointPage, content ?? "");
+  return new Response(content === null ? null : html, {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      // A layout of the site may load scripts and styles from anywhere.
+      ...(isPlain && {
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+      }),
+      "cache-control": cache,
+    },
+  });
+}
+
+/** The page of the layout has its own `<h1>`. */
+function layoutPage(endpointPage: string, content: string): string {
+  const answer = content.replace(/<(\/?)h1>/g, "<$1h2>");
+  return endpointPage.replace(PLACE, () => `<div class="twtxt-answer">\n${answer}\n</div>`);
+}
+
+function plainPage(title: string, content: string): string {
+  return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -108,12 +167,4 @@ ${content}
 </main>
 </html>
 `;
-  return new Response(content === null ? null : html, {
-    status,
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
-      "cache-control": cache,
-    },
-  });
 }

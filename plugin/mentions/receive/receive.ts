@@ -5,7 +5,7 @@ import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import { senderGroup } from "./allowance.js";
-import { explanationPage, isBrowser, outcomeAnswer, refusalPage } from "./endpoint-page.js";
+import { type AnsweringSite, explanationPage, isBrowser, outcomeAnswer, refusalPage } from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
@@ -21,7 +21,7 @@ const BODY_LIMIT = 8 * 1024;
  *
  * @see PROTOCOL 2.4
  */
-export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl }: ReceiveParts): Handler {
+export function receiveMention({ siteIndex, moderation, claims, pending, site }: ReceiveParts): Handler {
   const receive = async (form: URLSearchParams, address: string): Promise<[ClaimOutcome, target: string]> => {
     const claim = claimIn(form, siteIndex);
     if (moderation.isBlocked(claim.source))
@@ -33,13 +33,13 @@ export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl
   };
 
   return allowing(ROUTES.webmention.methods, async (request, { address }) => {
-    if (request.method !== "POST") return explanationPage(feedUrl, request.method === "HEAD");
+    if (request.method !== "POST") return explanationPage(site, request.method === "HEAD");
     const form = await readForm(request);
     try {
-      return outcomeAnswer(...(await receive(form, address)), isBrowser(request));
+      return outcomeAnswer(...(await receive(form, address)), isBrowser(request), site);
     } catch (error) {
       if (!isBrowser(request) || !(error instanceof TwtxtError) || statusOf(error.code) >= 500) throw error;
-      return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" });
+      return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" }, site);
     }
   });
 }
@@ -49,7 +49,7 @@ interface ReceiveParts {
   moderation: Moderation;
   claims: Pick<ClaimProcessor, "process">;
   pending: PendingMentions;
-  feedUrl: string;
+  site: AnsweringSite;
 }
 
 /**
