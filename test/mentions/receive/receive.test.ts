@@ -488,7 +488,9 @@ describe("the endpoint", () => {
     const page = await ask("GET");
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(await page.text()).toMatch(/<form class="twtxt-form" method="post">[\s\S]*name="source"[\s\S]*name="target"/);
+    expect(await page.text()).toMatch(
+      /<form class="twtxt-form" method="post">[\s\S]*name="source"[\s\S]*name="target"/,
+    );
     const head = await ask("HEAD");
     expect([head.status, await head.text()]).toEqual([200, ""]);
   });
