@@ -72,6 +72,20 @@ describe("the list of mentions", () => {
     expect(parseMentionList(JSON.parse(text))).toEqual(JSON.parse(text));
   });
 
+  it("200: a page of long texts has at most 256 KiB, and the next one goes on where it ends", async () => {
+    const text = "quinces ".repeat(625);
+    stored = Array.from({ length: 50 }, (_, n) => storedMention({ received: at(n), text, html: `<p>${text}</p>` }));
+    const times: string[] = [];
+    for (let query = "?limit=100"; query !== ""; ) {
+      const { text } = await ask(query);
+      expect(text.length).toBeLessThanOrEqual(256 * 1024 + 100);
+      times.push(...received(text));
+      const { next } = JSON.parse(text);
+      query = next === null ? "" : `?limit=100&after=${encodeURIComponent(next)}`;
+    }
+    expect(times).toEqual(stored.map((mention) => mention.received).reverse());
+  });
+
   it("200: no held or rejected mentions", async () => {
     stored = [storedMention({ state: "held" }), storedMention({ state: "rejected", received: at(2) })];
     expect(JSON.parse((await ask()).text)).toEqual({ mentions: [], next: null });
