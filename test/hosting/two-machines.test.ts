@@ -15,7 +15,7 @@ const MESSAGES = 12;
 const lack = await versitygwLack();
 if (lack !== null) console.error(`SKIPPED: two machines with one bucket are not tested, since ${lack}.`);
 
-const INBOX = { users: ["alice"], messages: 100, megabytes: 4, retentionDays: 0, subscribe: null, guests: null };
+const INBOX = { users: ["alice"], messages: 1000, megabytes: 4, retentionDays: 0, subscribe: null, guests: null };
 
 /** @param hosts - of the two servers */
 function startProxy(proxy: WebServer, [first = "", second = ""]: readonly string[]): Promise<string> {
