@@ -1,6 +1,7 @@
 // test/demo/letters.ts: two authors exchange private messages, and an impostor claims to be one of them.
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { openDatabase } from "../../plugin/store/sqlite-driver.js";
 import { type Blog, blog } from "./blog.js";
 import { check, show, tell } from "./telling.js";
 
@@ -96,10 +97,19 @@ export function addressOf({ nick, url }: Blog): string {
   return `${nick}@${new URL(url).host}`;
 }
 
-/** The contents of all files in the store of a blog's host. */
+/** The contents of all files in the store of a blog's host, and the values in its database. */
 export function storedBy({ folder }: Blog): string[] {
   const stores = [join(folder, "data/eleventy-twtxt/sites"), join(folder, ".netlify")];
-  return stores.flatMap(filesBelow).map((file) => readFileSync(file, "latin1"));
+  const files = stores.flatMap(filesBelow);
+  const values = files.filter((file) => basename(file) === "store.db").flatMap(valuesIn);
+  return [...values, ...files.map((file) => readFileSync(file, "latin1"))];
+}
+
+function valuesIn(file: string): string[] {
+  const database = openDatabase(file, { isReadOnly: true });
+  const rows = database.prepare("SELECT value FROM entries WHERE value IS NOT NULL").all();
+  database.close();
+  return rows.map(({ value }) => Buffer.from(value as Uint8Array).toString("latin1"));
 }
 
 /** All files in a folder and its subfolders. */
