@@ -19,7 +19,7 @@ export async function expectFits(tab: Page, name: string): Promise<void> {
       await tab.setViewportSize({ width, height: 844 });
       expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
       const folder = process.env.SCREENSHOTS;
-      if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png` });
+      if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
     }
   }
 }

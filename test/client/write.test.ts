@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
 import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
@@ -116,6 +117,31 @@ describe("the room to write in, without JavaScript", () => {
     expect(fieldOf(text, "file")).toMatch(/^blog\/short\/\d{8}-\d{6}\.md$/);
     expect(alice.list("blog/short")).toHaveLength(1);
     expect((await visitor.get("/write")).text).toContain('<option value="blog/short">blog/short</option><option');
+  });
+
+  it("writes an article with a title and tags, whose twt has its title and link, into a file of that name", async () => {
+    const { alice, client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const fields = {
+      body: "They are ripe.",
+      title: ' Quinces: "again" ',
+      tags: "jam, posts,, winter jam",
+      folder: "notes",
+    };
+    const { text: draft } = await visitor.submit("/write/draft", fields);
+    expect(shownText(draft)).toContain(
+      "In your feed Quinces: &quot;again&quot;: https://alice.example/notes/quinces-again/ ",
+    );
+    expect(fieldOf(draft, 'title" class="wide')).toBe('Quinces: "again"');
+    expect(draft).toContain("Quinces: &quot;again&quot;</a>");
+    for (const file of ["notes/quinces-again.md", "notes/quinces-again-2.md"]) {
+      const { text } = await visitor.submit("/write/draft", { ...fields, next: "save" });
+      expect(fieldOf(text, "file")).toBe(file);
+      expect(text).toContain("git commit --only -m &#39;Quinces: &quot;again&quot;&#39;");
+      const { data, content } = matter(alice.read(file), {});
+      expect(data).toMatchObject({ title: 'Quinces: "again"', tags: ["posts", "jam", "winter jam"] });
+      expect(content.trim()).toBe("They are ripe.");
+    }
   });
 
   it("publishes in the background, one post at a time, with the output of git so far; the client's end waits for it", async () => {

@@ -21,6 +21,8 @@ import { followedFeeds } from "../timeline/followed-feeds.js";
 
 /** A note as its author types it. */
 interface NoteDraft {
+  /** Empty for a note. */
+  title?: string;
   /** Markdown, with mentions. */
   body: string;
   /** The value for the front matter: `<hash> <nick> <feed url>`; `undefined` for no reply. */
@@ -51,7 +53,11 @@ export interface TwtPreview {
  *
  * @param file - the file of the note, absolute: links in the note are relative to its page
  */
-export async function previewTwt({ body, replyTo }: NoteDraft, file: string, site: Site): Promise<TwtPreview> {
+export async function previewTwt(
+  { title = "", body, replyTo }: NoteDraft,
+  file: string,
+  site: Site,
+): Promise<TwtPreview> {
   const follow = (await followedFeeds(site)).map(({ nick, url }) => ({ nick, url }));
   const { settings } = site;
   const unknown = new Set<string>();
@@ -62,7 +68,7 @@ export async function previewTwt({ body, replyTo }: NoteDraft, file: string, sit
     url: new URL(page).pathname,
     inputPath: site.shown(file),
     date: new Date(0),
-    data: { replyTo },
+    data: { replyTo, ...(title !== "" && { title }) },
     templateContent: html,
   };
   const { text, isCut } = textOfPost(post, {

@@ -8,7 +8,7 @@ import type { Machine, OwnSiteChoice } from "../machine.js";
 import type { Site } from "../site.js";
 import { type DraftPicture, type DraftPictures, type PicturePlace, pictureType } from "./draft-pictures.js";
 import { linkPictures, picturesIn } from "./note-pictures.js";
-import { composeNote, type Note } from "./notes.js";
+import { composeNote, type Note, parseTags } from "./notes.js";
 import { notePictureName } from "./notes-folder.js";
 import type { PostDraft, PostDrafts } from "./post-drafts.js";
 
@@ -27,12 +27,13 @@ export async function shownPictures({ id, body }: Pick<PostDraft, "id" | "body">
 
 /** Composes the note of a draft. Pictures that its text does not show are not part of it. */
 export async function composeDraft(
-  draft: Pick<PostDraft, "id" | "body" | "replyTo">,
+  draft: Pick<PostDraft, "id" | "body" | "replyTo" | "title" | "tags">,
   { folder, place }: NoteChoice,
   { drafts, site, machine }: { drafts: PostDrafts; site: Site; machine: Machine },
 ): Promise<Note> {
   const shown = await shownPictures(draft, drafts);
-  const note = { folder, body: draft.body, replyTo: draft.replyTo ?? undefined };
+  const { title, tags } = draft;
+  const note = { folder, body: draft.body, title, tags: parseTags(tags), replyTo: draft.replyTo ?? undefined };
   if (place === "blob") return composeNote({ ...note, body: linkBlobs(draft.body, shown) }, site, machine);
   const pictures = shown.map(({ name }) => ({ name, bytes: () => drafts.pictures.bytes(draft.id, name) }));
   return composeNote({ ...note, pictures }, site, machine);

@@ -11,6 +11,9 @@ import type { Site } from "../site.js";
 
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
+/** The longest file name of a post, without its ending. */
+const MAX_STEM = 80;
+
 /** A folder for notes. */
 export interface NotesFolder {
   /** Absolute. */
@@ -107,6 +110,27 @@ export function exampleFolder(site: Site): string {
  */
 export function noteName(time: number): string {
   return `${stem(time)}.md`;
+}
+
+/**
+ * The file name of a new post: its title, with a number if there is such a file, or its time if it has no title.
+ *
+ * @param folder - absolute
+ * @param time - milliseconds since 1970
+ * @example postName("Quinces, again!", "/site/posts", 0) // "quinces-again.md"
+ */
+export function postName(title: string, folder: string, time: number): string {
+  const words =
+    title
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const stem = words.join("-").slice(0, MAX_STEM).replace(/-$/, "");
+  if (stem === "") return noteName(time);
+  const names = new Set(namesIn(folder));
+  let name = `${stem}.md`;
+  for (let number = 2; names.has(name); number += 1) name = `${stem}-${number}.md`;
+  return name;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
 import { formatPost, readPost } from "./front-matter.js";
 import { linkPictures } from "./note-pictures.js";
-import { freeNoteTimes, noteName, notePictureName } from "./notes-folder.js";
+import { freeNoteTimes, notePictureName, postName } from "./notes-folder.js";
 
 /** A picture that is written beside a note, under the name of the note with a number. */
 interface PictureToWrite {
@@ -22,6 +22,8 @@ interface PictureToWrite {
 export interface Note {
   /** Absolute. */
   folder: string;
+  /** Empty for a note; a post with a title has it in its file name. */
+  title: string;
   /** Markdown, with the final names of its pictures. @param time - milliseconds since 1970 */
   bodyAt(time: number): string;
   /** The whole file. @param time - milliseconds since 1970 */
@@ -29,40 +31,49 @@ export interface Note {
   pictures: readonly PictureToWrite[];
 }
 
-/**
- * Composes a note with the tags and the layout of the site's notes.
- *
- * @param folder - absolute
- * @param body - Markdown
- * @param replyTo - the value for the front matter, of `replyToOf`
- */
+interface NoteParts {
+  /** Absolute. */
+  folder: string;
+  title?: string;
+  /** Tags of this post alone. */
+  tags?: readonly string[];
+  /** Markdown. */
+  body: string;
+  /** The value for the front matter, of `replyToOf`. */
+  replyTo: string | undefined;
+  pictures?: readonly PictureToWrite[];
+}
+
+/** Composes a note, or with a title a post, with the tags and the layout of the site's notes. */
 export async function composeNote(
-  {
-    folder,
-    body,
-    replyTo,
-    pictures = [],
-  }: { folder: string; body: string; replyTo: string | undefined; pictures?: readonly PictureToWrite[] },
+  { folder, title = "", tags = [], body, replyTo, pictures = [] }: NoteParts,
   site: Site,
   machine: Machine,
 ): Promise<Note> {
   const like = await modelData(site, folder, machine);
+  const all = [...new Set([like.tags ?? [], tags].flat())];
+  const data = { ...(title !== "" && { title }), ...like, ...(all.length > 0 && { tags: all }) };
   const bodyAt = (time: number) => {
     const names = new Map(pictures.map(({ name }, at) => [name, notePictureName(time, at + 1, extname(name))]));
     return linkPictures(body, (name) => names.get(name));
   };
   const contentAt = (time: number) =>
-    formatPost({ date: new Date(time), ...like, ...(replyTo !== undefined && { replyTo }) }, `${bodyAt(time)}\n`);
-  return { folder, bodyAt, contentAt, pictures };
+    formatPost({ date: new Date(time), ...data, ...(replyTo !== undefined && { replyTo }) }, `${bodyAt(time)}\n`);
+  return { folder, title, bodyAt, contentAt, pictures };
+}
+
+/** @example parseTags("quinces, jam,") // ["quinces", "jam"] */
+export function parseTags(typed: string): string[] {
+  return [...new Set(typed.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
 }
 
 /** The file, its content and its text that {@link writeNote} would write now. */
 export function previewNote(
-  { folder, bodyAt, contentAt }: Note,
+  { folder, title, bodyAt, contentAt }: Note,
   now: number,
 ): { file: string; content: string; body: string } {
   const [time = 0] = freeNoteTimes(folder, now);
-  return { file: join(folder, noteName(time)), content: contentAt(time), body: bodyAt(time) };
+  return { file: join(folder, postName(title, folder, time)), content: contentAt(time), body: bodyAt(time) };
 }
 
 /** The tags and the layout that a note does not inherit from its folder. */
@@ -70,7 +81,7 @@ async function modelData(
   { settings: { notes }, file, shown }: Site,
   folder: string,
   machine: Machine,
-): Promise<Record<string, unknown>> {
+): Promise<Record<string, unknown> & { tags?: readonly unknown[] }> {
   const plain = {
     ...(notes.tags.length > 0 && { tags: notes.tags }),
     ...(notes.layout !== null && { layout: notes.layout }),
@@ -96,9 +107,9 @@ async function modelData(
  * @returns the file, absolute
  * @throws TwtxtError `bad-file`
  */
-export async function writeNote({ folder, contentAt, pictures }: Note, now: number): Promise<string> {
+export async function writeNote({ folder, title, contentAt, pictures }: Note, now: number): Promise<string> {
   for (const time of freeNoteTimes(folder, now)) {
-    const file = join(folder, noteName(time));
+    const file = join(folder, postName(title, folder, time));
     const written = await writePictures(pictures, folder, time);
     if (written === null) continue;
     try {

@@ -18,6 +18,10 @@ import { AnsweredTwt } from "./reply.js";
 const DRAFT = v.object({
   id: v.string(),
   body: v.string(),
+  /** Empty for a note. */
+  title: v.optional(v.string(), ""),
+  /** Those of this post alone, as typed: separated by commas. */
+  tags: v.optional(v.string(), ""),
   /** The value for the front matter; `null` for no reply. */
   replyTo: v.nullable(v.string()),
   /** The twt that the author chose to reply to; `replyTo` may have changed since. */
@@ -33,7 +37,9 @@ const DRAFT = v.object({
 export type PostDraft = v.InferOutput<typeof DRAFT>;
 
 /** What a page saves. */
-export type SavedText = Omit<PostDraft, "saved" | "answered"> & Partial<Pick<PostDraft, "answered">> & DraftSave;
+export type SavedText = Omit<PostDraft, "saved" | "answered" | "title" | "tags"> &
+  Partial<Pick<PostDraft, "answered" | "title" | "tags">> &
+  DraftSave;
 
 const PREFIX = "drafts/";
 
@@ -66,7 +72,13 @@ export class PostDrafts {
 
   /** @returns the stored draft: that of another page if it was not replaced */
   async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
-    const draft: PostDraft = { answered: null, ...text, saved: new Date(this.#now()).toISOString() };
+    const draft: PostDraft = {
+      answered: null,
+      title: "",
+      tags: "",
+      ...text,
+      saved: new Date(this.#now()).toISOString(),
+    };
     const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
       return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
     });

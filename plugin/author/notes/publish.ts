@@ -52,8 +52,9 @@ export function whyFollow(file: string): string {
  * @throws TwtxtError `bad-file`
  */
 export async function publishableNote(file: string): Promise<Omit<Publishable, "hasFollow">> {
-  const { content } = readPost((await readText(file)) ?? "");
-  return { files: [file, ...(await picturesBeside(file, content))], message: commitMessage(content) };
+  const { data, content } = readPost((await readText(file)) ?? "");
+  const message = commitMessage(typeof data.title === "string" ? data.title : content);
+  return { files: [file, ...(await picturesBeside(file, content))], message };
 }
 
 /**

@@ -16,16 +16,18 @@ import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
+import { oneLine } from "../../http/one-line.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
 import { draftSaved, isForScript, saveIn } from "../draft-state.js";
 import type { ClientContext } from "../room.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
+import { type SiteBuildRun, startBuild } from "./on-your-site.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, WRITE_PATH } from "./paths.js";
 import { changePictures } from "./picture-changes.js";
-import { savePost } from "./save-post.js";
+import { checkedFolder, type PostToSave, savePost } from "./save-post.js";
 
 const PATIENCE_MS = 3000;
 const MAX_SHOWN = 200;
@@ -34,8 +36,14 @@ const EMPTY = "The note is empty.";
 const MOVED =
   "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
 
+interface ComposerParts {
+  context: ClientContext;
+  mentionable: MentionableFeeds;
+  build: SiteBuildRun;
+}
+
 /** Saves a draft, adds or removes pictures, and saves the post if the form asks for it. A script gets the result as JSON. */
-export async function saveDraft(c: ClientRequest, context: ClientContext) {
+export async function saveDraft(c: ClientRequest, { context, build }: Pick<ComposerParts, "context" | "build">) {
   const form = await formOf(c);
   const text = textOf(form);
   if (await isBlank(c, text)) return refuseBlank(c, text, context);
@@ -50,14 +58,14 @@ export async function saveDraft(c: ClientRequest, context: ClientContext) {
     return draftSaved(c, { id: saved.id, seen, saved: saved.saved, warning: isMoved ? MOVED : null, path });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
-  if (draft.body === "" && text.seen === "") {
+  if (draft.title === "" && draft.body === "" && text.seen === "") {
     // The pictures were refused.
     await drafts.delete(draft.id);
     return refuseBlank(c, text, context, notice?.text);
   }
-  if (form.next === "save" && !notice?.isFailure) {
-    return savePost(c, { draft, folder: form.newFolder?.trim() || (form.folder ?? "") }, context);
-  }
+  const folder = form.newFolder?.trim() || (form.folder ?? "");
+  if (form.next === "save" && !notice?.isFailure) return savePost(c, { draft, folder }, context);
+  if (form.next === "site" && !notice?.isFailure) return showOnSite(c, { draft, folder }, { context, build });
   const notified = form.next === "notified" ? "&notified=yes" : "";
   const path = `${draftPath(draft.id)}${notified}${cursor === null ? "" : `&cursor=${cursor}`}`;
   const told = [isMoved && MOVED, notice?.text].filter(Boolean).join("\n");
@@ -67,9 +75,23 @@ export async function saveDraft(c: ClientRequest, context: ClientContext) {
   return c.redirect(path, 303);
 }
 
+/** Builds the page of a draft, which the composer then shows. */
+function showOnSite(
+  c: ClientRequest,
+  post: PostToSave,
+  { context, build }: Pick<ComposerParts, "context" | "build">,
+): Promise<Response> {
+  const path = draftPath(post.draft.id);
+  return context.notices.orRedirect(c, path, async () => {
+    const { site } = await openDrafts(context);
+    await startBuild({ draft: post.draft, folder: checkedFolder(post, site, context) }, build, context);
+    return c.redirect(`${path}#on-your-site-title`, 303);
+  });
+}
+
 /** Whether there is nothing to save: a draft that is not stored yet, without a text and pictures. */
-async function isBlank(c: ClientRequest, { body, seen }: SavedText): Promise<boolean> {
-  if (body !== "" || seen !== "") return false;
+async function isBlank(c: ClientRequest, { title, body, seen }: SavedText): Promise<boolean> {
+  if (title !== "" || body !== "" || seen !== "") return false;
   const files = (await c.req.formData()).getAll("picture");
   return files.every((file) => typeof file === "string" || file.name === "");
 }
@@ -85,6 +107,8 @@ function textOf(form: FormFields): SavedText {
   return {
     id: form.id ?? "",
     body: withLineFeeds(form.body ?? "").trim(),
+    title: oneLine(form.title ?? "").trim(),
+    tags: oneLine(form.tags ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,
     answered: answeredIn(form),
     ...saveIn(form),
@@ -104,7 +128,7 @@ export async function deleteDraft(c: ClientRequest, context: ClientContext) {
   });
 }
 
-export async function writePage(c: ClientRequest, context: ClientContext, mentionable: MentionableFeeds) {
+export async function writePage(c: ClientRequest, { context, mentionable, build }: ComposerParts) {
   const { machine, choice } = context;
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
@@ -116,7 +140,8 @@ export async function writePage(c: ClientRequest, context: ClientContext, mentio
   const { file, content, body } = previewNote(note, machine.now());
   const replyTo = draft.replyTo ?? undefined;
   const isReply = replyTo === undefined || parseReplyTo(replyTo) !== null;
-  const preview = body === "" || !isReply ? null : await previewTwt({ body, replyTo }, file, site);
+  const { title } = draft;
+  const preview = body === "" || !isReply ? null : await previewTwt({ title, body, replyTo }, file, site);
   const { ask } = networkOf(choice);
   const isAsked = c.req.query("notified") !== undefined;
   const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
@@ -125,7 +150,7 @@ export async function writePage(c: ClientRequest, context: ClientContext, mentio
   const people = knownNicks(await followedFeeds(site), await mentionable.list(site));
   const page = (
     <WritePage
-      {...{ draft, pictures, preview, notified, people }}
+      {...{ draft, pictures, preview, notified, people, build }}
       file={{ name: site.shown(file), content }}
       drafts={all}
       isReply={c.req.query("reply-to") !== undefined}
@@ -145,7 +170,16 @@ export async function pictureFile(c: ClientRequest, context: ClientContext) {
 
 /** A draft that is not saved yet, perhaps a reply. */
 async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext): Promise<OpenDraft> {
-  const empty = { id: randomUUID(), body: "", replyTo: null, answered: null, seen: "", saved: null };
+  const empty = {
+    id: randomUUID(),
+    title: "",
+    tags: "",
+    body: "",
+    replyTo: null,
+    answered: null,
+    seen: "",
+    saved: null,
+  };
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;
   const reply = parseReply(source);

@@ -10,12 +10,13 @@ import { ActionButton, Fields, Form } from "../form.js";
 import { Output } from "../output.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
+import { OnYourSite, type SiteBuildRun } from "./on-your-site.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
 
 const PREVIEW_LENGTH = 80;
 
 /** A draft on the page, perhaps one that is not saved yet. */
-export interface OpenDraft extends Pick<PostDraft, "id" | "body" | "replyTo" | "answered"> {
+export interface OpenDraft extends Pick<PostDraft, "id" | "title" | "tags" | "body" | "replyTo" | "answered"> {
   /** Its version; empty before it is saved. */
   seen: string;
   /** `null` before it is saved. */
@@ -32,6 +33,8 @@ interface WriteProps {
   /** The file of the post. */
   file: { name: string; content: string };
   drafts: readonly PostDraft[];
+  /** The last build of a draft in the site's layout. */
+  build: SiteBuildRun;
   /** Whether the author has just chosen what to reply to. */
   isReply: boolean;
   /** The folders for the note, the proposed one first. */
@@ -41,7 +44,7 @@ interface WriteProps {
 }
 
 export const WritePage: FC<WriteProps> = (props) => {
-  const { draft, pictures, preview, file, notified, drafts, isReply, folders, people } = props;
+  const { draft, pictures, preview, file, notified, drafts, isReply, folders, people, build } = props;
   return (
     <>
       <Form action="/write/draft" class="composer" enctype="multipart/form-data">
@@ -64,10 +67,14 @@ export const WritePage: FC<WriteProps> = (props) => {
           <button type="submit" name="next" value="notified">
             Who will be notified?
           </button>
+          <button type="submit" name="next" value="site">
+            Show it on your site
+          </button>
         </div>
       </Form>
       {people.length > 0 && <People people={people} />}
       {preview && <Preview preview={preview} file={file} />}
+      <OnYourSite draft={draft} seen={draft.seen} build={build} />
       {notified && <NotifiedList notified={notified} />}
       {drafts.length > 0 && <DraftList drafts={drafts} />}
     </>
@@ -91,38 +98,53 @@ const Answered: FC<{ draft: OpenDraft }> = ({ draft: { replyTo, answered } }) =>
   );
 
 /** Rarely used. Open if the note replies to a twt that the page does not show. */
-const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft: { replyTo, answered }, folders }) => (
-  <details class="rare" open={replyTo !== null && answered?.replyTo !== replyTo}>
-    <summary>
-      More<span class="muted">: reply to a twt, folder</span>
-    </summary>
-    <label for="reply-to">Reply to</label>
-    <input
-      id="reply-to"
-      name="replyTo"
-      class="wide"
-      value={replyTo ?? ""}
-      aria-describedby="reply-to-help"
-      autocomplete="off"
-    />
-    <p id="reply-to-help" class="muted">
-      The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
-      button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
-    </p>
-    <label for="folder">Folder</label>
-    <select id="folder" name="folder">
-      {folders.map((folder) => (
-        <option value={folder}>{folder}</option>
-      ))}
-    </select>
-    <label for="new-folder">Another folder</label>
-    <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
-    <p id="new-folder-help" class="muted">
-      A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go there,
-      too.
-    </p>
-  </details>
-);
+const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft, folders }) => {
+  const { title, tags, replyTo, answered } = draft;
+  const isUsed = title !== "" || tags !== "" || (replyTo !== null && answered?.replyTo !== replyTo);
+  return (
+    <details class="rare" open={isUsed}>
+      <summary>
+        More<span class="muted">: title, tags, reply to a twt, folder</span>
+      </summary>
+      <label for="title">Title</label>
+      <input id="title" name="title" class="wide" value={title} aria-describedby="title-help" autocomplete="off" />
+      <p id="title-help" class="muted">
+        A post with a title is an article: your feed has its title and its link. A note has no title, and your feed has
+        its whole text.
+      </p>
+      <label for="tags">Tags</label>
+      <input id="tags" name="tags" class="wide" value={tags} aria-describedby="tags-help" autocomplete="off" />
+      <p id="tags-help" class="muted">
+        Separated by commas, in addition to those that all your posts have.
+      </p>
+      <label for="reply-to">Reply to</label>
+      <input
+        id="reply-to"
+        name="replyTo"
+        class="wide"
+        value={replyTo ?? ""}
+        aria-describedby="reply-to-help"
+        autocomplete="off"
+      />
+      <p id="reply-to-help" class="muted">
+        The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
+        button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
+      </p>
+      <label for="folder">Folder</label>
+      <select id="folder" name="folder">
+        {folders.map((folder) => (
+          <option value={folder}>{folder}</option>
+        ))}
+      </select>
+      <label for="new-folder">Another folder</label>
+      <input id="new-folder" name="newFolder" class="wide" aria-describedby="new-folder-help" autocomplete="off" />
+      <p id="new-folder-help" class="muted">
+        A folder that Eleventy reads, such as {folders[0]}. If it does not exist, it is created. The next notes go
+        there, too.
+      </p>
+    </details>
+  );
+};
 
 /** For authors without script, and the source of the script's completion. */
 const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (
@@ -190,10 +212,12 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
   <section aria-labelledby="drafts">
     <h2 id="drafts">Drafts</h2>
     <ul class="items">
-      {drafts.map(({ id, body, saved }) => (
+      {drafts.map(({ id, title, body, saved }) => (
         <li data-item tabindex={-1} id={`draft-${id}`}>
           <p class="by">
-            <a href={`/write?draft=${id}`}>{body.split("\n")[0]?.slice(0, PREVIEW_LENGTH) || "An empty draft"}</a>
+            <a href={`/write?draft=${id}`}>
+              {(title || body.split("\n")[0])?.slice(0, PREVIEW_LENGTH) || "An empty draft"}
+            </a>
             <Time at={saved} />
           </p>
           <ActionButton action="/write/delete" fields={{ id }} class="quiet">

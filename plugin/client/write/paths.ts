@@ -4,6 +4,14 @@ export const WRITE_PATH = "/write";
 /** The last publication, which may be under way. */
 export const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
 
+/** Files of the built site, for the page of a draft. */
+export const SITE_PATH = `${WRITE_PATH}/site`;
+
+/** The page of a draft as it will be on the site. @param version - so that a browser requests each one anew */
+export function builtPagePath(draft: string, version: string): string {
+  return `${WRITE_PATH}/page?draft=${draft}&version=${encodeURIComponent(version)}`;
+}
+
 export function draftPath(id: string): string {
   return `${WRITE_PATH}?draft=${id}`;
 }

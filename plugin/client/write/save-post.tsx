@@ -14,7 +14,7 @@ import { draftPath, publishPath, sharePath } from "./paths.js";
 import { hashesOf, SharePage } from "./picture-fields.js";
 
 /** A draft, and the folder for its post as the form of the composer has it. */
-interface PostToSave {
+export interface PostToSave {
   draft: PostDraft;
   folder: string;
 }
@@ -58,7 +58,7 @@ export async function shareAndSave(c: ClientRequest, context: ClientContext) {
 }
 
 /** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
-function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
+export function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
   const { body, replyTo } = draft;
   if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
   if (replyTo !== null && parseReplyTo(replyTo) === null) {
