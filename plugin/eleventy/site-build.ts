@@ -275,7 +275,8 @@ export class SiteBuild {
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
     const needsHashes = host.name !== "static";
     const needsLinks = isReal(event) && sendsLinks(this.settings);
-    const withoutHead = this.#head.pagesWithoutHead();
+    // Netlify sends the headers of these pages by its own configuration.
+    const withoutHead = host.name === "node" ? this.#head.pagesWithoutHead() : [];
     const endpointPage = await takeEndpointPage(event.directories.output);
     const pages = sitePages({
       ...{ endpointPage, twts, paths: this.#paths, deleted: this.#deletedPages, withoutHead },

@@ -414,7 +414,7 @@ describe("a build with blobs", () => {
   });
 
   it("warns blobMessages pages under /shared/", async () => {
-    const hidden = (built: BuiltSite) => logged(built).filter((sentence) => sentence.includes("/shared/"));
+    const hidden = (built: BuiltSite) => logged(built).filter((sentence) => sentence.includes("Pages below /shared/"));
     const page = "---\npermalink: /shared/mine/\n---\nMine";
     const built = await site({
       files: { "mine.njk": page, "shared.njk": "Mine", "sharing.njk": "Elsewhere" },

@@ -146,7 +146,8 @@ describe("hostile texts on static pages", () => {
 describe("hostile texts in a form that a browser posts to the endpoint", () => {
   const PAGE_OF_ENDPOINT: AllowedMarkup = {
     ...{ html: ["lang"], head: [], meta: ["charset", "name", "content"], title: [], style: [], body: [], main: [] },
-    ...{ h1: [], p: [], form: ["method"], label: [], button: [], input: ["name", "required", "value", "placeholder"] },
+    ...{ h1: [], p: [], form: ["class", "method"], label: [], button: [], a: ["href"] },
+    ...{ input: ["name", "required", "value", "placeholder"] },
   };
 
   it("add no disallowed element or attribute to the response", async () => {
@@ -161,6 +162,9 @@ describe("hostile texts in a form that a browser posts to the endpoint", () => {
       const elements = elementsOf(await answer.text());
       expect(notAllowed(elements, PAGE_OF_ENDPOINT)).toEqual([]);
       expect(elements.filter(({ tag }) => tag === "input")).toHaveLength(2);
+      expect(elements.flatMap(({ attributes: { href } }) => href ?? [])).toEqual([
+        expect.stringMatching(/^https:\/\/alice\.example\//),
+      ]);
     }
   });
 });
