@@ -128,7 +128,9 @@ export class RemoteStore implements StreamingStore {
       const hash = createHash("sha256");
       await draft.write(hashing(chunks, hash), this.#signal);
       const body = { size, sha256: hash.digest(), chunks: () => draft.chunks() };
-      await this.#repeat({ method: "PUT", path: `/${key}`, body });
+      // `netlify dev` changes bodies whose type is not named.
+      const headers = { "content-type": "application/octet-stream" };
+      await this.#repeat({ method: "PUT", path: `/${key}`, headers, body });
     } finally {
       await draft.clear();
     }
@@ -202,7 +204,8 @@ export class RemoteStore implements StreamingStore {
   }
 
   #post<T>(schema: v.GenericSchema<unknown, T>, request: DataRequest): Promise<T> {
-    return this.#json(schema, { method: "POST", path: "", body: Buffer.from(JSON.stringify(request)) });
+    const body = Buffer.from(JSON.stringify(request));
+    return this.#json(schema, { method: "POST", path: "", headers: { "content-type": "application/json" }, body });
   }
 
   async #json<T>(schema: v.GenericSchema<unknown, T>, request: SiteRequest): Promise<T> {

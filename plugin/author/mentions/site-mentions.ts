@@ -56,8 +56,13 @@ export class SiteMentions {
     const { root, ask } = await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver });
     return new SiteMentions(async (schema, method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
+      // `netlify dev` changes bodies whose type is not named.
+      const named = json === undefined ? headers : { ...headers, "content-type": "application/json" };
       const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
-      const answer = v.safeParse(schema, await (await ask({ method, path, headers, ...body, ...aborting })).json());
+      const answer = v.safeParse(
+        schema,
+        await (await ask({ method, path, headers: named, ...body, ...aborting })).json(),
+      );
       if (answer.success) return answer.output;
       throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
     });
