@@ -105,13 +105,56 @@ export function stampText(text: string, timestamp: string): StampedText | null {
   throw bad("date" in before.data ? "its date is not on one line" : "its front matter has no room for one more line");
 }
 
-function changesOnlyDate(before: ParsedPost, text: string, timestamp: string): boolean {
-  let after: ParsedPost;
-  try {
-    after = readPost(text);
-  } catch {
-    return false;
+/**
+ * Writes a text into a field of the front matter, and changes nothing else. As in {@link stampText}, the parser decides.
+ *
+ * @param text - a whole file
+ * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
+ * @example writeField("---\ntags: posts\n---\nHello\n", "twt", "deleted") // "---\ntags: posts\ntwt: deleted\n---\nHello\n"
+ */
+export function writeField(text: string, key: string, value: string): string {
+  const before = readPost(text);
+  if (before.data[key] === value) return text;
+  const line = `${key}: ${PLAIN.test(value) ? value : JSON.stringify(value)}`;
+  const wanted = { ...before.data, [key]: value };
+  for (const changed of fieldAttempts(text, before, { key, line })) {
+    const after = readIfValid(changed);
+    if (after && after.content === before.content && isDeepStrictEqual(after.data, wanted)) return changed;
   }
+  throw bad(`its ${key} is not on one line`);
+}
+
+/** Texts that YAML reads as they are written. */
+const PLAIN = /^[a-z]+$/;
+
+function* fieldAttempts(
+  text: string,
+  { data, block }: ParsedPost,
+  { key, line }: { key: string; line: string },
+): Generator<string> {
+  if (!block) {
+    yield `---\n${line}\n---\n${text}`;
+  } else if (key in data) {
+    for (let at = block.start; at < block.end; at = text.indexOf("\n", at) + 1) {
+      const old = text.slice(at, text.indexOf("\n", at)).replace(/\r$/, "");
+      if (old.trimStart().startsWith(key)) yield splice(text, at, old.length, line);
+    }
+  } else {
+    for (const at of [block.end, block.start]) yield splice(text, at, 0, line + block.lineEnd);
+  }
+}
+
+function readIfValid(text: string): ParsedPost | null {
+  try {
+    return readPost(text);
+  } catch {
+    return null;
+  }
+}
+
+function changesOnlyDate(before: ParsedPost, text: string, timestamp: string): boolean {
+  const after = readIfValid(text);
+  if (after === null) return false;
   const { date: _, ...others } = before.data;
   const { date, ...othersAfter } = after.data;
   return isWanted(date, timestamp) && before.content === after.content && isDeepStrictEqual(others, othersAfter);

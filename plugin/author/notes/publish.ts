@@ -38,6 +38,7 @@ interface GitCommand {
 const MAX_SUBJECT = 60;
 /** The number of earlier commits that are named. */
 const MAX_EARLIER = 20;
+const DELETION_MESSAGE = "Delete a post";
 const FOLLOW_MESSAGE = "Feeds that I follow";
 
 /** Why the file of followed feeds is published with a note. */
@@ -53,7 +54,8 @@ export function whyFollow(file: string): string {
  */
 export async function publishableNote(file: string): Promise<Omit<Publishable, "hasFollow">> {
   const { data, content } = readPost((await readText(file)) ?? "");
-  const message = commitMessage(typeof data.title === "string" ? data.title : content);
+  const named = commitMessage(typeof data.title === "string" ? data.title : content);
+  const message = data.twt === "deleted" ? DELETION_MESSAGE : named;
   return { files: [file, ...(await picturesBeside(file, content))], message };
 }
 

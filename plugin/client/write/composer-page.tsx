@@ -11,6 +11,7 @@ import { Output } from "../output.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { OnYourSite, type SiteBuildRun } from "./on-your-site.js";
+import { POSTS_PATH } from "./paths.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
 
 const PREVIEW_LENGTH = 80;
@@ -77,6 +78,9 @@ export const WritePage: FC<WriteProps> = (props) => {
       <OnYourSite draft={draft} seen={draft.seen} build={build} />
       {notified && <NotifiedList notified={notified} />}
       {drafts.length > 0 && <DraftList drafts={drafts} />}
+      <p>
+        <a href={POSTS_PATH}>Your posts</a>
+      </p>
     </>
   );
 };

@@ -4,6 +4,14 @@ export const WRITE_PATH = "/write";
 /** The last publication, which may be under way. */
 export const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
 
+/** The list of the author's posts. */
+export const POSTS_PATH = `${WRITE_PATH}/posts`;
+
+/** A page that changes a post. @param file - from the root of the site */
+export function postPath(action: "edit" | "delete", file: string): string {
+  return `${POSTS_PATH}/${action}?file=${encodeURIComponent(file)}`;
+}
+
 /** Files of the built site, for the page of a draft. */
 export const SITE_PATH = `${WRITE_PATH}/site`;
 

@@ -8,6 +8,7 @@ import { assetResponse } from "./built-page.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer-handlers.js";
 import { builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { openDrafts } from "./open-drafts.js";
+import { addOwnPosts } from "./own-posts.js";
 import { SITE_PATH, WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
@@ -31,10 +32,15 @@ export const writeRoom: CreateRoom = (context) => {
   routes.get("/picture/:draft/:name", (c) => pictureFile(c, context));
   routes.get("/share", (c) => sharePage(c, context));
   routes.post("/share", (c) => shareAndSave(c, context));
+  addOwnPosts(routes, context);
   routes.get("/publish", (c) => publishPage(c, context));
   routes.post("/publish", (c) => runPublication(c, publication, context));
   routes.get("/publication", (c) => publicationPage(c, publication));
-  const keys = [{ key: "n", does: "goes to the text" }];
+  const keys = [
+    { key: "n", does: "goes to the text" },
+    { key: "e", does: "edits the post" },
+    { key: "d", does: "deletes the post, after a question" },
+  ];
   return {
     ...{ title: "Write", path: WRITE_PATH, icon: ICON, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes },
     end: () => endPublication(publication, context),

@@ -1,0 +1,145 @@
+// plugin/client/write/own-posts.tsx: the author's posts: a list, a form for changes, and the question before one is deleted.
+import type { Hono } from "hono";
+import type { FC } from "hono/jsx";
+import { changePost, deletePost, listPosts, type OwnPost, readOwnPost } from "../../author/notes/own-posts.js";
+import { type Site, siteAt } from "../../author/site.js";
+import { TwtxtError } from "../../errors.js";
+import { oneLine } from "../../http/one-line.js";
+import { type ClientEnv, type ClientRequest, formOf, withLineFeeds } from "../client-request.js";
+import { Fields, Form, Question } from "../form.js";
+import { type OtherPages, PageLinks, selectPage } from "../list-pages.js";
+import type { ClientContext } from "../room.js";
+import { Fault } from "../sentence.js";
+import { Time } from "../time.js";
+import { POSTS_PATH, postPath, publishPath } from "./paths.js";
+
+const PER_PAGE = 50;
+const SHOWN_LENGTH = 80;
+
+export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
+  const open = () => siteAt(context.machine, context.choice.settings);
+  routes.get("/posts", async (c) => {
+    const { items, pages } = selectPage(c, await listPosts(await open()), PER_PAGE);
+    return c.render(<PostsPage posts={items} pages={pages} />, { title: "Your posts" });
+  });
+  routes.get("/posts/edit", async (c) => {
+    const post = await readOwnPost(c.req.query("file") ?? "", await open());
+    return c.render(<EditPage post={post} fault={null} />, { title: "Edit a post" });
+  });
+  routes.post("/posts/edit", async (c) => savePost(c, await open(), context));
+  routes.get("/posts/delete", async (c) => {
+    const post = await readOwnPost(c.req.query("file") ?? "", await open());
+    return c.render(<DeletePage post={post} />, { title: "Delete this post?" });
+  });
+  routes.post("/posts/delete", async (c) => {
+    const { file = "", version = "" } = await formOf(c);
+    return context.notices.orRedirect(c, POSTS_PATH, async () => {
+      await deletePost({ file, version }, await open());
+      return context.notices.redirect(c, publishPath(file), {
+        text: `Deleted here: ${file}. Publish it to delete it online.`,
+      });
+    });
+  });
+}
+
+/** Saves the changes of a post. If that fails, the page keeps what was typed. */
+async function savePost(c: ClientRequest, site: Site, { notices }: ClientContext): Promise<Response> {
+  const { file = "", version = "", title = "", body = "" } = await formOf(c);
+  const changed = { file, version, title: oneLine(title).trim(), body: withLineFeeds(body).trim() };
+  try {
+    await changePost(changed, site);
+    return notices.redirect(c, publishPath(file), { text: `Saved: ${file}` });
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    return c.render(<EditPage post={changed} fault={error.message} />, { title: "Edit a post" });
+  }
+}
+
+const PostsPage: FC<{ posts: readonly OwnPost[]; pages: OtherPages }> = ({ posts, pages }) => (
+  <>
+    {posts.length === 0 && <p class="muted">There are no posts yet in the folders of your posts and notes.</p>}
+    <ul class="items">
+      {posts.map((post) => (
+        <PostItem post={post} />
+      ))}
+    </ul>
+    <PageLinks pages={pages} of="posts" />
+  </>
+);
+
+const PostItem: FC<{ post: OwnPost }> = ({ post }) => (
+  <li id={`post-${encodeURIComponent(post.file)}`} data-item tabindex={-1}>
+    <p class="by">
+      <strong dir="auto">{nameOfPost(post)}</strong>
+      {post.isDeleted && <span class="state">deleted</span>}
+      {post.date !== null && <Time at={post.date} />}
+    </p>
+    <p class="muted">{post.file}</p>
+    {!post.isDeleted && (
+      <div class="actions">
+        <a class="button quiet" data-key="e" href={postPath("edit", post.file)}>
+          Edit<span class="visually-hidden"> {nameOfPost(post)}</span>
+        </a>
+        <a class="button quiet" data-key="d" href={postPath("delete", post.file)}>
+          Delete<span class="visually-hidden"> {nameOfPost(post)}</span>
+        </a>
+      </div>
+    )}
+  </li>
+);
+
+function nameOfPost({ title, body, file }: OwnPost): string {
+  return (title || body.split("\n")[0] || file).slice(0, SHOWN_LENGTH);
+}
+
+interface EditProps {
+  post: Pick<OwnPost, "file" | "version" | "title" | "body">;
+  /** Why it was not saved; `null` before it was tried. */
+  fault: string | null;
+}
+
+const EditPage: FC<EditProps> = ({ post: { file, version, title, body }, fault }) => (
+  <>
+    <Fault text={fault} />
+    <Form action="/write/posts/edit" class="composer">
+      <Fields fields={{ file, version }} />
+      <label for="title">Title</label>
+      <input id="title" name="title" class="wide" value={title} autocomplete="off" />
+      <label for="body">Text, in Markdown</label>
+      <textarea id="body" name="body" rows={16} data-key="n">
+        {`\n${body}`}
+      </textarea>
+      <p class="muted">
+        The rest of <code>{file}</code>, such as its date and tags, stays as it is. Those who were notified of the post
+        are notified of the change once it is published.
+      </p>
+      <div class="actions">
+        <button type="submit" class="primary">
+          Save the changes
+        </button>
+        <a class="button" href={POSTS_PATH} data-key="q">
+          Cancel
+        </a>
+      </div>
+    </Form>
+  </>
+);
+
+const DeletePage: FC<{ post: OwnPost }> = ({ post }) => (
+  <>
+    <p>
+      <strong dir="auto">{nameOfPost(post)}</strong> <span class="muted">{post.file}</span>
+    </p>
+    <p>
+      Its text is removed from the file, which gets <code>twt: deleted</code>. Once this is published, the post leaves
+      your feed and your lists, its page says that it was deleted, and those who were notified of it are told. Earlier
+      versions stay in your git repository.
+    </p>
+    <Question
+      action="/write/posts/delete"
+      fields={{ file: post.file, version: post.version }}
+      yes="Delete the post"
+      back={POSTS_PATH}
+    />
+  </>
+);
