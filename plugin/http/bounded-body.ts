@@ -8,7 +8,7 @@ import { TimeSlices } from "./time-slices.js";
 const PIECE_BYTES = 16_384;
 
 /** How much larger than the decompressed limit a compressed body may be: its headers, and parts that are stored as they are. */
-const OVERHEAD_BYTES = 65_536;
+export const OVERHEAD_BYTES = 65_536;
 
 /** No Brotli: a few bytes of input can make its decoder allocate 16 MiB before it returns the first byte. */
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {

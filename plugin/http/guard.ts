@@ -3,10 +3,12 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { TwtxtError } from "../errors.js";
 import { memoryStore } from "../store/memory.js";
-import { type ConnectionTarget, HttpClient, isReset } from "../transport/http-client.js";
-import { readSmallWeb, type TransportResponse } from "../transport/small-web.js";
+import { isReset } from "../transport/http-client.js";
+import { readSmallWeb } from "../transport/small-web.js";
+import type { Route, TransportResponse } from "../transport/transport.js";
+import { UndiciClient } from "../transport/undici-client.js";
 import { canParseUrl, hostAndPort, isSmallWeb, parseUrl, portOf, resolveUrl } from "../url.js";
-import { boundedBody } from "./bounded-body.js";
+import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { CertificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
@@ -61,7 +63,7 @@ export interface GuardOptions {
   /** DNS lookup; default: the system's. */
   lookup?: typeof systemLookup;
   /** Changes where a connection goes; for tests that must not leave the machine. */
-  route?: (target: ConnectionTarget) => ConnectionTarget;
+  route?: Route;
 }
 
 /** Error codes of a handshake without a common TLS version. */
@@ -118,15 +120,18 @@ export function createGuard(options: GuardOptions): Ask {
 function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
   const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
   const { pins = new CertificatePins(memoryStore(), () => 0) } = options;
-  const routeWith = (lookup: LookupFunction) => (target: ConnectionTarget) => route({ ...target, lookup });
+  const routeWith =
+    (lookup: LookupFunction): Route =>
+    (target) =>
+      route({ ...target, lookup });
   const publicRoute = routeWith(guardedLookup(lookup));
   const privateRoute = routeWith(lookup);
-  const publicClient = new HttpClient(publicRoute);
-  const privateClient = new HttpClient(privateRoute);
+  const publicClient = new UndiciClient(publicRoute, firstByteMs);
+  const privateClient = new UndiciClient(privateRoute, firstByteMs);
 
   return (
     url: URL,
-    { method = "GET", headers, body }: GuardedRequest,
+    { method = "GET", headers, body, maxBytes }: GuardedRequest,
     signal: AbortSignal,
   ): Promise<TransportResponse> => {
     const isAllowed = allowed.has(hostAndPort(url));
@@ -144,7 +149,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,
-      firstByteMs,
+      maxBytes: maxBytes + OVERHEAD_BYTES,
       signal,
     });
   };

@@ -1,26 +1,14 @@
-// plugin/transport/http-client.ts: one HTTP/1.1 request, without redirects, by the client of Node.js.
+// plugin/transport/http-client.ts: one HTTP/1.1 request, without redirects, whose response is a stream of any length.
 //
 // undici, and with it the platform's fetch up to Node.js 24, ends the process if a server closes the connection of a
 // response while its reader is slow (nodejs/undici#5360). `node:http` pauses the socket instead of the parser.
 import { Agent as HttpAgent, type IncomingMessage, request as sendHttp } from "node:http";
 import { Agent as HttpsAgent, request as sendHttps } from "node:https";
-import type { LookupFunction } from "node:net";
 import { addAbortSignal, pipeline } from "node:stream";
 import { portOf } from "../url.js";
 
 /** Idle connections end before those of most servers, which keep them for 5 s or longer. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 4000 };
-
-/** The other end of a connection. */
-export interface ConnectionTarget {
-  /** `http:` or `https:`. */
-  protocol: string;
-  /** A name or an IP address, without brackets. */
-  host: string;
-  port: number;
-  /** Default: the system's. */
-  lookup?: LookupFunction;
-}
 
 export interface HttpRequest {
   method: string;
@@ -29,20 +17,12 @@ export interface HttpRequest {
   body?: string | Uint8Array | AsyncIterable<Uint8Array> | null;
   /** Aborts the request and its response. */
   signal?: AbortSignal | undefined;
-  /** Timeout of the response's head, in milliseconds; default: none. */
-  firstByteMs?: number;
 }
 
 /** Sends requests over connections that are kept for a few seconds. */
 export class HttpClient {
   readonly #http = new HttpAgent(AGENT_OPTIONS);
   readonly #https = new HttpsAgent({ ...AGENT_OPTIONS, minVersion: "TLSv1.2" });
-  readonly #route: (target: ConnectionTarget) => ConnectionTarget;
-
-  /** @param route - sets the lookup, or changes where a connection goes */
-  constructor(route: (target: ConnectionTarget) => ConnectionTarget = (target) => target) {
-    this.#route = route;
-  }
 
   /**
    * @param url - with the protocol `http:` or `https:`
@@ -50,20 +30,18 @@ export class HttpClient {
    * @throws Error without a response
    */
   send(url: URL, request: HttpRequest): Promise<IncomingMessage> {
-    const { method, headers, body = null, signal, firstByteMs } = request;
+    const { method, headers, body = null, signal } = request;
     return new Promise((resolve, reject) => {
-      const host = url.hostname.replace(/^\[|\]$/g, "");
-      const target = this.#route({ protocol: url.protocol, host, port: portOf(url) });
-      const isEncrypted = target.protocol === "https:";
+      const isEncrypted = url.protocol === "https:";
       const outgoing = (isEncrypted ? sendHttps : sendHttp)({
-        ...target,
+        host: url.hostname.replace(/^\[|\]$/g, ""),
+        port: portOf(url),
         agent: isEncrypted ? this.#https : this.#http,
         method,
         path: url.pathname + url.search,
         headers: { host: url.host, ...headers },
         ...(signal && { signal }),
       });
-      const timer = firstByteMs && setTimeout(() => outgoing.destroy(lateError(firstByteMs)), firstByteMs);
       outgoing.once("response", (incoming) => {
         // Without it, a reader could not tell an abort from a closed connection.
         if (signal) addAbortSignal(signal, incoming);
@@ -77,7 +55,6 @@ export class HttpClient {
       });
       // Some responses, such as 101, end without any other event.
       outgoing.once("close", () => reject(resetError()));
-      for (const event of ["response", "close"]) outgoing.once(event, () => clearTimeout(timer));
       const sendBody = () => {
         if (body === null || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body ?? undefined);
         else pipeline(reportError(body, reject), outgoing, () => {});
@@ -105,10 +82,7 @@ export function isReset(error: unknown): boolean {
   return ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"].includes(Object(error).code);
 }
 
-function lateError(ms: number): Error {
-  return Object.assign(new Error(`no response within ${ms / 1000} s`), { code: "ETIMEDOUT" });
-}
-
-function resetError(): Error {
+/** The error for a connection that the other side has closed. */
+export function resetError(): Error {
   return Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" });
 }

@@ -1,12 +1,8 @@
 // plugin/transport/small-web.ts: reads files over gemini and gopher, as responses like those of HTTP. PROTOCOL 2.8
-import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { PassThrough, pipeline, type Readable } from "node:stream";
+import { PassThrough, pipeline } from "node:stream";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import type { ConnectionTarget } from "./http-client.js";
-
-/** The parts of a response that the guard reads. */
-export type TransportResponse = Readable & Pick<IncomingMessage, "statusCode" | "headersDistinct">;
+import type { ConnectionTarget, TransportResponse } from "./transport.js";
 
 /** The certificate of a gemini server. */
 export interface ServerCertificate {

@@ -2,7 +2,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, isIP, type LookupFunction } from "node:net";
-import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
+import type { ConnectionTarget } from "../../plugin/transport/transport.js";
 import { afterEach } from "./hooks.js";
 
 const servers: Server[] = [];

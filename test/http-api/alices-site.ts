@@ -14,7 +14,7 @@ import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
+import type { ConnectionTarget } from "../../plugin/transport/transport.js";
 import { builtSite } from "../helpers/built-site.js";
 import { afterAll, afterEach } from "../helpers/hooks.js";
 import { loopbackServer } from "../helpers/loopback.js";

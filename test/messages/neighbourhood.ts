@@ -4,7 +4,7 @@ import { type Ask, createGuard } from "../../plugin/http/guard.js";
 import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
 import { secretKey } from "../../plugin/messages/index.js";
 import type { Found } from "../../plugin/messages/lookup/lookup.js";
-import type { ConnectionTarget } from "../../plugin/transport/http-client.js";
+import type { ConnectionTarget } from "../../plugin/transport/transport.js";
 import { PATIENT_MS } from "../helpers/longest.js";
 import { type LoopbackServer, loopbackRoute, loopbackServer } from "../helpers/loopback.js";
 
