@@ -137,7 +137,7 @@ class ReceivedBody extends Readable {
 /** The system's error for a connection that the other side has closed. */
 function toSystemError(error: Error): Error {
   const isClosed = (error as NodeJS.ErrnoException).code === "UND_ERR_SOCKET";
-  return isClosed ? Object.assign(resetError(), { cause: error }) : error;
+  return isClosed ? resetError() : error;
 }
 
 function toDistinct(headers: Headers): Record<string, string[]> {
