@@ -1,7 +1,7 @@
 // bench/attacks.ts: `eleventy-twtxt serve` under load from hostile clients, compared with an undisturbed server.
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Store } from "../plugin/store/store.js";
 import { startSources, timestampOf } from "./hostile-sources.js";
 import { mentionNumber } from "./received.js";
 import { writeSite } from "./served-site.js";
@@ -260,17 +260,27 @@ async function readingAfterNew(
 async function storeMentions({ entry, store }: Scene, count: number): Promise<void> {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
   const { Journal } = await load<typeof import("../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
-  const { SqliteStore } = await load<typeof import("../plugin/store/sqlite.js")>("store/sqlite.js");
-  const journal = new Journal({ store: new SqliteStore(store), now: Date.now, shownPerHost: 10_000, log: () => {} });
+  const journal = new Journal({
+    store: await openStore(entry, store),
+    now: Date.now,
+    shownPerHost: 10_000,
+    log: () => {},
+  });
   for (let n = 0; n < count; n += 1) {
     await journal.add({ kind: "kept", at: new Date().toISOString(), mention: mentionNumber(n) });
   }
 }
 
+async function openStore(entry: string, folder: string): Promise<Store> {
+  const store: typeof import("../plugin/store/sqlite.js") = await import(new URL("store/sqlite.js", entry).href);
+  return new store.SqliteStore(folder);
+}
+
 /** Waits for the background work that the first read of many new mentions starts. */
-async function untilCompacted({ store }: Scene): Promise<void> {
+async function untilCompacted({ entry, store: folder }: Scene): Promise<void> {
+  const store = await openStore(entry, folder);
   const end = performance.now() + 60_000;
-  while (readdirSync(join(store, "mentions/events")).length >= COMPACT_FROM) {
+  while ((await store.keys("mentions/events")).length >= COMPACT_FROM) {
     if (performance.now() > end) throw new Error("The new mentions were not compacted within a minute.");
     await sleep(100);
   }
