@@ -1,8 +1,8 @@
 // netlify/endpoint-function.ts: a Netlify function that answers at the endpoints of a capability.
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
-import { clientKey } from "../plugin/host/rate-limit.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { attempt, once } from "../plugin/host/work.js";
+import { later } from "../plugin/later.js";
 import { prefixOf } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { byPlace, type Deploy, isLocal } from "./environment.js";
@@ -14,6 +14,9 @@ interface Context {
   /** Keeps the function alive after its answer. */
   waitUntil?(work: Promise<void>): void;
 }
+
+/** Loaded when the first client posts: listing needs no addresses, and must start fast. */
+const clientKeys = later(() => import("../plugin/host/client-key.js"));
 
 /** `netlify dev` repeats a request that was answered with 403 or 404 with this suffix, and returns the second answer. */
 const REPEAT_SUFFIX = /(?:\/index)?\.html?$/;
@@ -29,9 +32,9 @@ export function endpointFunction(handlersOf: (options: ServiceOptions, onStored:
     );
     const prefix = prefixOf(settings);
     return async (received: Request, context: Context): Promise<Response> => {
-      const { deploy, ip = "" } = context;
+      const { deploy } = context;
       const { value: endpointAt, settled } = endpoints(deploy);
-      const address = clientKey(ip);
+      const address = await clientAddress(received, context);
       const answer = (request: Request) =>
         endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
       const request = withPrefix(received, prefix);
@@ -43,6 +46,12 @@ export function endpointFunction(handlersOf: (options: ServiceOptions, onStored:
       return response;
     };
   };
+}
+
+/** The client, as the limits of senders count it; `unknown` for a request that only reads. */
+async function clientAddress({ method }: Request, { ip = "" }: Context): Promise<string> {
+  if (method === "GET" || method === "HEAD") return "unknown";
+  return (await clientKeys()).clientKey(ip);
 }
 
 /** @returns a function that notifies the author after the answer; it loads its code then, so that the function starts fast */

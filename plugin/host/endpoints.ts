@@ -12,7 +12,7 @@ export interface Endpoint {
   rateLimit: RateLimitKind | null;
   /** A file of the site at the same path is served instead. */
   isStaticFirst: boolean;
-  /** @param address - of the client, as `clientKey` of rate-limit.ts returns it */
+  /** @param address - of the client, as `clientKey` of client-key.ts returns it */
   answer(request: HttpRequest, address: string): Promise<Response>;
 }
 

@@ -4,7 +4,7 @@ import { PassThrough } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
 import type { HttpRequest } from "../http/respond.js";
-import { clientKey } from "./rate-limit.js";
+import { clientKey } from "./client-key.js";
 
 /** Every chunk has a fixed cost, so after this many chunks they must have a minimum average size. */
 const FREE_CHUNKS = 1000;

@@ -1,5 +1,4 @@
 // plugin/host/rate-limit.ts: limits the requests of one client address.
-import ipaddr from "ipaddr.js";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
@@ -35,23 +34,4 @@ export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock })
     const error = new TwtxtError("too-many-requests", `At most ${perMinute} a minute. Try again in ${seconds} s.`);
     return problem(error, { "retry-after": String(seconds) });
   };
-}
-
-/**
- * The part of an address that identifies a client to the rate limit.
- *
- * @param address - as the host reports it, possibly with a port: `192.0.2.1:1234`, `[2001:db8::1]:1234`
- * @returns an IPv4 address, or the first 64 bits of an IPv6 one, because an IPv6 client usually controls its whole /64;
- *   `unknown` for an invalid address
- * @see PROTOCOL 6
- */
-export function clientKey(address: string): string {
-  const bare = withoutPort(address.trim());
-  if (!ipaddr.isValid(bare)) return "unknown";
-  const parsed = ipaddr.process(bare);
-  return parsed instanceof ipaddr.IPv4 ? parsed.toString() : parsed.parts.slice(0, 4).join(":");
-}
-
-function withoutPort(address: string): string {
-  return address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+(?:\.\d+){3}):\d+$/, "$1");
 }

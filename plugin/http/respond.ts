@@ -3,7 +3,7 @@ import { statusOf, TwtxtError } from "../errors.js";
 
 /** What a handler gets in addition to the request. */
 export interface RequestContext {
-  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of host/rate-limit.ts. */
+  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of host/client-key.ts. */
   address: string;
   /** The path segments of the route's parameters, as written in the URL. */
   params: Readonly<Record<string, string>>;
