@@ -83,7 +83,9 @@ export class UndiciClient {
 class ReceivedBody extends Readable {
   readonly #maxBytes: number;
   readonly #abort: (reason: Error) => void;
-  readonly #chunks: Uint8Array[] = [];
+  /** The bytes that wait for the reader, `#waiting` of them. A chunk for each byte would take a hundred times the memory. */
+  #buffer = Buffer.alloc(0);
+  #waiting = 0;
   #size = 0;
   #isWanted = false;
   #isEnded = false;
@@ -99,7 +101,7 @@ class ReceivedBody extends Readable {
 
   add(chunk: Uint8Array): void {
     if (this.#isEnded) return;
-    this.#chunks.push(chunk);
+    this.#keep(chunk);
     this.#size += chunk.length;
     if (this.#size > this.#maxBytes) this.#abort(new Error(`The response is larger than ${this.#maxBytes} bytes.`));
     else this.#pass();
@@ -122,13 +124,26 @@ class ReceivedBody extends Readable {
     callback(error);
   }
 
-  /** One chunk for each call of `_read`: an error drops chunks that were pushed and not read yet. */
+  /** Copies a chunk, since it may be one byte of a large buffer. */
+  #keep(chunk: Uint8Array): void {
+    const length = this.#waiting + chunk.length;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
+      this.#buffer.copy(larger, 0, 0, this.#waiting);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(chunk, this.#waiting);
+    this.#waiting = length;
+  }
+
+  /** One push for each call of `_read`: an error drops bytes that were pushed and not read yet. */
   #pass(): void {
-    if (!this.#isWanted) return;
-    const chunk = this.#chunks.shift();
-    if (!chunk && !this.#isEnded) return;
+    if (!this.#isWanted || (this.#waiting === 0 && !this.#isEnded)) return;
+    const bytes = this.#buffer.subarray(0, this.#waiting);
     this.#isWanted = false;
-    if (chunk) this.push(chunk);
+    this.#buffer = Buffer.alloc(0);
+    this.#waiting = 0;
+    if (bytes.length > 0) this.push(bytes);
     else if (this.#error) this.destroy(this.#error);
     else this.push(null);
   }

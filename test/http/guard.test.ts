@@ -35,7 +35,7 @@ async function ask(url: string, options: Partial<GuardOptions> = {}, request: Pa
   const response = await fetch(url, { maxBytes: 1000, ...request });
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
-  return { ...response, text: Buffer.concat(chunks).toString() };
+  return { ...response, text: Buffer.concat(chunks).toString(), pieces: chunks.length };
 }
 
 const failsWith = (code: string) => expect.objectContaining({ code });
@@ -182,6 +182,17 @@ describe("a response", () => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("hello")),
     );
     expect((await ask(bob.url, { allowPrivateHosts: [bob.host] })).text).toBe("hello");
+  });
+
+  it("is read in large pieces, since a piece for each byte would need a hundred times its memory", async () => {
+    const bytes = 200_000;
+    const bob = await loopbackServer(({ socket }) => {
+      const chunks = "1\r\nx\r\n".repeat(bytes);
+      socket.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    });
+    const { text, pieces } = await ask(bob.url, { allowPrivateHosts: [bob.host] }, { maxBytes: bytes });
+    expect(text).toHaveLength(bytes);
+    expect(pieces).toBeLessThan(bytes / 100);
   });
 
   it.each([
