@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import matter from "gray-matter";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { GitSite } from "../author/notes/git-site.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -14,6 +13,21 @@ import { clientOf, fieldOf, published, writer } from "./writer.js";
 async function saved(visitor: Visitor, body: string): Promise<{ page: string; file: string }> {
   const { text: page } = await visitor.submit("/write/draft", { body, folder: "notes", next: "save" });
   return { page, file: fieldOf(page, "file") };
+}
+
+const holds: string[] = [];
+
+// Also after a failed test: the client, which other hooks end after this one, waits for git.
+afterEach(() => {
+  for (const file of holds.splice(0)) rmSync(file, { force: true });
+});
+
+/** @returns a shell command for a hook of the remote, which runs until `release` is called or the test has ended */
+function holdHook({ remote, write }: GitSite, name: string): { command: string; release: () => void } {
+  const file = join(remote, name);
+  write(`remote/${name}`, "");
+  holds.push(file);
+  return { command: `while [ -e ${name} ]; do sleep 0.05; done`, release: () => rmSync(file) };
 }
 
 describe("the room to write in, without JavaScript", () => {
@@ -146,8 +160,8 @@ describe("the room to write in, without JavaScript", () => {
 
   it("publishes in the background, one post at a time, with the output of git so far; the client's end waits for it", async () => {
     const { alice, client } = await writer();
-    execFileSync("mkfifo", [join(alice.remote, "built")]);
-    alice.hook("pre-receive", "echo building the site; read line < built", "remote");
+    const build = holdHook(alice, "build");
+    alice.hook("pre-receive", `echo building the site; ${build.command}`, "remote");
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
     const other = await saved(visitor, "Another note");
@@ -161,7 +175,7 @@ describe("the room to write in, without JavaScript", () => {
     const closed = client.close();
     await expect.poll(() => client.printed).toEqual([`Waiting for git, which is publishing ${file} to origin/main.`]);
     expect(alice.published()).toEqual(["first"]);
-    alice.write("remote/built", "now\n");
+    build.release();
     await closed;
     expect(client.printed.at(-1)).toBe(`${file} is published to origin/main.`);
     expect(alice.published()).toEqual(["Hello", "first"]);
@@ -329,8 +343,8 @@ describeInChromium("the room to write in, in a browser", () => {
 
   it("scrolls a long output of git with the keyboard, and goes on showing it meanwhile", async () => {
     const { alice, client } = await writer();
-    execFileSync("mkfifo", [join(alice.remote, "built")]);
-    alice.hook("pre-receive", "seq 200; read line < built; echo built; read line < built", "remote");
+    const [build, deploy] = [holdHook(alice, "build"), holdHook(alice, "deploy")];
+    alice.hook("pre-receive", `seq 200; ${build.command}; echo built; ${deploy.command}`, "remote");
     const visitor = await visitorOf(client, "/write");
     const { page, file } = await saved(visitor, "Hello");
     await visitor.post("/write/publish", { file, shown: fieldOf(page, "shown") });
@@ -344,10 +358,10 @@ describeInChromium("the room to write in, in a browser", () => {
     await output.focus();
     await tab.keyboard.press("PageDown");
     await expect.poll(() => output.evaluate((region) => region.scrollTop)).toBeGreaterThan(0);
-    alice.write("remote/built", "now\n");
+    build.release();
     await output.getByText("remote: built").waitFor();
     expect(await output.evaluate((region) => region.matches(":focus") && region.scrollTop > 0)).toBe(true);
-    alice.write("remote/built", "now\n");
+    deploy.release();
     await tab.getByRole("heading", { name: "Published" }).waitFor();
   });
 
