@@ -148,9 +148,12 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.evaluate("indexedDB.databases()")).toEqual([]);
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
     expect(await page.locator(".twtxt-conversation > li").count()).toBe(0);
-    // A marker of the deleted message remains, so that a copy of it is not stored again.
+    // Two markers of the deleted message remain: no copy of it is stored again, and later messages have a later time.
     const kept = [...(await alice.stored()).keys()].filter((key) => key.includes(guestOf(message)));
-    expect(kept).toEqual([expect.stringContaining("/deleted/")]);
+    expect(kept.toSorted()).toEqual([
+      expect.stringMatching(/\/deleted\/\d+\/[0-9a-f]{64}$/),
+      expect.stringMatching(/\/deleted\/\d+\/[0-9a-f]{64}-\d+$/),
+    ]);
   });
 
   it("keeps an unsent message, shows the reason, and sends it once with Try again", async () => {
