@@ -139,7 +139,7 @@ const HEALTH: readonly Step[] = [
   { action: "opens the room", strokes: [{ to: "Health" }, ENTER], shows: "Not checked since the client was started." },
   { action: "checks the site", strokes: ["c"], shows: "Nothing to fix, checked" },
   { action: "shows the keys", strokes: ["?"], shows: "checks the site", stays: true },
-  { action: "closes them", strokes: [ENTER], shows: "Data and versions", stays: true },
+  { action: "closes them", strokes: [ENTER], shows: "On this machine", stays: true },
 ];
 
 function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent): Step[] {
