@@ -13,8 +13,8 @@ const files = {
   "posts/posts.json": `{ "tags": "posts" }`,
   "posts/quinces.md": post({ title: "Quinces", date: "2026-03-04", layout: "short.njk" }),
   "posts/café.md": post({ title: "Café", date: "2026-03-05", layout: "short.njk" }),
-  "posts/linked.md": post({ title: "Linked", date: "2026-03-06", layout: "linked.njk" }),
-  "posts/long.md": post({ title: "Long", date: "2026-03-07", layout: "long.njk" }),
+  "posts/linked.md": post({ title: "Linked", date: "2026-03-06", layout: "linked.njk" }, "Text."),
+  "posts/long.md": post({ title: "Long", date: "2026-03-07", layout: "long.njk" }, "Text."),
 };
 const NOTE =
   "2 pages have no </head>, so the host names your endpoint for mentions in a Link header: /posts/café/, /posts/quinces/. To add the plugin's links to the page, write </head> in the layout, or {% twtxtHead %} below the title.";
@@ -63,6 +63,14 @@ describe("a page without </head>", () => {
     expect(logged(built)).toEqual([
       NOTE.replace(/so the host names .* header/, "so other sites cannot find your endpoint for mentions there"),
     ]);
+  });
+
+  it("is not a post whose text another feed contains, transformed without its layout", async () => {
+    const feed = `---\npermalink: /feed.xml\n---\n{% for post in collections.posts %}{{ post.content | renderTransforms(post.data.page) }}{% endfor %}`;
+    const built = await site({ files: { ...files, "feed.njk": feed }, options: `{ host: "node" }` });
+
+    expect(built.read("feed.xml")).toContain("Text.");
+    expect(logged(built)).toContain(NOTE);
   });
 
   it("causes nothing in a site without an endpoint, or with head: false", async () => {

@@ -17,6 +17,8 @@ const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 export class HeadLinks {
   /** Numbers of pages, by endpoint. */
   readonly #otherEndpoints = new Map<string, number>();
+  readonly #linked = new Set<string>();
+  /** Includes posts that the filter `renderTransforms` transforms for an RSS feed, without their layout. */
   readonly #withoutHead = new Set<string>();
 
   constructor(
@@ -27,12 +29,13 @@ export class HeadLinks {
   /** Starts a build. */
   begin(): void {
     this.#otherEndpoints.clear();
+    this.#linked.clear();
     this.#withoutHead.clear();
   }
 
   /** The paths of the pages that have no `</head>`, and so no link to the endpoint. Without the path prefix. */
   pagesWithoutHead(): readonly string[] {
-    return [...this.#withoutHead];
+    return [...this.#withoutHead].filter((path) => !this.#linked.has(path)).sort();
   }
 
   /** The links, one per line. */
@@ -50,9 +53,11 @@ export class HeadLinks {
     const end = endOfHead(page);
     const url = () => this.urls.absolute(path);
     if (end === null) {
-      if (this.urls.endpoint() !== null && this.#isEndpointWanted(page, url)) this.#withoutHead.add(path);
+      if (this.urls.endpoint() === null) return page;
+      (this.#isEndpointWanted(page, url) ? this.#withoutHead : this.#linked).add(path);
       return page;
     }
+    this.#linked.add(path);
     const head = page.slice(0, end).replace(COMMENT, "");
     const endpoint = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
     const links = [this.#feedLink(this.urls.feedHref()), endpoint, ...this.#inboxLinks()];
