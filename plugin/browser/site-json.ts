@@ -75,7 +75,7 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { target, under, type, url, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
+  const { target, under, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
   return {
     ...parseCommonFields(json),
     target: textOf(target),
@@ -85,7 +85,6 @@ function parseMention(json: unknown): PublicMention {
     hashV1: textOrNull(hashV1),
     published: textOrNull(published),
     received: textOf(received),
-    ...(url !== undefined && { url: textOf(url) }),
     ...(former !== undefined && { former: listOf(former).slice(0, MAX_FORMER).map(textOf) }),
     ...(isRemoved === true && { isRemoved }),
   };
@@ -115,13 +114,21 @@ function parseUnread(json: unknown): UnreadFeed {
 }
 
 /** The fields that mentions and twts of the timeline have in common. */
-function parseCommonFields(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
-  const { source, author, text, html, replyTo } = fieldsOf(json);
-  const { name, url } = fieldsOf(author);
+function parseCommonFields(
+  json: unknown,
+): Pick<PublicMention, "source" | "url" | "author" | "text" | "html" | "replyTo"> {
+  const { source, url: shownUrl, author, text, html, replyTo } = fieldsOf(json);
+  const { name, url, page } = fieldsOf(author);
   return {
     source: textOf(source),
-    // No picture: the site serves only those that the build downloaded, and the page has them already.
-    author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
+    ...(shownUrl !== undefined && { url: textOf(shownUrl) }),
+    author: {
+      name: textOf(name).slice(0, MAX_NAME),
+      url: textOf(url),
+      ...(page !== undefined && { page: textOf(page) }),
+      // No picture: the site serves only those that the build downloaded, and the page has them already.
+      photo: null,
+    },
     text: textOf(text).slice(0, MAX_TEXT),
     html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,
     replyTo: textOrNull(replyTo),

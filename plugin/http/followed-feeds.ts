@@ -3,6 +3,7 @@ import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
+import { findAuthorPage, findTwtPage } from "../feed/author-pages.js";
 import type { ParsedTwt } from "../feed/feed.js";
 import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
@@ -37,6 +38,8 @@ interface KeptTwt {
 
 const KEPT_FEED = v.object({
   url: v.string(),
+  /** The author's page; absent for none, and from earlier versions. */
+  page: v.exactOptional(v.string()),
   etag: v.nullable(v.string()),
   lastModified: v.nullable(v.string()),
   /** When the feed last answered, `YYYY-MM-DDThh:mm:ssZ`. */
@@ -165,8 +168,10 @@ async function contentsOf(
   const feed = await parseInSlices(text, new TimeSlices());
   if (startsAsMarkup(text) || !isFeed(feed)) return "noFeed";
   const newest = trouble && isOldestFirst(feed.twts) ? await readEnd() : null;
+  const page = findAuthorPage(feed.header, url);
   return {
     url,
+    ...(page && { page }),
     etag: validator(headers.etag),
     lastModified: validator(headers["last-modified"]),
     read,
@@ -227,11 +232,17 @@ export function twtsOfFeeds(feeds: readonly FollowedFeed[]): PlainTwt[] {
     return twts.map(({ timestamp, ...twt }) => ({
       // Browsers ignore the second part of the fragment. It tells twts of the same second apart.
       source: `${url}#:~:text=${timestamp}${hashes.get(timestamp) === twt.hash ? "" : `&twt=${twt.hash}`}`,
-      author: { name: nick, url, photo: null },
+      ...linkToPage(twt.text, url),
+      author: { name: nick, url, ...(kept?.page && { page: kept.page }), photo: null },
       isOwn: false,
       ...twt,
     }));
   });
+}
+
+function linkToPage(text: string, feedUrl: string): { url?: string } {
+  const page = findTwtPage(text, feedUrl);
+  return page === null ? {} : { url: page };
 }
 
 /** The feeds that could not be read. */

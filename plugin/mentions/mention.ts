@@ -36,7 +36,7 @@ const orNull = v.nullable(v.string());
 export const ProvenMention = v.object({
   /** The normalized URL that identifies the source. PROTOCOL 2.4, "The proof". */
   identity: StoredUrl,
-  /** The URL that is shown instead of the source; absent for the source itself. Only an import has another one. */
+  /** The URL that is shown instead of the source: the page of a twt, or of an import; absent for the source itself. */
   url: v.exactOptional(StoredUrl),
   /** Whether the feed's `url` field, or the page's canonical link, names this URL. */
   isDeclared: v.optional(v.boolean(), false),

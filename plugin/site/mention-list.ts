@@ -10,6 +10,8 @@ export const AUTHOR = v.object({
   name: v.string(),
   /** Their feed or page. */
   url: v.string(),
+  /** Their page on the feed's host, if `url` is a feed that names one; absent otherwise. */
+  page: v.exactOptional(v.string()),
   photo: v.nullable(v.string()),
 });
 
@@ -21,7 +23,7 @@ const LATER = v.optional(v.nullable(v.string()), null);
 const MENTION = v.object({
   /** A reference to a twt, or a page. */
   source: v.string(),
-  /** The URL to show instead of the source, such as a post on Mastodon; absent for the source itself. */
+  /** The URL to show instead of the source: the page of a twt, or a post on Mastodon; absent for the source itself. */
   url: v.exactOptional(v.string()),
   /** The mentioned URL of this site. */
   target: v.string(),

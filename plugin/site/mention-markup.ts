@@ -183,10 +183,10 @@ function signature(mention: ShownMention, context: MentionContext): readonly Mar
 }
 
 function nameMarkup(author: Author, { pictureOf }: MentionContext): MarkupElement {
-  const { name, url } = author;
+  const { name, url, page = url } = author;
   const shown = [...pictureOf(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
-  return isFeedUrl(url)
-    ? strangersLink("p-author h-card", url, ...shown)
+  return isFeedUrl(page)
+    ? strangersLink("p-author h-card", page, ...shown)
     : element("span", { class: "p-author h-card" }, ...shown);
 }
 

@@ -15,8 +15,9 @@ const UNITS = [
 
 /** A twt in the form of a mention, for its markup. */
 export function shownMention(twt: PlainTwt & { html?: string }): ShownMention {
-  const { source, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
+  const { source, url, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
   return {
+    ...(url !== undefined && { url }),
     ...{ source, author, text, html, hash, hashV1, replyTo, published },
     target: "",
     under: null,

@@ -11,6 +11,8 @@ const MAX_TWTS = 200;
 export const PLAIN_TWT = v.object({
   /** A reference to the twt; for an own twt, the URL of its page if it has one. */
   source: v.string(),
+  /** The page of a followed feed's twt; absent for none. */
+  url: v.exactOptional(v.string()),
   author: AUTHOR,
   isOwn: v.boolean(),
   /** At most 1,000 characters; lines are separated by LF. */

@@ -709,9 +709,13 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     lastRead: "2025-12-30T04:00:00Z",
   };
   const own = twtAt(3, { source: "https://alice.example/notes/1/", isOwn: true, replyTo: "hash1" });
+  const withPages = twtAt(2, {
+    url: "https://bob.example/hens/",
+    author: { name: "bob 2", url: "https://bob.example/twtxt.txt", page: "https://bob.example/", photo: null },
+  });
   const whole: Timeline = {
     updated: HOUR_LATER,
-    twts: [twtAt(5, { replyTo: "h3" }), own, twtAt(2), twtAt(1)],
+    twts: [twtAt(5, { replyTo: "h3" }), own, withPages, twtAt(1)],
     unread: [unread],
   };
 
@@ -750,6 +754,8 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       pages.push(await domOf(page));
     }
     expect(pages[0]).toBe(pages[1]);
+    expect(pages[0]).toContain('href="https://bob.example/hens/"');
+    expect(pages[0]).toContain('href="https://bob.example/"');
     const site = await siteWith(pageOf(whole), () => whole);
     const { page } = await opened(site.server.url, { javaScriptEnabled: false });
     await page.locator(".twtxt-unread li").waitFor();

@@ -11,6 +11,8 @@ export interface TimelineItem {
   /** Unique. */
   id: string;
   source: string;
+  /** The URL to link to instead of the source; absent for the source itself. */
+  url?: string;
   /** The hash of a twt; `null` for a page. */
   hash: string | null;
   author: Author;
@@ -59,25 +61,29 @@ export function itemsIn(threads: readonly TimelineThread[]): TimelineItem[] {
 
 /** Does not call `mentionEntry`: its checks for missing fields take most of the time, and a twt of a feed has all fields. */
 function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
-  const { source, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
+  const { source, url, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
   const page = isOwn ? ownPages.get(hash) : undefined;
   return {
     key: source,
     names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
     parents: replyTo === null ? [] : [replyTo],
     at: published,
-    item: { id: hash, source, hash, author, isOwn, text, published, since: published, mention: null },
+    item: {
+      ...{ id: hash, source, hash, author, isOwn, text, published, since: published, mention: null },
+      ...(url !== undefined && { url }),
+    },
   };
 }
 
 function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
-  const { source, author, text, received, type, target, under, hash } = mention;
+  const { source, url, author, text, received, type, target, under, hash } = mention;
   const entry = mentionEntry(mention);
   const since = `${received.slice(0, "2026-01-01T00:00:00".length)}Z`;
   return {
     ...entry,
     item: {
       ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, since },
+      ...(url !== undefined && { url }),
       ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at, mention: { type, target, under } },
     },
   };

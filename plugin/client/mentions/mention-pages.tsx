@@ -132,15 +132,15 @@ function MentionItem({ mention, isNew }: { mention: ManagedMention; isNew: boole
 
 /** The author, type, page and time of a mention. */
 function Byline({ mention }: { mention: ManagedMention }) {
-  const { author, type, source, target, under, published, received } = mention;
+  const { author, type, source, url = source, target, under, published, received } = mention;
   const name = author?.name || hostOf(source);
   return (
     <>
       <strong>
-        <StrangersLink href={author?.url ?? source}>{name}</StrangersLink>
+        <StrangersLink href={author?.page ?? author?.url ?? source}>{name}</StrangersLink>
       </strong>
       <Via source={source} author={author} /> <MentionAbout type={type} target={target} under={under} />,{" "}
-      <StrangersLink href={source}>
+      <StrangersLink href={url}>
         <Time at={published ?? received} />
       </StrangersLink>
     </>

@@ -85,14 +85,16 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
 
 const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> = ({ thread, seen }) => {
   const { entry, replies } = thread;
-  const { id, source, author, isOwn, text, published, since, mention } = entry.item;
+  const { id, source, url = source, author, isOwn, text, published, since, mention } = entry.item;
   const isNew = !isOwn && seen !== null && since > seen;
   return (
     <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
         <span>
           <strong>
-            <StrangersLink href={author.url}>{isOwn ? "You" : author.name || new URL(source).host}</StrangersLink>
+            <StrangersLink href={author.page ?? author.url}>
+              {isOwn ? "You" : author.name || new URL(source).host}
+            </StrangersLink>
           </strong>
           {!isOwn && <Via source={source} author={author} />}
         </span>
@@ -102,7 +104,7 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
           </span>
         )}
         {isNew && <span class="count">new</span>}
-        <StrangersLink href={source}>
+        <StrangersLink href={url}>
           <Time at={published} />
         </StrangersLink>
       </p>

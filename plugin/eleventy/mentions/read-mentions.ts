@@ -74,9 +74,9 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
 function shareAuthors(mentions: readonly PublicMention[]): void {
   const authors = new Map<string, Author>();
   for (const mention of mentions) {
-    const { name, url, photo } = mention.author;
+    const { name, url, page, photo } = mention.author;
     const known = authors.get(url);
-    if (known && known.name === name && known.photo === photo) mention.author = known;
+    if (known && known.name === name && known.page === page && known.photo === photo) mention.author = known;
     else authors.set(url, mention.author);
   }
 }

@@ -62,11 +62,15 @@ export function idOf({ identity, instant, target }: Pick<NewMention, "identity" 
  *
  * @returns 16 hex digits
  */
-export function versionOf({ identity, timestamp, type, author, text, html, under, published }: StoredMention): string {
+export function versionOf(mention: StoredMention): string {
+  const { identity, timestamp, type, author, text, html, under, published } = mention;
   const { name, url, photo } = author;
   // The HTML of a twt follows from its text. That of a page has links of its own.
   const content = timestamp === null ? [text, html] : [text];
-  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, content, under, published])).slice(0, 16);
+  const shown = [identity, timestamp, type, name, url, photo, content, under, published];
+  // Only if there are any, so that earlier decisions about mentions without these links stay valid.
+  const links = mention.url || author.page ? [mention.url ?? null, author.page ?? null] : [];
+  return hashOf(JSON.stringify([...shown, ...links])).slice(0, 16);
 }
 
 function hashOf(text: string): string {
@@ -195,7 +199,8 @@ function updated(known: StoredMention, found: FoundMention, hold: NewMention["ho
   // A post named by the source follows the source; one named by the first request stays.
   const kept = known.about ? null : known.under;
   const place = { id, given, state, received, under: found.about ? found.under : kept };
-  const shownUrl = known.url === undefined ? {} : { url: known.url };
+  // That of a twt is in its text; that of a page comes from an import only.
+  const shownUrl = known.url === undefined || found.timestamp !== null ? {} : { url: known.url };
   const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };
   const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
   return mustBeHeld ? { ...next, state: "held" } : next;

@@ -33,6 +33,7 @@ const Mention = v.strictObject({
   author: v.strictObject({
     name: v.pipe(v.string(), v.maxLength(2 * NAME_LIMIT)),
     url: webUrl,
+    page: v.exactOptional(webUrl),
     photo: v.nullable(webUrl),
   }),
   text: v.pipe(v.string(), v.maxLength(2 * TEXT_LIMIT + 1)),

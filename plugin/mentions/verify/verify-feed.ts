@@ -1,4 +1,5 @@
 // plugin/mentions/verify/verify-feed.ts: verifies a mention in a feed.
+import { findAuthorPage, findTwtPage } from "../../feed/author-pages.js";
 import type { FeedHeader, ParsedTwt } from "../../feed/feed.js";
 import { twtHash, twtHashes } from "../../feed/hash.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
@@ -94,14 +95,18 @@ function sourceMention(twt: ParsedTwt, { url, header }: Feed, site: SiteMatcher)
 
 export function mentionOfTwt(
   twt: ParsedTwt,
-  { url, header: { nick: [nick = ""] = [], avatar = [], url: urls = [] } }: Feed,
+  { url, header }: Feed,
   site: SiteMatcher,
 ): Omit<ProvenMention, "identity" | "isDeclared" | "timestamp" | "instant"> {
   const { instant, mentions, subject, text } = twt;
+  const { nick: [nick = ""] = [], avatar = [], url: urls = [] } = header;
   const hashedUrl = urls[0] ?? url;
+  const page = findAuthorPage(header, url);
+  const twtPage = findTwtPage(text, url);
   return {
     type: subject === null ? "mention" : "reply",
-    author: { name: quoteName(nick) || new URL(url).host, url, photo: webUrlOrNull(avatar[0]) },
+    author: { name: quoteName(nick) || new URL(url).host, url, ...(page && { page }), photo: webUrlOrNull(avatar[0]) },
+    ...(twtPage && { url: twtPage }),
     text: quoteText(text),
     html: null,
     hash: twtHash(hashedUrl, twt),
