@@ -50,9 +50,9 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
   }, BUILD_MS);
   afterAll(() => versitygw?.end());
 
-  async function startMachine(bucket: { url: string; bucket: string }): Promise<Server> {
+  async function startMachine(bucket: { url: string; bucket: string }, args: string[] = []): Promise<Server> {
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), inbox: INBOX });
-    return serve(alice, ["--trust-proxy", "1"], {
+    return serve(alice, ["--trust-proxy", "1", ...args], {
       TWTXT_S3_ENDPOINT: bucket.url,
       TWTXT_S3_BUCKET: bucket.bucket,
       TWTXT_S3_REGION: ACCESS.region,
@@ -82,6 +82,23 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
       expect([...statuses]).toEqual([202]);
       expect((await readInbox(url)).sort()).toEqual(sent.sort());
       expect(await machines[0]?.end()).toBe(0);
+    });
+
+    it("no message fails when one machine restarts, and right after it the other one", async () => {
+      const bucket = await s3Service(versitygw);
+      const [first, second] = [await startMachine(bucket), await startMachine(bucket)];
+      const url = await startProxy(proxy, [new URL(first.url).host, new URL(second.url).host]);
+      const statuses: number[] = [];
+      const send = async () => {
+        const body = Buffer.from(sealed(statuses.length));
+        statuses.push((await fetch(`${url}/inbox/alice`, { method: "POST", body })).status);
+      };
+      await first.end();
+      for (let n = 0; n < 4; n += 1) await send();
+      await startMachine(bucket, ["--port", new URL(first.url).port]);
+      await second.end();
+      for (let n = 0; n < 4; n += 1) await send();
+      expect(statuses).toEqual(Array.from({ length: 8 }, () => 202));
     });
   });
 });
