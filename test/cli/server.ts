@@ -111,8 +111,9 @@ export async function serveCommand(
   };
 }
 
-/** Waits until a server prints its URL. */
+/** Waits until a server prints the URL of its feed, maybe after that of the site whose private hosts it remembers. */
 async function urlIn(output: () => string): Promise<string> {
-  await expect.poll(output).toMatch(/http:\S+\/twtxt\.txt/);
-  return /http:\/\/[^/]+/.exec(output())?.[0] ?? "";
+  const url = /http:\/\/[^/\s]+(?=\/\S*twtxt\.txt)/;
+  await expect.poll(output).toMatch(url);
+  return url.exec(output())?.[0] ?? "";
 }
