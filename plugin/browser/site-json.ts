@@ -75,11 +75,12 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { target, under, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
+  const { target, under, title, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
   return {
     ...parseCommonFields(json),
     target: textOf(target),
     under: textOrNull(under),
+    ...(title !== undefined && { title: textOf(title) }),
     type: PARTS.find((part) => part.type === type)?.type ?? "mention",
     hash: textOrNull(hash),
     hashV1: textOrNull(hashV1),

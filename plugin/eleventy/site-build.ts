@@ -280,7 +280,7 @@ export class SiteBuild {
     const endpointPage = await takeEndpointPage(event.directories.output);
     const pages = sitePages({
       ...{ endpointPage, twts, paths: this.#paths, deleted: this.#deletedPages, withoutHead },
-      ...{ needsHashes, needsLinks },
+      ...{ needsHashes, needsLinks, titles: pageTitles(this.#collections, twts) },
     });
     return { settings: hostSettings(settings), pages };
   }

@@ -29,6 +29,8 @@ const MENTION = v.object({
   target: v.string(),
   /** A post that the mention is also about, in addition to its target; `null` for none. */
   under: LATER,
+  /** The title of `under`, or else of `target`; absent if unknown, and for the feed. */
+  title: v.exactOptional(v.string()),
   type: v.picklist(MENTION_TYPES),
   author: AUTHOR,
   /** At most 5,000 characters; lines are separated by LF. */

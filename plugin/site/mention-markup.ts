@@ -209,7 +209,11 @@ function dateText(instant: string, dates: Dates): string {
 }
 
 /** Such as "replied", or in a list about several pages "replied to" and the page. */
-function verbOf({ under, target }: ShownMention, type: MentionType, context: MentionContext): readonly Markup[] {
+function verbOf(
+  { under, target, title: sentTitle }: ShownMention,
+  type: MentionType,
+  context: MentionContext,
+): readonly Markup[] {
   const { words, feed, once } = context;
   const href = under ?? target;
   if (context.target !== null || !isFeedUrl(href)) return [words[type]];
@@ -218,7 +222,7 @@ function verbOf({ under, target }: ShownMention, type: MentionType, context: Men
     return [toYou ?? words[type]];
   }
   return once(`${type} ${href}`, () => {
-    const title = element("cite", { dir: "auto" }, context.titleOf(href) ?? decodedPath(href));
+    const title = element("cite", { dir: "auto" }, context.titleOf(href) ?? sentTitle ?? decodedPath(href));
     const className = type === "reply" ? "twtxt-about u-in-reply-to" : "twtxt-about";
     const [before = "", after = ""] = words[`${type}Of`].split("{page}");
     return [before, element("a", { class: className, href }, title), after].filter((part) => part !== "");

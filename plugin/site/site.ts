@@ -152,6 +152,8 @@ const SITE_PAGES = v.object({
   origins: v.optional(v.array(v.string())),
   /** Every page of HTML, as an absolute URL. */
   pages: v.array(v.string()),
+  /** The titles of pages by URL, or the first words of notes; absent for a host that lists no mentions. */
+  titles: v.optional(v.record(v.string(), v.string())),
   /** The twts of the feed, oldest first, with both forms of the hash and the post's page. No hashes for a static host. */
   twts: v.array(
     v.object({

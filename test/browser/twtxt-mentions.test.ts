@@ -370,6 +370,15 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
   });
 
+  it("names the page of a new mention by its title, as the build does", async () => {
+    const site = await siteWith(
+      listOf([], { target: null }),
+      all(mentionAt(1, { title: "Hens & <quinces>", type: "reply" })),
+    );
+    const { page } = await openedUntil("live", site.server.url);
+    expect(await page.locator(".twtxt-verb").innerText()).toBe("replied to Hens & <quinces>");
+  });
+
   it("updates the link to a mention's target page", async () => {
     const target = { target: FEED };
     const site = await siteWith(

@@ -182,6 +182,7 @@ describe("the functions that a build for Netlify writes", () => {
       deleted: [],
       feeds,
       pages: expect.arrayContaining(["https://alice.example/%C3%BCber%20uns/", "https://alice.example/posts/hello/"]),
+      titles: expect.objectContaining({ "https://alice.example/posts/hello/": "Hello" }),
       twts: [
         {
           timestamp: "2026-03-04T05:06:07Z",

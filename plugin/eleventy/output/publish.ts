@@ -7,9 +7,13 @@ import { readAliases } from "../../site/aliases.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
 import { MAX_LINKS } from "../../text/post-links.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
+import type { PageTitles } from "../mentions/page-titles.js";
 import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
 import { ENDPOINT_PAGE } from "./endpoint-page.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
+
+/** Longer titles are left out, in UTF-16 units: the functions of a host load all of them at each start. */
+const MAX_TITLE = 300;
 
 /** URLs of HTML pages. A path without an extension is one, too. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;
@@ -19,6 +23,7 @@ interface BuiltPages {
   twts: TwtsFromPosts;
   /** The paths of all templates, as in Eleventy's `eleventy.contentMap`. */
   paths: readonly string[];
+  titles: PageTitles;
   /** By path. */
   deleted: readonly DeletedPage[];
   /** The paths of the pages that cannot have a link to the endpoint. */
@@ -41,11 +46,13 @@ export function sitePages(built: BuiltPages): SitePages {
   const gone = new Set(deleted.map(({ page }) => page));
   const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
   const hasTimeline = needsHashes && timelineOptions(settings) !== null;
+  const pages = paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path));
   return {
     ...(hasTimeline && { own: newestOwnTwts(twts) }),
     feeds: [urls.feedUrl(), ...aliases.feeds],
     ...(aliases.origins.length > 0 && { origins: aliases.origins }),
-    pages: paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path)),
+    pages,
+    ...(needsHashes && { titles: readTitles(pages, built.titles) }),
     twts: twts.all().map((published) => {
       const { post, twt } = published;
       const hashes = needsHashes ? [...Object.values(twts.hashesOf(twt)), ...twts.aliasHashes(twt)] : [];
@@ -57,6 +64,15 @@ export function sitePages(built: BuiltPages): SitePages {
     ...(endpointPage !== undefined && { endpointPage }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };
+}
+
+function readTitles(pages: readonly string[], titles: PageTitles): Record<string, string> {
+  return Object.fromEntries(
+    pages.flatMap((page) => {
+      const title = titles.get(page)?.() ?? null;
+      return title === null || title.length > MAX_TITLE ? [] : [[page, title]];
+    }),
+  );
 }
 
 /**

@@ -28,7 +28,9 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
   const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
     const { mentions, next } = await list({ ...queryOf(url, siteIndex), withPlaces: true });
-    const items = firstWithinBytes(mentions.map((mention) => JSON.stringify(publicMention(mention))));
+    const items = firstWithinBytes(
+      mentions.map((mention) => JSON.stringify(withTitle(publicMention(mention), siteIndex))),
+    );
     const isWhole = items.length === mentions.length;
     const after = isWhole ? next : cursorOf(mentions[items.length - 1]);
     return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}}\n`;
@@ -47,11 +49,17 @@ function firstWithinBytes(items: readonly string[]): readonly string[] {
 
 interface ListParts {
   list: ListMentions;
-  siteIndex: Pick<SiteIndex, "target">;
+  siteIndex: Pick<SiteIndex, "target" | "titleOfPage">;
   cacheTag: string;
 }
 
-/** The public fields of a mention. */
+/** Adds the title of the page that a mention is about. */
+function withTitle(mention: PublicMention, siteIndex: ListParts["siteIndex"]): PublicMention {
+  const title = siteIndex.titleOfPage(mention.under ?? mention.target);
+  return title === null ? mention : { ...mention, title };
+}
+
+/** The public fields of a mention, without what follows from the site's pages. */
 export function publicMention(mention: StoredMention): PublicMention {
   const { target, under, type, author, text, html, hash, hashV1, former, url, subject: replyTo, ...others } = mention;
   const { state, received } = others;

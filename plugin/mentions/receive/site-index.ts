@@ -17,6 +17,7 @@ export class SiteIndex {
   readonly #pages: ReadonlyMap<string, Target>;
   /** Pages by loose key. If two pages share one, such as "/a" and "/a/", the first counts. */
   readonly #loose: ReadonlyMap<string, Target>;
+  readonly #titles: ReadonlyMap<string, string>;
   readonly #posts: ReadonlySet<string | null>;
   readonly #byTimestamp: ReadonlyMap<string, string | null>;
   readonly #byHash: ReadonlyMap<string, string | null>;
@@ -31,7 +32,7 @@ export class SiteIndex {
    * @param pages - the feed's main URL is the first of `feeds`
    * @param root - the URL of the site, with its path prefix; needed for `isOwn`
    */
-  constructor({ feeds, origins = [], pages, twts }: SitePages, root: string | null = null) {
+  constructor({ feeds, origins = [], pages, titles = {}, twts }: SitePages, root: string | null = null) {
     this.#root = root && keyOf(root).replace(/\/$/, "");
     const [url = "", ...otherFeeds] = feeds;
     this.#aliases = [...otherFeeds, ...origins.map((origin) => `${origin}/`)];
@@ -46,6 +47,7 @@ export class SiteIndex {
         .reverse()
         .map(([key, target]) => [looseKey(key), target]),
     );
+    this.#titles = new Map(Object.entries(titles));
     this.#posts = new Set(twts.map(({ page }) => page));
     this.#byTimestamp = new Map(twts.map(({ timestamp, page }) => [timestamp, page]));
     this.#byHash = new Map(twts.flatMap(({ hashes, page }) => hashes.map((hash) => [hash, page])));
@@ -85,6 +87,11 @@ export class SiteIndex {
     const key = comparableUrl(url);
     const origin = key === null ? undefined : this.#originKeys.find((each) => key.startsWith(each));
     return key === null || origin === undefined ? key : `${this.#originKey}${key.slice(origin.length)}`;
+  }
+
+  /** The title of a page, or the first words of a note; `null` if unknown. @param page - its URL as the site writes it */
+  titleOfPage(page: string): string | null {
+    return this.#titles.get(page) ?? null;
   }
 
   /** Whether a page is a post. @param page - its URL as the site writes it */

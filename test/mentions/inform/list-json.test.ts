@@ -10,14 +10,16 @@ const FEED = "https://alice.example/twtxt.txt";
 const PAGE = "https://alice.example/posts/quinces/";
 
 let stored: StoredMention[];
-
+let titles: Record<string, string>;
 beforeEach(() => {
   stored = [];
+  titles = {};
 });
 
 /** Calls the real handler; errors become responses as on a host. */
 async function ask(query = "", init: RequestInit = {}) {
-  const siteIndex = new SiteIndex({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
+  const feeds = [FEED, "https://old.example/twtxt.txt"];
+  const siteIndex = new SiteIndex({ feeds, pages: [PAGE], titles, twts: [] });
   const handler = listMentions({ list: listOf(stored), siteIndex, cacheTag: "twtxt-mentions" });
   const request = new Request(`https://alice.example/mentions.json${query}`, init);
   const response = await hostAt("https://alice.example", { mentionsJson: handler }, (line) => expect.fail(line))(
@@ -32,6 +34,17 @@ const received = (text: string) =>
 const at = (second: number) => `2026-01-02T03:05:${String(second).padStart(2, "0")}.000Z`;
 
 describe("the list of mentions", () => {
+  it("has the titles of the pages that the mentions are about", async () => {
+    titles = { [PAGE]: "Quinces" };
+    stored = [
+      storedMention({ received: at(1), target: PAGE }),
+      storedMention({ received: at(2), under: PAGE }),
+      storedMention({ received: at(3) }),
+    ];
+    const { mentions } = JSON.parse((await ask()).text) as { mentions: { title?: string }[] };
+    expect(mentions.map(({ title }) => title)).toEqual([undefined, "Quinces", "Quinces"]);
+  });
+
   it("200: shown mentions, newest first, with their public fields", async () => {
     stored = [
       storedMention({ received: at(1) }),

@@ -334,7 +334,7 @@ describe("a damaged snapshot", () => {
     });
     const log: string[] = [];
     const handler = withProblemResponses(
-      listMentions({ list, siteIndex: { target: () => null }, cacheTag: "mentions" }),
+      listMentions({ list, siteIndex: { target: () => null, titleOfPage: () => null }, cacheTag: "mentions" }),
       (line) => void log.push(line),
     );
     const response = await handler(new Request("https://alice.example/mentions.json"), { address: "", params: {} });
