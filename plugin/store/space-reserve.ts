@@ -48,10 +48,10 @@ export class SpaceReserve {
       await makeFolder(dirname(this.#file));
       await remove(this.#file);
       const handle = await open(this.#file, "wx", 0o600);
-      // Random, because a file system may compress.
+      // Random, because a file system may compress. `writeFile`, because `write` may stop early on a disk that is nearly full.
       const bytes = randomBytes(2 ** 20);
       try {
-        for (let written = 0; written < MIB; written += 1) await handle.write(bytes);
+        for (let written = 0; written < MIB; written += 1) await handle.writeFile(bytes);
         await handle.sync();
       } finally {
         await handle.close();

@@ -1,7 +1,8 @@
 // test/store/full-disk-child.ts: a process whose store is on a small disk of its own, which it fills. Prints what it could do.
-import { appendFileSync, rmSync } from "node:fs";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SpaceReserve } from "../../plugin/store/space-reserve.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { systemCode } from "../../plugin/store/sqlite-driver.js";
 
@@ -13,7 +14,7 @@ const results: Record<string, unknown> = {};
 async function note(name: string, work: () => Promise<unknown>): Promise<void> {
   results[name] = await work().then(
     () => "done",
-    (error) => `${error.code} ${systemCode(error.cause)}`,
+    (error) => `${error.code} ${systemCode(error.cause)}`.trim(),
   );
 }
 
@@ -50,6 +51,15 @@ await note("value once there is space", async () => {
   await store.put("new", value);
   await store.put("large", Buffer.alloc(1 << 20));
   await store.checkWritable();
+});
+const room = join(disk, "room");
+writeFileSync(room, Buffer.alloc(5.5 * 2 ** 20));
+fill();
+rmSync(room);
+const reserve = new SpaceReserve(join(disk, "other"));
+await note("reserve of more space than there is", async () => {
+  await reserve.make();
+  await reserve.checkSpace();
 });
 results.left = (await store.keys("")).sort();
 store.close();

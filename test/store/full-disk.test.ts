@@ -31,6 +31,7 @@ describe.skipIf(mountLack !== null)("a store on a full disk", () => {
       "500 deletions": "done",
       "deletion of a file": "done",
       "value once there is space": "done",
+      "reserve of more space than there is": "ENOSPC",
       left: ["large", "new", "replaced", "deleted-mark"].sort(),
     });
   });
