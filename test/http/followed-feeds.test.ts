@@ -56,6 +56,18 @@ describe("a followed feed", () => {
     expect(requests[0]?.["user-agent"]).toBe(AGENT);
   });
 
+  it("names its author's page and those of its twts, also from the cache", async () => {
+    const { read, url } = await followed((request, response) => {
+      const isKnown = request.headers["if-none-match"] === '"1"';
+      response.writeHead(isKnown ? 304 : 200, { etag: '"1"' });
+      const origin = `http://${request.headers.host}`;
+      response.end(isKnown ? "" : `# link = Blog ${origin}/about/\n2026-01-02T03:04:05Z\tHens: ${origin}/hens/\n`);
+    });
+    const pages = { url: new URL("/hens/", url).href, author: { url, page: new URL("/about/", url).href } };
+    expect((await read()).twts).toMatchObject([pages]);
+    expect((await read()).twts).toMatchObject([pages]);
+  });
+
   it("is not transferred again if unchanged, and counts as read", async () => {
     const date = "Thu, 01 Jan 2026 00:00:00 GMT";
     const { read, requests, state } = await followed((request, response) => {
