@@ -89,11 +89,24 @@ async function listKeys(store: StreamingStore, url: string): Promise<KeysAnswer>
 }
 
 function parseRequest(body: Uint8Array): DataRequest {
+  const asked = parseOrRefuse(body);
+  const wrong = readKeys(asked).find((key) => !isKey(key));
+  if (wrong === undefined) return asked;
+  throw new TwtxtError("bad-request", `${JSON.stringify(wrong.slice(0, 80))} is not the key of a value.`);
+}
+
+function parseOrRefuse(body: Uint8Array): DataRequest {
   try {
     return v.parse(DataRequest, JSON.parse(Buffer.from(body).toString()));
   } catch (cause) {
     throw new TwtxtError("bad-request", "Send one of read, hash, write and delete, with at most 200 keys.", { cause });
   }
+}
+
+function readKeys(asked: DataRequest): readonly string[] {
+  if ("read" in asked) return asked.read;
+  if ("hash" in asked) return asked.hash;
+  return "delete" in asked ? asked.delete : asked.write.map(({ key }) => key);
 }
 
 async function answerRequest(store: StreamingStore, asked: DataRequest): Promise<object> {

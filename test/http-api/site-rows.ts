@@ -29,6 +29,8 @@ export const SITE_ROWS: Row[] = [
     ["200", "values to write", { request: { body: written("quinces") }, json: { etags: [expect.any(String)] } }],
     ["200", "values to delete", { request: { body: '{"delete":["none"]}' }, json: { deleted: 1 } }],
     ["400 bad-request", "two things at once", { request: { body: '{"read":[],"delete":[]}' } }],
+    ["400 bad-request", "a text that is no key", { request: { body: '{"read":["a/../b"]}' } }],
+    ["400 bad-request", "a value for a text that is no key", { request: { body: written("quinces", "quinces", "") } }],
     ["400 bad-request", "a value that does not match its hash", { request: { body: written("quinces", "pears") } }],
   ]),
   ...rows("GET /api/v1/site/data/{key}", [
@@ -50,9 +52,9 @@ export const SITE_ROWS: Row[] = [
 ];
 
 /** A request that writes a value with the hash of this or another text. */
-function written(text: string, other = text): string {
+function written(text: string, other = text, key = "a"): string {
   const sha256 = createHash("sha256").update(other).digest("hex");
-  return JSON.stringify({ write: [{ key: "a", base64: Buffer.from(text).toString("base64"), sha256 }] });
+  return JSON.stringify({ write: [{ key, base64: Buffer.from(text).toString("base64"), sha256 }] });
 }
 
 function store({ send }: AlicesSite) {
