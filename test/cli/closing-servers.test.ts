@@ -86,8 +86,11 @@ it("the guard survives them, and reads each body to its end or limit", async () 
     urls.map((url, index) => {
       const [, , , , encoding, , megabytes] = url.split("/");
       if (index % 3 === 2) return null;
-      if (index % 3 === 1 && encoding !== "members") return expect.any(Number);
-      if (Number(megabytes) > 4) return "too-large";
+      const isTooLarge = Number(megabytes) > 4;
+      // The guard takes a body as it arrives, so a late reader may learn first that the body is too large.
+      const part = isTooLarge ? expect.toBeOneOf([expect.any(Number), "too-large"]) : expect.any(Number);
+      if (index % 3 === 1 && encoding !== "members") return part;
+      if (isTooLarge) return "too-large";
       return encoding === "members" ? 1000 : Number(megabytes) * 2 ** 20;
     }),
   );
