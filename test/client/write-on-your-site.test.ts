@@ -100,6 +100,7 @@ describe("a draft on its author's site", () => {
       "index.html",
       "..%2fsecret.css",
       "%2e%2e/secret.css",
+      "%ff.css",
       "etc/x.css",
       "%00.css",
       "notes/first/index.html",

@@ -9,7 +9,7 @@ import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer-handl
 import { builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { openDrafts } from "./open-drafts.js";
 import { addOwnPosts } from "./own-posts.js";
-import { SITE_PATH, WRITE_PATH } from "./paths.js";
+import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
 import { shareAndSave, sharePage } from "./save-post.js";
@@ -24,10 +24,8 @@ export const writeRoom: CreateRoom = (context) => {
   routes.get("/", (c) => writePage(c, { context, mentionable, build }));
   routes.post("/draft", (c) => saveDraft(c, { context, build }));
   routes.get("/page", (c) => builtPage(c, build, context));
-  routes.get("/site/*", async (c) => {
-    const path = decodeURIComponent(c.req.path.slice(`${SITE_PATH}/`.length));
-    return assetResponse(path, (await openDrafts(context)).site);
-  });
+  // The path of a parameter is decoded as far as it can be.
+  routes.get("/site/:path{.+}", async (c) => assetResponse(c.req.param("path"), (await openDrafts(context)).site));
   routes.post("/delete", (c) => deleteDraft(c, context));
   routes.get("/picture/:draft/:name", (c) => pictureFile(c, context));
   routes.get("/share", (c) => sharePage(c, context));
