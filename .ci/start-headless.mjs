@@ -57,11 +57,22 @@ async function look() {
   const [, picture] = /<img src="(http[^"]+\/shared\/[^"]+)"/.exec(conversation) ?? [];
   check((await statusOf(picture)) === 200, "the picture of the note is served as a blob");
   check((await textOf(urlOf("contact"))).includes("alice@localhost:"), "the contact page has the address");
+  check(await hasClientScript(urlOf("client")), "the link of the client opens it, with its script");
   check(!printed.includes("ECONNREFUSED"), "no step fails to connect to a server");
 }
 
 function check(isSo, what) {
   if (!isSo) faults.push(what);
+}
+
+async function hasClientScript(link) {
+  const opened = await fetch(link, { redirect: "manual", signal: AbortSignal.timeout(10_000) });
+  const cookie = opened.headers
+    .getSetCookie()
+    .map((text) => text.split(";")[0])
+    .join("; ");
+  const script = await fetch(new URL("/client.js", link), { headers: { cookie }, signal: AbortSignal.timeout(10_000) });
+  return script.status === 200;
 }
 
 async function textOf(url) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { processTerminal, type Terminal } from "../../plugin/cli/terminal.js";
+import { compile } from "../compile.js";
 
 /** The root of this repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -12,6 +13,8 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TSX = ["--import", pathToFileURL(join(ROOT, "node_modules/tsx/dist/loader.mjs")).href];
 const ELEVENTY = join(ROOT, "node_modules/@11ty/eleventy/cmd.cjs");
 const COMMAND_LINE = join(ROOT, "plugin/cli/main.ts");
+/** The compiled plugin: its pages in the browser load bundled scripts, which the sources do not have. */
+const COMPILED = join(ROOT, ".start-build");
 const CONFIG = "eleventy.config.ts";
 const TIMEOUT_MS = 90_000;
 
@@ -114,7 +117,9 @@ export class Blog {
 
   /** Starts the web client of the author. @returns the link that opens it, once */
   async startClient(): Promise<string> {
-    const { output } = this.#start([COMMAND_LINE, "client", "--no-open", "--identity", "author.key", ...this.network]);
+    await compile(COMPILED);
+    const command = [join(COMPILED, "cli/main.js"), "client", "--no-open"];
+    const { output } = this.#start([...command, "--identity", "author.key", ...this.network]);
     let link: string | undefined;
     await until(`${this.nick}'s client listens`, async () => {
       link = /http:\/\/127\.0\.0\.1:\d+\/open\?\S+/.exec(output.text)?.[0];

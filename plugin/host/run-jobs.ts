@@ -108,7 +108,7 @@ async function readLastRun({ store, log }: RunOptions): Promise<LastRun | null> 
     log(`The last run of the jobs could not be read: ${error.message}`, { level: "error" });
     return null;
   });
-  return stored && stored.value;
+  return stored?.value ?? null;
 }
 
 /** A failure only changes the order of the next run, and delays what expires. */

@@ -1,0 +1,37 @@
+// build/compile.ts: compiles the plugin with its command in a few seconds, so that processes start without a TypeScript loader.
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const sources = join(root, "plugin");
+
+/** @param folder - as deep as plugin/, because some modules use paths relative to their own */
+export async function compile(folder: string): Promise<void> {
+  const files = await readdir(sources, { recursive: true });
+  const modules = files.filter((file) => file.endsWith(".ts") && !/^(?:cli|client|browser)\//.test(file));
+  const options = { format: "esm", platform: "node", target: "node20", logLevel: "warning" } as const;
+  await build({
+    ...options,
+    entryPoints: modules.map((file) => join(sources, file)),
+    outdir: folder,
+    outbase: sources,
+  });
+  // Bundled with its packages, because hundreds of processes load it.
+  await build({
+    ...options,
+    entryPoints: [join(sources, "cli/main.ts")],
+    outdir: join(folder, "cli"),
+    bundle: true,
+    splitting: true,
+    minifyWhitespace: true,
+    external: ["@napi-rs/keyring"],
+    // As in the package: a dynamic import of a CommonJS module has only a default export.
+    mainFields: ["module", "main"],
+    banner: { js: 'import{createRequire as requireFrom}from"node:module";const require=requireFrom(import.meta.url);' },
+  });
+  await promisify(execFile)(process.execPath, [join(root, "build/browser-scripts.mjs"), join(folder, "browser")]);
+}
