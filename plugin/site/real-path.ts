@@ -18,9 +18,18 @@ export function findRealPath(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return null;
+    if (isLink(path)) return null;
     const above = dirname(path);
     const real = above === path ? above : findRealPath(above);
     return real && join(real, basename(path));
+  }
+}
+
+/** Whether a path is a symbolic link. A name that is too long for the file system is none. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
   }
 }
