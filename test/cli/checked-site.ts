@@ -41,7 +41,7 @@ export const TWTS: Twt[] = [
   { timestamp: "2025-05-01T10:00:00Z", text: "the newest one" },
 ];
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export interface SiteOptions {
   /** Other options of the plugin. */
@@ -75,10 +75,10 @@ export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSit
     host: "127.0.0.1",
     origin: "http://127.0.0.1",
     endpointAt: (path) => (handlers[path] ? null : (site?.endpointAt(path) ?? null)),
-    serveFile: (request, response) => {
+    serveFile: async (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
       requests.push(`${request.method} ${request.url}`);
-      (handlers[path] ?? site?.serveFile)?.(request, response);
+      await (handlers[path] ?? site?.serveFile)?.(request, response);
     },
     rateLimit: rateLimit({ perMinute: options.perMinute ?? 60, now: () => NOW }),
     trustedProxies: 0,

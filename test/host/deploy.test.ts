@@ -24,7 +24,9 @@ it("each page comes from one of two builds, however often the link between them 
   deploy("a");
   const options = { published: current, prefix: "", feedPath: "/twtxt.txt", endpoint: null };
   const serveFile = siteFiles({ folder: current, ...options });
-  const { url } = await loopbackServer((request, response) => void serveFile(request, response));
+  const { url } = await loopbackServer((request, response) => {
+    serveFile(request, response).catch(() => response.destroy());
+  });
 
   let isOver = false;
   const deploying = (async () => {

@@ -56,7 +56,9 @@ async function serveSite(files: Record<string, string | Buffer>): Promise<Site> 
   const cache = join(folderWith({}), "compressed");
   const copies = new CompressedCopies(cache);
   const serve = siteFiles({ folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: null, copies });
-  const server = createServer((request, response) => void serve(request, response));
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   ends.push(() => server.close().closeAllConnections());
   const { port } = server.address() as AddressInfo;
