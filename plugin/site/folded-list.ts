@@ -1,4 +1,4 @@
-// plugin/site/folded-list.ts: long lists of mentions, of which the newest are shown and the others unfold.
+// plugin/site/folded-list.ts: long lists of mentions: the newest are shown, and the others unfold.
 import type { Words } from "../options/words.js";
 import { element, type MarkupElement } from "./html.js";
 
@@ -39,7 +39,7 @@ export function divideList<Item>(
     : { shown: items.slice(0, end), folded: items.slice(end) };
 }
 
-/** The control that unfolds a list, of which it says the length. */
+/** The control that unfolds a list. It names the list's length. */
 export function foldMarkup(count: number, words: Pick<Words, "moreItems">, list: MarkupElement): MarkupElement {
   return element("details", { class: "twtxt-fold" }, element("summary", {}, foldText(count, words)), "\n", list, "\n");
 }

@@ -3,7 +3,7 @@ import { foldText } from "./fold.js";
 import { element, isElement, type Markup } from "./html.js";
 import { boundedMarks } from "./safe-markup.js";
 
-/** The elements of a text outside of which nothing is shown. */
+/** The block elements of a text. Nothing outside them is shown. */
 const BLOCKS = new Set(["p", "pre", "blockquote", "ul", "ol"]);
 
 /**

@@ -88,7 +88,7 @@ export class WriteQueue {
     this.#isRunning = false;
   }
 
-  /** Makes the changes that need no more space, with the reserve. Each has its own transaction, so that it may fail alone. */
+  /** Makes the changes that need no additional space, with the reserve. Each has its own transaction, so that it may fail alone. */
   async #writeToFullDisk(batch: readonly Pending[], error: unknown): Promise<void> {
     this.#reserve.release();
     for (const { change, resolve, reject } of batch) {
