@@ -1,9 +1,9 @@
 // netlify/endpoint-function.ts: a Netlify function that answers at the endpoints of a capability.
-import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
+import { createEndpoints, type Handlers } from "../plugin/host/endpoints.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { attempt, once } from "../plugin/host/work.js";
 import { later } from "../plugin/later.js";
-import { prefixOf } from "../plugin/site/routes.js";
+import { readPrefix } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { byPlace, type Deploy, isLocal } from "./environment.js";
 
@@ -28,9 +28,9 @@ const REPEAT_SUFFIX = /(?:\/index)?\.html?$/;
 export function endpointFunction(handlersOf: (options: ServiceOptions, onStored: () => void) => Handlers) {
   return (settings: HostSettings, pages: SitePages) => {
     const endpoints = byPlace(settings, pages, (options) =>
-      endpointsOf(settings, handlersOf(options, notifierOf(options)), options.log),
+      createEndpoints(settings, handlersOf(options, createNotifier(options)), options.log),
     );
-    const prefix = prefixOf(settings);
+    const prefix = readPrefix(settings);
     return async (received: Request, context: Context): Promise<Response> => {
       const { deploy } = context;
       const { value: endpointAt, settled } = endpoints(deploy);
@@ -55,7 +55,7 @@ async function clientAddress({ method }: Request, { ip = "" }: Context): Promise
 }
 
 /** @returns a function that notifies the author after the answer; it loads its code then, so that the function starts fast */
-function notifierOf(options: ServiceOptions): () => void {
+function createNotifier(options: ServiceOptions): () => void {
   // Shared by all requests, so that concurrent mentions are one notification.
   const services = once(async () => (await import("../plugin/host/site-services.js")).siteServices(options));
   const notify = async () => {

@@ -1,7 +1,7 @@
 // netlify/environment.ts: reads the environment of a function on Netlify, and creates the options of its services.
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
-import { bucketIn } from "../plugin/host/bucket.js";
+import { openBucket } from "../plugin/host/bucket.js";
 import { logText } from "../plugin/host/log-line.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
@@ -38,8 +38,8 @@ export function byPlace<T>(settings: HostSettings, pages: SitePages, create: (op
   const values = new Map<Place, T>();
   const work = new BackgroundWork();
   return (deploy: Deploy): { value: T; settled(): Promise<void> } => {
-    const place = placeOf(deploy);
-    const value = values.get(place) ?? create(optionsIn(place, { settings, pages, background: work.add }));
+    const place = toPlace(deploy);
+    const value = values.get(place) ?? create(toServiceOptions(place, { settings, pages, background: work.add }));
     values.set(place, value);
     return { value, settled: () => work.settled() };
   };
@@ -47,26 +47,29 @@ export function byPlace<T>(settings: HostSettings, pages: SitePages, create: (op
 
 /** Whether a function runs under `netlify dev`. */
 export function isLocal(deploy: Deploy): boolean {
-  return placeOf(deploy) === "local";
+  return toPlace(deploy) === "local";
 }
 
-function placeOf({ context, published = false }: Deploy): Place {
+function toPlace({ context, published = false }: Deploy): Place {
   const { NETLIFY_DEV, NETLIFY_LOCAL } = process.env;
   if (context !== "production" && (NETLIFY_DEV === "true" || NETLIFY_LOCAL === "true")) return "local";
   return context === "production" || published ? "production" : "preview";
 }
 
-function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages" | "background">): ServiceOptions {
+function toServiceOptions(
+  place: Place,
+  site: Pick<ServiceOptions, "settings" | "pages" | "background">,
+): ServiceOptions {
   const { settings } = site;
   return {
     ...site,
     store:
-      bucketIn(process.env, `${STORES[place]}/`) ??
+      openBucket(process.env, `${STORES[place]}/`) ??
       withFormatCheck(new NetlifyStore({ name: STORES[place] }), "Netlify Blobs"),
     environment: place === "preview" ? {} : process.env,
-    authority: authorityIn(place, settings),
+    authority: chooseAuthority(place, settings),
     client: `${manifest.name}/${manifest.version}`,
-    guard: { allowPrivateHosts: privateHostsIn(place) },
+    guard: { allowPrivateHosts: readPrivateHosts(place) },
     now: Date.now,
     log: (line, context) => console.error(logText(oneLine(line, LOG_LENGTH), context)),
     purge,
@@ -94,13 +97,13 @@ function isLive(place: Place, { feedUrl }: HostSettings): boolean {
 }
 
 /** Under `netlify dev`, the address of the local server in `URL`, unless the site was built for a loopback address. */
-function authorityIn(place: Place, { url }: HostSettings): string {
+function chooseAuthority(place: Place, { url }: HostSettings): string {
   const isElsewhere = place === "local" && !isLoopback(new URL(url).hostname);
   return new URL((isElsewhere && process.env.URL) || url).host;
 }
 
 /** Private hosts that the guard allows, to try out two sites under `netlify dev`. */
-function privateHostsIn(place: Place): string[] {
+function readPrivateHosts(place: Place): string[] {
   const { NETLIFY_DEV, TWTXT_ALLOW_PRIVATE_HOSTS = "" } = process.env;
   if (place !== "local" || NETLIFY_DEV !== "true") return [];
   return TWTXT_ALLOW_PRIVATE_HOSTS.split(/[\s,]+/).filter((host) => host !== "");

@@ -82,7 +82,7 @@ const STATUS = {
 export type TwtxtErrorCode = keyof typeof STATUS;
 
 /** The HTTP status of an error. See PROTOCOL 2.4 and 6. */
-export function statusOf(code: TwtxtErrorCode): number {
+export function toStatus(code: TwtxtErrorCode): number {
   return STATUS[code];
 }
 

@@ -8,7 +8,7 @@ import { BLOBS } from "./options/blobs.js";
 import { FOLLOW } from "./options/follow.js";
 import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
-import { type KnownOptions, messageOf, show } from "./options/messages.js";
+import { formatIssue, type KnownOptions, show } from "./options/messages.js";
 import { TIMELINE } from "./options/timeline.js";
 import {
   about,
@@ -198,7 +198,7 @@ export const OPTIONS = v.strictObject({
   ),
   blobs: optionalOr(
     "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
-    v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(blobsOf)) : BLOBS)),
+    v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(completeBlobs)) : BLOBS)),
     false,
   ),
   host: optional(
@@ -250,12 +250,12 @@ export function checkOptions(options: unknown): Settings {
     );
   }
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
-  if (!result.success) throw badOption(messageOf(result.issues[0], KNOWN, REQUIRED));
+  if (!result.success) throw badOption(formatIssue(result.issues[0], KNOWN, REQUIRED));
 
   const { address: _, user: __, key, endpoint, authors, ...settings } = result.output;
   const url = new URL(settings.url).origin;
-  const address = addressOf(result.output);
-  const first = key === undefined ? withoutKey(result.output) : [{ user: userOf(result.output), key, endpoint }];
+  const address = toAddress(result.output);
+  const first = key === undefined ? withoutKey(result.output) : [{ user: toUser(result.output), key, endpoint }];
   const twice = authors.find(({ user }) => user === first[0]?.user);
   if (twice) {
     throw badOption(`options.authors: "${twice.user}" is already the author of options.key. Remove one of the two.`);
@@ -269,7 +269,7 @@ export function checkOptions(options: unknown): Settings {
 function withoutKey(options: CompleteOptions): [] {
   const name = (["address", "endpoint"] as const).find((name) => options[name] !== undefined);
   if (name === undefined) return [];
-  throw keyNeeded(name, addressOf(options));
+  throw keyNeeded(name, toAddress(options));
 }
 
 function keyNeeded(option: string, address: string | null): TwtxtError {
@@ -278,12 +278,12 @@ function keyNeeded(option: string, address: string | null): TwtxtError {
   );
 }
 
-function addressOf({ url, nick, address, user }: CompleteOptions): string | null {
+function toAddress({ url, nick, address, user }: CompleteOptions): string | null {
   const name = address?.split("@")[0] ?? user ?? nick.toLowerCase();
   return USER.test(name) ? `${name}@${new URL(url).host}` : null;
 }
 
-function userOf({ url, nick, address, user }: CompleteOptions): string {
+function toUser({ url, nick, address, user }: CompleteOptions): string {
   const { host } = new URL(url);
   const [named, domain] = address?.split("@") ?? [];
   if (address !== undefined && domain !== host) {
@@ -307,7 +307,7 @@ function badOption(message: string): TwtxtError {
   return authorError("bad-option", message);
 }
 
-function blobsOf(isOn: boolean) {
+function completeBlobs(isOn: boolean) {
   return isOn ? v.parse(BLOBS, {}) : (false as const);
 }
 

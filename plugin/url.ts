@@ -35,24 +35,24 @@ export function isLoopback(hostname: string): boolean {
  * @param url - the URL of the site
  * @returns its `host:port`; empty for a site that is not on loopback
  */
-export function loopbackHostOf(url: string): string[] {
+export function findLoopbackHost(url: string): string[] {
   const { hostname } = new URL(url);
   return isLoopback(hostname) ? [hostAndPort(new URL(url))] : [];
 }
 
 /** The private hosts that a site on loopback, which is a trial, may request beside its own. @param urls - of other sites */
-export function loopbackHostsFor(site: string, urls: readonly string[]): string[] {
-  return isLoopback(new URL(site).hostname) ? urls.filter((url) => canParseUrl(url)).flatMap(loopbackHostOf) : [];
+export function listLoopbackHosts(site: string, urls: readonly string[]): string[] {
+  return isLoopback(new URL(site).hostname) ? urls.filter((url) => canParseUrl(url)).flatMap(findLoopbackHost) : [];
 }
 
 /** `host:port`, with the default port of the scheme if the URL has none. */
 export function hostAndPort(url: URL): string {
-  return `${url.hostname}:${portOf(url)}`;
+  return `${url.hostname}:${readPort(url)}`;
 }
 
 const PORTS: Record<string, number> = { "http:": 80, "https:": 443, "gemini:": 1965, "gopher:": 70 };
 
-export function portOf({ port, protocol }: URL): number {
+export function readPort({ port, protocol }: URL): number {
   return Number(port || (PORTS[protocol] ?? 443));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as api from "../plugin/index.js";
-import { secretKeyOf } from "../plugin/keys/ed25519.js";
+import { toSecretKey } from "../plugin/keys/ed25519.js";
 import * as browser from "../plugin/messages/browser.js";
 import * as messages from "../plugin/messages/index.js";
 
@@ -59,7 +59,7 @@ describe("the public API of messages", () => {
   it("does what its documentation shows", () => {
     const { decodeKey, encodeKey, formatMessage, open, parseMessage, seal, secretKey } = messages;
     const pair = (byte: number) => {
-      const { publicKey } = secretKeyOf(new Uint8Array(32).fill(byte));
+      const { publicKey } = toSecretKey(new Uint8Array(32).fill(byte));
       return new Uint8Array([...new Uint8Array(32).fill(byte), ...publicKey]);
     };
     const alice = secretKey(pair(1));

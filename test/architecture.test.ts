@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { basesOf, ROUTES, type Route } from "../plugin/site/routes.js";
+import { completeBases, ROUTES, type Route } from "../plugin/site/routes.js";
 import * as site from "../plugin/site/site.js";
 import { folders, named, paths, type Step, symbols } from "./helpers/architecture.js";
 import { roomOf, sources } from "./helpers/sources.js";
@@ -58,7 +58,7 @@ function constantOf(value: string): string | undefined {
 
 /** Each method of each endpoint, as `GET /mentions.json`. */
 const endpoints = Object.values<Route>(ROUTES).flatMap((route) => {
-  const bases = basesOf({ webmention: "/webmention", inbox: "/inbox" });
+  const bases = completeBases({ webmention: "/webmention", inbox: "/inbox" });
   const base = route.capability === null ? "" : bases[route.base];
   return route.methods.map((method) => `${method} ${base}${route.below}`);
 });

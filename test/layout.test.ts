@@ -219,7 +219,7 @@ describe("a server", () => {
 describe("a benchmark", () => {
   it("loads only modules that exist in the compiled package", () => {
     const files = new Set(sources.map(({ file }) => file));
-    const benches = filesBelow(fileURLToPath(new URL("../bench/", import.meta.url)));
+    const benches = filesBelow(fileURLToPath(new URL("./bench/", import.meta.url)));
     const loaded = benches.flatMap((file) => [
       ...readFileSync(file, "utf8").matchAll(/"((?:cli|http|keys|mentions|messages|site|store)\/[\w/-]+)\.js"/g),
     ]);

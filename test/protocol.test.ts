@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { formatSealedFile } from "../plugin/blobs/client/sealed-file.js";
-import { proofOf } from "../plugin/blobs/proof.js";
+import { signProof } from "../plugin/blobs/proof.js";
 import { discoveryPaths } from "../plugin/keys/address.js";
-import { secretKeyOf } from "../plugin/keys/ed25519.js";
-import { exchangeKeyOf, formatKey } from "../plugin/keys/key.js";
+import { toSecretKey } from "../plugin/keys/ed25519.js";
+import { formatKey, toExchangeKey } from "../plugin/keys/key.js";
 import { formatIdentity } from "../plugin/keys/node-identity.js";
 import { open } from "../plugin/messages/index.js";
-import { formatMessage, readHash, receiptFor } from "../plugin/messages/plaintext.js";
+import { createReceipt, formatMessage, readHash } from "../plugin/messages/plaintext.js";
 
 const page = readFileSync(new URL("../docs/protocol.md", import.meta.url), "utf8");
 const seedOf = (byte: number) => new Uint8Array(32).fill(byte);
-const alice = secretKeyOf(seedOf(2));
-const bob = secretKeyOf(seedOf(1));
+const alice = toSecretKey(seedOf(2));
+const bob = toSecretKey(seedOf(1));
 const MESSAGE = formatMessage({
   time: "2026-11-20T09:12:00Z",
   from: "bob@bob.example",
@@ -43,7 +43,7 @@ describe("docs/protocol.md shows what the code does", () => {
 
   it("X25519 keys: the public key, and the private key that matches it", () => {
     const [publicKey = "", privateKey = ""] = example("exchange keys").match(/[0-9a-f]{64}/g) ?? [];
-    expect(publicKey).toBe(hex(exchangeKeyOf(alice.publicKey) ?? new Uint8Array()));
+    expect(publicKey).toBe(hex(toExchangeKey(alice.publicKey) ?? new Uint8Array()));
     const clamped = createHash("sha512").update(seedOf(2)).digest().subarray(0, 32);
     clamped.set([(clamped[0] ?? 0) & 0xf8], 0);
     clamped.set([((clamped[31] ?? 0) & 0x7f) | 0x40], 31);
@@ -64,7 +64,7 @@ describe("docs/protocol.md shows what the code does", () => {
     const from = { time: "2026-11-20T09:20:00Z", from: "alice@alice.example", text: "" };
     expect(example("message")).toBe(visible(MESSAGE));
     expect(example("read hash")).toBe(`${hash}\n`);
-    expect(example("receipt")).toBe(visible(formatMessage({ ...from, events: [receiptFor(hash)] })));
+    expect(example("receipt")).toBe(visible(formatMessage({ ...from, events: [createReceipt(hash)] })));
   });
 
   it("a sealed message, which can be opened", () => {
@@ -78,7 +78,7 @@ describe("docs/protocol.md shows what the code does", () => {
     const sha256 = createHash("sha256").update('{"hello": "world"}\n').digest("hex");
     const blob = { owner, key: "hello.json", size: 19, sha256, type: "application/json", filename: "", isPublic: true };
     const signed: string[] = [];
-    const { signature } = proofOf(blob, "2026-11-20T09:30:00Z", (bytes) => {
+    const { signature } = signProof(blob, "2026-11-20T09:30:00Z", (bytes) => {
       signed.push(new TextDecoder().decode(bytes));
       return alice.sign(bytes);
     });

@@ -32,18 +32,18 @@ export async function firstDay(alice: Blog, bob: Blog): Promise<string> {
 
   const answer = await alice.run(
     ...["post", `They hung on until Sunday. Here is your basket:\n\n${picture.replace("[quinces.png]", `[${ALT}]`)}`],
-    ...["--reply-to", `${bob.feedUrl}#:~:text=${timeOf(reply)}`, ...alice.network],
+    ...["--reply-to", `${bob.feedUrl}#:~:text=${readTime(reply)}`, ...alice.network],
   );
   await alice.build();
   await bob.run(
     ...["post", "On my way. Keep the one with the leaf."],
-    ...["--reply-to", `${alice.feedUrl}#:~:text=${timeOf(answer)}`, ...bob.network],
+    ...["--reply-to", `${alice.feedUrl}#:~:text=${readTime(answer)}`, ...bob.network],
   );
   await bob.build();
   await mentioned(alice, "On my way");
   await alice.build();
   await alice.run("message", "list", ...identity, ...alice.network);
-  return `/${timeOf(answer).slice(0, 4)}/${nameOf(answer)}/`;
+  return `/${readTime(answer).slice(0, 4)}/${readName(answer)}/`;
 }
 
 const ALT = "A basket of yellow quinces, one with a leaf, on a blue table";
@@ -56,11 +56,11 @@ function mentioned(blog: Blog, text: string): Promise<void> {
   });
 }
 
-function nameOf(note: string): string {
+function readName(note: string): string {
   return /(\d{8}-\d{6})\.md$/.exec(note)?.[1] ?? "";
 }
 
 /** The timestamp of a note, from the name of its file. */
-function timeOf(note: string): string {
-  return nameOf(note).replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z");
+function readTime(note: string): string {
+  return readName(note).replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/, "$1-$2-$3T$4:$5:$6Z");
 }

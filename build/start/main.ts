@@ -13,8 +13,8 @@ const FOLDER = join(ROOT, ".cache/start");
 const BOB_IN_EXAMPLE = "https://bob.example";
 
 const [alicePort, bobPort] = await freePorts();
-const alice = blogAt("alice", alicePort, bobPort, ".eleventy.ts");
-const bob = blogAt("bob", bobPort, alicePort, "build/start/bob/eleventy.config.ts");
+const alice = createBlog("alice", alicePort, bobPort, ".eleventy.ts");
+const bob = createBlog("bob", bobPort, alicePort, "build/start/bob/eleventy.config.ts");
 cpSync(join(ROOT, "site-example"), join(alice.folder, "site-example"), { recursive: true });
 cpSync(join(ROOT, "build/start/bob"), bob.folder, { recursive: true, filter: (file) => !file.endsWith(".ts") });
 replaceBobsUrl(join(alice.folder, "site-example/posts"));
@@ -54,7 +54,7 @@ async function stop(exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-function blogAt(nick: string, port: number, neighbourPort: number, config: string): Blog {
+function createBlog(nick: string, port: number, neighbourPort: number, config: string): Blog {
   const folder = join(FOLDER, nick);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

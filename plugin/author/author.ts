@@ -13,7 +13,7 @@ import { DATES } from "./amounts.js";
 import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import type { AuthorChoice, Machine } from "./machine.js";
-import { ifBuilt, type Site, siteAt } from "./site.js";
+import { ifBuilt, loadSite, type Site } from "./site.js";
 
 /** An author whose private key is on this machine. */
 export interface Author {
@@ -33,7 +33,7 @@ type SiteAuthor = SiteSettings["authors"][number];
  *
  * @throws TwtxtError `no-identity`, `bad-identity`; `bad-usage` if there are several and none was chosen
  */
-export async function authorAt(values: AuthorChoice, machine: Machine): Promise<Author> {
+export async function loadAuthor(values: AuthorChoice, machine: Machine): Promise<Author> {
   const author = await findAuthor(values, machine);
   // A file name on Windows cannot contain ":", and an address cannot contain "+".
   const folder = join(dataFolder(machine), "messages", author.address.replaceAll(":", "+"));
@@ -44,7 +44,7 @@ async function findAuthor(
   { as: wanted, identity: file, settings }: AuthorChoice,
   machine: Machine,
 ): Promise<Omit<Author, "store">> {
-  const site = await ifBuilt(settings, siteAt(machine, settings));
+  const site = await ifBuilt(settings, loadSite(machine, settings));
   const authors = (site?.settings.authors ?? []).filter(({ address }) => wanted === undefined || address === wanted);
   const identity =
     file === undefined && authors.length === 0
@@ -136,9 +136,9 @@ function noIdentity(message: string, more: readonly string[] = []): TwtxtError {
 /** The author's current key, which also signs and seals, followed by the former keys of the address. */
 export async function ownKeys({ address, identity }: Author, machine: Machine): Promise<OwnKeys> {
   const former = await formerIdentities(address, identityPlaces(machine));
-  return [secretKeyOf(identity), ...former.map(secretKeyOf)];
+  return [toSecretKey(identity), ...former.map(toSecretKey)];
 }
 
-function secretKeyOf({ publicKey, sign, agree }: Identity): SecretKey {
+function toSecretKey({ publicKey, sign, agree }: Identity): SecretKey {
   return { publicKey: parseKey(publicKey), sign, agree };
 }

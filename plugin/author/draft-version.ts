@@ -10,15 +10,15 @@ export interface DraftVersion {
 
 /** A save that a page asks for. */
 export interface DraftSave extends DraftVersion {
-  /** The version of the draft that the page was loaded with, of {@link versionOf}; empty for a new draft. */
+  /** The version of the draft that the page was loaded with, of {@link toVersion}; empty for a new draft. */
   seen: string;
 }
 
-export function versionOf({ page, edit }: DraftVersion): string {
+export function toVersion({ page, edit }: DraftVersion): string {
   return `${page} ${edit}`;
 }
 
 /** Whether a save may replace the stored draft: its page has seen that draft, or saved it earlier. */
 export function mayReplace(stored: DraftVersion, { page, edit, seen }: DraftSave): boolean {
-  return versionOf(stored) === seen || (stored.page === page && stored.edit <= edit);
+  return toVersion(stored) === seen || (stored.page === page && stored.edit <= edit);
 }

@@ -118,7 +118,7 @@ export async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** A file that gets its name once its contents are complete and verified. */
-export type Draft = Awaited<ReturnType<typeof draftIn>>;
+export type Draft = Awaited<ReturnType<typeof createTemporaryFile>>;
 
 /**
  * Creates a file without its final name. All its methods throw TwtxtError `bad-file`.
@@ -126,7 +126,7 @@ export type Draft = Awaited<ReturnType<typeof draftIn>>;
  * @param folder - the folder of the final name; `null` for a file without one
  * @param mode - the permissions of the file, such as 0o600; the process's umask applies
  */
-export async function draftIn(folder: string | null, mode = 0o666) {
+export async function createTemporaryFile(folder: string | null, mode = 0o666) {
   const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
   const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
   return {

@@ -8,7 +8,7 @@ import { SiteState } from "../site/site-state.js";
 import type { Store } from "../store/store.js";
 import type { Machine } from "./machine.js";
 import { openSiteApi, type SiteApiChoice } from "./own-site.js";
-import { publishedSite, siteAt } from "./site.js";
+import { loadSite, publishedSite } from "./site.js";
 
 /** Longer than a function takes to start. A page of the client waits for it. */
 const IDLE_TIMEOUT_MS = 8000;
@@ -45,14 +45,14 @@ export async function askSiteState(
   machine: Machine,
   most: number,
 ): Promise<ToldState | string | null> {
-  const { settings } = await publishedSite(await siteAt(machine, choice.settings));
+  const { settings } = await publishedSite(await loadSite(machine, choice.settings));
   if (!settings.hasEndpoints) return null;
   try {
     const { ask } = await openSiteApi("siteApi", choice, machine, { idleTimeoutMs: IDLE_TIMEOUT_MS });
     const state = await readAnswer(SiteState, ask, "");
     const read = (after: string | null, limit: number) =>
       readAnswer(LedgerPage, ask, `/sent?limit=${limit}${after === null ? "" : `&after=${after}`}`);
-    return { state, sent: { counts: countsOf(state), mentions: await readPages(read, most) } };
+    return { state, sent: { counts: countSent(state), mentions: await readPages(read, most) } };
   } catch (error) {
     if (error instanceof TwtxtError) return error.message;
     throw error;
@@ -75,7 +75,7 @@ async function readPages(
   }
 }
 
-function countsOf({ sent }: SiteState): LedgerCounts {
+function countSent({ sent }: SiteState): LedgerCounts {
   return Object.fromEntries(OUTCOMES.flatMap((outcome) => (sent[outcome] ? [[outcome, sent[outcome]]] : [])));
 }
 

@@ -23,7 +23,7 @@ export const sleep: Sleep = async (milliseconds, signal) => {
 };
 
 /** Is aborted at SIGTERM or Ctrl-C, so that work can clean up. */
-export function endingOf(machine: Pick<Machine, "ended">): AbortSignal {
+export function endSignal(machine: Pick<Machine, "ended">): AbortSignal {
   const ending = new AbortController();
   void machine.ended().then(() => ending.abort(new TwtxtError("unreachable", "Interrupted.")));
   return ending.signal;

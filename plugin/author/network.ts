@@ -2,7 +2,7 @@
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { PrivateAddressError } from "../http/public-address.js";
 import { type Lookup, lookup as lookUp, systemSrv } from "../messages/lookup/lookup.js";
-import { canParseUrl, isLoopback, loopbackHostOf } from "../url.js";
+import { canParseUrl, findLoopbackHost, isLoopback } from "../url.js";
 import { userAgent } from "./invocation.js";
 import type { HostChoice, OwnSiteChoice } from "./machine.js";
 import type { Site } from "./site.js";
@@ -15,14 +15,14 @@ interface Network {
 }
 
 /** @param limits - instead of the guard's defaults */
-export function networkOf(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
+export function createNetwork(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
   const plainHosts = choice["allow-private-host"];
   const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
   return { ask, lookup: (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv }) };
 }
 
 /** The `host:port` that an error names as private; empty if it names none. */
-export function privateHostsOf(error: unknown): string[] {
+export function readPrivateHosts(error: unknown): string[] {
   return error instanceof PrivateAddressError ? [error.host] : [];
 }
 
@@ -43,8 +43,8 @@ export function ownUrl(url: string, { url: chosen }: Pick<OwnSiteChoice, "url">)
  *
  * @param urls - the URLs to contact
  */
-export function hostsFor({ settings }: Site, choice: HostChoice, urls: readonly string[]): HostChoice {
+export function addLoopbackHosts({ settings }: Site, choice: HostChoice, urls: readonly string[]): HostChoice {
   const isTrial = isLoopback(new URL(settings.url).hostname);
-  const own = isTrial ? urls.filter((url) => canParseUrl(url)).flatMap(loopbackHostOf) : [];
+  const own = isTrial ? urls.filter((url) => canParseUrl(url)).flatMap(findLoopbackHost) : [];
   return { "allow-private-host": [...choice["allow-private-host"], ...own] };
 }

@@ -7,7 +7,7 @@ import { ownIdentity, siteWithoutKey } from "./author.js";
 import { typed } from "./invocation.js";
 import type { Machine, OwnSiteChoice } from "./machine.js";
 import { ownUrl } from "./network.js";
-import { publishedSite, siteAt } from "./site.js";
+import { loadSite, publishedSite } from "./site.js";
 
 /** How the site is reached, and which key signs. */
 export type SiteApiChoice = Pick<OwnSiteChoice, "url" | "settings" | "identity">;
@@ -36,17 +36,21 @@ export async function openSiteApi(
   machine: Machine,
   { check = () => {}, ...options }: OpenOptions = {},
 ): Promise<OwnSiteApi> {
-  const here = await siteAt(machine, settings);
+  const here = await loadSite(machine, settings);
   const { settings: site } = await publishedSite(here);
   check(site);
   if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
   const signer = await ownIdentity(machine, { authors: site.authors, file });
   const root = ownUrl(site.urls[base], { url });
-  return { root, ask: siteApi({ root, signer, now: machine.now, ...missingOn(site), ...options }), settings: site };
+  return {
+    root,
+    ask: siteApi({ root, signer, now: machine.now, ...describeMissing(site), ...options }),
+    settings: site,
+  };
 }
 
 /** Advice if the site does not answer: it may be built on another machine, for another host. */
-function missingOn({ host, hasEndpoints }: HostSettings) {
+function describeMissing({ host, hasEndpoints }: HostSettings) {
   if (hasEndpoints) return {};
   const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
   const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;

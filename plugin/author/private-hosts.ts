@@ -3,11 +3,11 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
-import { prefixOf } from "../site/routes.js";
-import { isLoopback, loopbackHostOf } from "../url.js";
+import { readPrefix } from "../site/routes.js";
+import { findLoopbackHost, isLoopback } from "../url.js";
 import { dataFolder, ifThere, orBadFile } from "./files.js";
 import { type AuthorChoice, type HostChoice, type Machine, NO_HOSTS } from "./machine.js";
-import { type Site, siteAt } from "./site.js";
+import { loadSite, type Site } from "./site.js";
 import { folderName } from "./site-store.js";
 
 const Remembered = v.array(v.string());
@@ -29,7 +29,7 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
   if (site === null) return named;
   const file = join(dataFolder(machine), "sites", folderName(site.url), "private-hosts.json");
   const before = await readHosts(file);
-  const own = loopbackHostOf(site.url);
+  const own = findLoopbackHost(site.url);
   const kept = isForgetting ? [] : before;
   const hosts = [...new Set([...kept, ...named.filter((host) => !own.includes(host))])];
   if (hosts.join() === before.join()) return [...hosts, ...own];
@@ -46,13 +46,13 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
 async function findTrialSite(settings: string | undefined, machine: Machine): Promise<{ url: string } | null> {
   let site: Site;
   try {
-    site = await siteAt(machine, settings);
+    site = await loadSite(machine, settings);
   } catch (error) {
     // The command itself says that there is no site, if it needs one.
     if (error instanceof TwtxtError) return null;
     throw error;
   }
-  const url = site.settings.url + prefixOf(site.settings);
+  const url = site.settings.url + readPrefix(site.settings);
   return isLoopback(new URL(url).hostname) ? { url } : null;
 }
 

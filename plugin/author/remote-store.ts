@@ -13,7 +13,7 @@ import {
   ReadAnswer,
   WriteAnswer,
 } from "../site/stored-data.js";
-import { concatChunks, streamOf } from "../store/chunks.js";
+import { concatChunks, toStream } from "../store/chunks.js";
 import {
   type Condition,
   checkKey,
@@ -23,7 +23,7 @@ import {
   type StoredValue,
   type StreamingStore,
 } from "../store/store.js";
-import { type Draft, draftIn } from "./files.js";
+import { createTemporaryFile, type Draft } from "./files.js";
 import type { Sleep } from "./machine.js";
 
 /** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
@@ -90,7 +90,7 @@ export class RemoteStore implements StreamingStore {
     this.#ahead.delete(key);
     const [value = null] = await this.#readAll([key]);
     if (value === null) return null;
-    if (!("size" in value)) return { bytes: bytesOf(key, value), etag: value.etag };
+    if (!("size" in value)) return { bytes: decodeValue(key, value), etag: value.etag };
     const bytes = await concatChunks(this.#parts(key, { first: 0, last: value.size - 1 }));
     return { bytes, etag: createHash("sha256").update(bytes).digest("hex") };
   }
@@ -99,7 +99,7 @@ export class RemoteStore implements StreamingStore {
     checkKey(key);
     const value = await this.#readAhead(key);
     if (value === null) return null;
-    if (!("size" in value)) return streamOf(bytesOf(key, value), range);
+    if (!("size" in value)) return toStream(decodeValue(key, value), range);
     return this.#readLarge(key, range ?? { first: 0, last: value.size - 1 });
   }
 
@@ -123,7 +123,7 @@ export class RemoteStore implements StreamingStore {
 
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
     checkKey(key);
-    const draft = await draftIn(null, 0o600);
+    const draft = await createTemporaryFile(null, 0o600);
     try {
       const hash = createHash("sha256");
       await draft.write(hashing(chunks, hash), this.#signal);
@@ -179,7 +179,7 @@ export class RemoteStore implements StreamingStore {
 
   /** In a file first, because the value may be deleted between two parts. */
   async #readLarge(key: string, range: Range): Promise<ReadableStream<Uint8Array> | null> {
-    const draft = await draftIn(null, 0o600);
+    const draft = await createTemporaryFile(null, 0o600);
     try {
       await draft.write(this.#parts(key, range), this.#signal);
       return ReadableStream.from(clearing(draft));
@@ -236,7 +236,7 @@ export class RemoteStore implements StreamingStore {
 }
 
 /** @throws TwtxtError `store-failed` for bytes that do not match their hash */
-function bytesOf(key: string, { base64, sha256 }: { base64: string; sha256: string }): Uint8Array {
+function decodeValue(key: string, { base64, sha256 }: { base64: string; sha256: string }): Uint8Array {
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   if (createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
   throw new TwtxtError("store-failed", `${key} does not match the hash that the site has sent with it.`);

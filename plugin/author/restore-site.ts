@@ -1,7 +1,7 @@
 // plugin/author/restore-site.ts: restores a backup into a running site.
 import { TwtxtError } from "../errors.js";
 import { BATCH_BYTES, BATCH_VALUES, SMALL_VALUE_BYTES } from "../site/stored-data.js";
-import { type ArchiveContents, type ArchiveSource, valuesOf } from "../store/archive.js";
+import { type ArchiveContents, type ArchiveSource, readValues } from "../store/archive.js";
 import { concatChunks } from "../store/chunks.js";
 import { counted } from "./amounts.js";
 import type { NamedValue, RemoteStore } from "./remote-store.js";
@@ -58,7 +58,7 @@ async function writeMissing(store: RemoteStore, { source, contents, signal }: Ch
     [batch, bytes] = [[], 0];
     show(`Restoring: ${done} of ${counted(contents.values.size, "value")}`);
   };
-  for await (const { key, value, chunks } of valuesOf(source, contents, () => {})) {
+  for await (const { key, value, chunks } of readValues(source, contents, () => {})) {
     if (signal.aborted) {
       throw new TwtxtError("store-failed", "Interrupted: the data is incomplete. To continue, add --force.");
     }

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { bucketIn, tryStore } from "../host/bucket.js";
+import { openBucket, tryStore } from "../host/bucket.js";
 import { readAliases } from "../site/aliases.js";
-import { prefixOf } from "../site/routes.js";
+import { readPrefix } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
 import { markInUse, processesUsing } from "../store/processes.js";
 import { SqliteStore } from "../store/sqlite.js";
@@ -56,7 +56,7 @@ interface StoreRequest {
  * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; as {@link storeFolder}
  */
 export async function siteStore(site: Site, request: StoreRequest, machine: Machine): Promise<SiteStore> {
-  const bucket = bucketIn(machine.environment, BUCKET_PREFIX);
+  const bucket = openBucket(machine.environment, BUCKET_PREFIX);
   if (bucket && request.store !== undefined) {
     throw misuse(request.command, "--store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.");
   }
@@ -70,11 +70,11 @@ export async function siteStore(site: Site, request: StoreRequest, machine: Mach
 export async function siteFolder(site: Site, machine: Machine): Promise<string> {
   // The real site: a preview may be built for another address.
   const { settings } = await publishedSite(site);
-  return folderAt(settings.url, settings, machine);
+  return findFolder(settings.url, settings, machine);
 }
 
-function folderAt(url: string, settings: HostSettings, machine: Machine): string {
-  return join(dataFolder(machine), "sites", folderName(url + prefixOf(settings)));
+function findFolder(url: string, settings: HostSettings, machine: Machine): string {
+  return join(dataFolder(machine), "sites", folderName(url + readPrefix(settings)));
 }
 
 /**
@@ -88,7 +88,7 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
   if (existsSync(home)) return home;
   const { settings } = await publishedSite(site);
   for (const origin of readAliases(settings.mentions.aliases, settings.feedUrl).origins) {
-    const former = join(folderAt(origin, settings, machine), "store");
+    const former = join(findFolder(origin, settings, machine), "store");
     if (!existsSync(former)) continue;
     throw new TwtxtError(
       "store-failed",
@@ -110,7 +110,7 @@ export function isWithinReach(
   { store }: Pick<StoreRequest, "store">,
   { environment }: Machine,
 ): boolean {
-  return settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX) !== null;
+  return settings.host !== "netlify" || store !== undefined || openBucket(environment, BUCKET_PREFIX) !== null;
 }
 
 /**

@@ -39,7 +39,7 @@ export interface Site {
  * @param settingsFile - instead of `.eleventy-twtxt/settings.json` here or in a folder above
  * @throws TwtxtError `no-settings` for no settings, or settings of another version
  */
-export async function siteAt(machine: Machine, settingsFile?: string): Promise<Site> {
+export async function loadSite(machine: Machine, settingsFile?: string): Promise<Site> {
   const places = settingsFile === undefined ? placesAbove(machine.folder) : [resolve(machine.folder, settingsFile)];
   for (const place of places) {
     const text = await readIfThere(place);
@@ -68,7 +68,7 @@ export async function siteAt(machine: Machine, settingsFile?: string): Promise<S
 /**
  * For commands that also work without a site.
  *
- * @param settingsFile - as in {@link siteAt}
+ * @param settingsFile - as in {@link loadSite}
  * @returns `null` for no built site, unless a settings file was named
  */
 export async function ifBuilt<T>(settingsFile: string | undefined, work: Promise<T>): Promise<T | null> {

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { Version } from "../http/conditions.js";
-import { isBlobKey, sharedUrlOf } from "../site/routes.js";
+import { formatSharedUrl, isBlobKey } from "../site/routes.js";
 
 export interface Metadata {
   /** A media type, such as `image/jpeg`. */
@@ -53,14 +53,14 @@ export function shortKey(key: string): string {
 /**
  * The strong `ETag` of a blob, with quotation marks. It changes with the contents and with any metadata.
  */
-export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
+export function toEtag({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
   return `"${hash("sha256", JSON.stringify([sha256, type, filename, isPublic, sorted]))}"`;
 }
 
 /** The version of a blob for conditional requests. */
-export function versionOf(blob: BlobInfo): Version {
-  return { etag: etagOf(blob), modified: new Date(blob.modified) };
+export function toVersion(blob: BlobInfo): Version {
+  return { etag: toEtag(blob), modified: new Date(blob.modified) };
 }
 
 /**
@@ -82,7 +82,7 @@ export function blobJson(blob: BlobInfo, sharedUrl: string) {
     Properties: properties,
     created,
     modified,
-    shared: isPublic ? sharedUrlOf(sharedUrl, blob) : null,
+    shared: isPublic ? formatSharedUrl(sharedUrl, blob) : null,
   };
 }
 

@@ -104,31 +104,31 @@ const PRIVATE = "?0";
  *
  * @throws TwtxtError `bad-metadata`
  */
-export function changeIn(headers: Headers): Change {
+export function readChange(headers: Headers): Change {
   const type = headers.get("content-type");
   const disposition = headers.get("content-disposition");
   const isPublic = headers.get("blob-public");
   const properties = headers.get("blob-properties");
   return {
     ...(type !== null && { type: checkType(type) }),
-    ...(disposition !== null && { filename: filenameIn(disposition) }),
-    ...(isPublic !== null && { isPublic: publicIn(isPublic) }),
-    ...(properties !== null && { properties: checkProperties(propertiesIn(properties)) }),
+    ...(disposition !== null && { filename: readFilename(disposition) }),
+    ...(isPublic !== null && { isPublic: readPublic(isPublic) }),
+    ...(properties !== null && { properties: checkProperties(readProperties(properties)) }),
   };
 }
 
 /** Formats metadata as headers. */
-export function headersOf({ type, filename, isPublic, properties }: Metadata): Record<string, string> {
+export function toHeaders({ type, filename, isPublic, properties }: Metadata): Record<string, string> {
   return {
     "content-type": type,
-    "content-disposition": dispositionOf("attachment", filename),
+    "content-disposition": formatDisposition("attachment", filename),
     "blob-public": isPublic ? PUBLIC : PRIVATE,
     "blob-properties": serializeItem(Uint8Array.from(Buffer.from(JSON.stringify(properties))).buffer),
   };
 }
 
 /** The `Content-Disposition` header. */
-export function dispositionOf(kind: "inline" | "attachment", filename: string): string {
+export function formatDisposition(kind: "inline" | "attachment", filename: string): string {
   return filename === "" ? kind : `${kind}; filename*=UTF-8''${percentEncoded(filename)}`;
 }
 
@@ -137,7 +137,7 @@ function percentEncoded(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function filenameIn(header: string): string {
+function readFilename(header: string): string {
   const { filename, "filename*": extended } = parse(header).parameters;
   if (filename === undefined && extended !== undefined) {
     throw badMetadata(`"Content-Disposition" must be such as attachment; filename*=UTF-8''photo.jpg`);
@@ -145,12 +145,12 @@ function filenameIn(header: string): string {
   return checkFilename(filename ?? "");
 }
 
-function publicIn(header: string): boolean {
+function readPublic(header: string): boolean {
   if (header === PUBLIC || header === PRIVATE) return header === PUBLIC;
   throw badMetadata(`"Blob-Public" must be ${PUBLIC} or ${PRIVATE}`);
 }
 
-function propertiesIn(header: string): unknown {
+function readProperties(header: string): unknown {
   try {
     const [bytes, parameters] = parseItem(header);
     if (!(bytes instanceof ArrayBuffer) || parameters.size > 0) throw new Error("not a byte sequence");
@@ -162,8 +162,8 @@ function propertiesIn(header: string): unknown {
 
 /** Readers of the JSON fields. */
 const FIELDS: Record<string, (value: unknown) => Change> = {
-  type: (value) => ({ type: checkType(stringIn("Type", value)) }),
-  filename: (value) => ({ filename: checkFilename(stringIn("Filename", value)) }),
+  type: (value) => ({ type: checkType(requireString("Type", value)) }),
+  filename: (value) => ({ filename: checkFilename(requireString("Filename", value)) }),
   public: (value) => {
     if (typeof value !== "boolean") throw badMetadata('"Public" must be true or false');
     return { isPublic: value };
@@ -180,7 +180,7 @@ const FIELDS: Record<string, (value: unknown) => Change> = {
 export function changeInJson(bytes: Uint8Array): Change {
   const change: Change = {};
   const seen = new Set<string>();
-  for (const [name, value] of entriesIn(bytes)) {
+  for (const [name, value] of readEntries(bytes)) {
     const field = name.toLowerCase();
     const read = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
     if (!read) throw badMetadata("the only fields are Type, Public, Filename and Properties");
@@ -192,11 +192,11 @@ export function changeInJson(bytes: Uint8Array): Change {
 }
 
 /** Writes metadata as the fields that {@link changeInJson} reads. */
-export function jsonOf({ type, filename, isPublic, properties }: Metadata): Uint8Array {
+export function encodeMetadata({ type, filename, isPublic, properties }: Metadata): Uint8Array {
   return Buffer.from(JSON.stringify({ Type: type, Filename: filename, Public: isPublic, Properties: properties }));
 }
 
-function entriesIn(bytes: Uint8Array): [string, unknown][] {
+function readEntries(bytes: Uint8Array): [string, unknown][] {
   let value: unknown;
   try {
     value = parseUtf8Json(bytes);
@@ -207,7 +207,7 @@ function entriesIn(bytes: Uint8Array): [string, unknown][] {
   throw new TwtxtError("bad-request", "The body is not a JSON object.");
 }
 
-function stringIn(name: string, value: unknown): string {
+function requireString(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   throw badMetadata(`"${name}" must be a string`);
 }

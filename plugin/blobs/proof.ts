@@ -1,7 +1,7 @@
 // plugin/blobs/proof.ts: the owner's proof, which shows readers that a blob is unchanged.
 import { TwtxtError } from "../errors.js";
 import { isRfc3339 } from "../feed/timestamp.js";
-import { isSignedBy, verifyingKeyOf } from "../keys/ed25519.js";
+import { isSignedBy, toVerifyingKey } from "../keys/ed25519.js";
 import { parseKey } from "../keys/key.js";
 import type { BlobFields } from "./blob.js";
 
@@ -32,7 +32,7 @@ export type Proof =
  * @throws TwtxtError `bad-metadata` for texts with control characters
  * @see PROTOCOL 4
  */
-export function proofOf(
+export function signProof(
   blob: SignedFields,
   created: string,
   sign: (bytes: Uint8Array) => Uint8Array,
@@ -55,7 +55,7 @@ export function examineProof(blob: BlobFields): Proof {
   if (sha256 !== blob.sha256) return wrong("its proof is for other contents");
   const bytes = Buffer.from(signature, "base64");
   const isBase64 = bytes.length === SIGNATURE_BYTES && bytes.toString("base64") === signature;
-  const isSigned = () => isSignedBy(verifyingKeyOf(parseKey(blob.owner)), signedBytes(blob, created), bytes);
+  const isSigned = () => isSignedBy(toVerifyingKey(parseKey(blob.owner)), signedBytes(blob, created), bytes);
   const isValid = isBase64 && !hasControls(blob) && isSigned();
   if (isValid) return { state: "right", created };
   return wrong("its owner did not sign this key, size, type, file name and visibility for these contents");

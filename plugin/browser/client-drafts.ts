@@ -49,7 +49,7 @@ class DraftSaver {
     this.#form.addEventListener("input", () => {
       // A new draft is saved once it has a text.
       this.#isChanged = this.#field("seen").value !== "" || this.#text() !== "";
-      this.#saveIn(PAUSE_MS);
+      this.#saveAfter(PAUSE_MS);
     });
     this.#form.addEventListener("focusout", () => void this.#save());
     document.addEventListener("visibilitychange", () => {
@@ -73,7 +73,7 @@ class DraftSaver {
     return this.#form.querySelector("textarea")?.value.trim() ?? "";
   }
 
-  #saveIn(milliseconds: number): void {
+  #saveAfter(milliseconds: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#save(), milliseconds);
   }
@@ -107,7 +107,7 @@ class DraftSaver {
       this.#say(FAILED, true);
       this.#hasFailed = true;
       this.#isChanged = true;
-      this.#saveIn(RETRY_MS);
+      this.#saveAfter(RETRY_MS);
     }
   }
 

@@ -49,7 +49,7 @@ export function enhanceFiles(): void {
 async function upload(form: HTMLFormElement, files: File[]): Promise<void> {
   const fields = new FormData(form);
   const choice = { visibility: String(fields.get("visibility")), clean: String(fields.get("clean")) };
-  const token = tokenOf(form);
+  const token = readToken(form);
   const next = async () => {
     for (let file = files.shift(); file; file = files.shift()) await send(file, choice, token);
   };
@@ -76,7 +76,7 @@ async function send(file: File, choice: Record<string, string>, token: string): 
   }
 }
 
-function tokenOf({ action }: HTMLFormElement): string {
+function readToken({ action }: HTMLFormElement): string {
   return new URL(action).searchParams.get("csrf") ?? "";
 }
 

@@ -11,14 +11,14 @@ export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
     const { key, target, ctrlKey, altKey, metaKey, defaultPrevented } = event;
     if (defaultPrevented || ctrlKey || altKey || metaKey || isTyping(target) || hasOpenDialog()) return;
-    if (actionOf(key)?.()) event.preventDefault();
+    if (findAction(key)?.()) event.preventDefault();
   });
 }
 
 /** @returns a function that tells whether it did something */
-function actionOf(key: string): (() => boolean) | undefined {
-  if (key === "j") return () => moveBy(1);
-  if (key === "k") return () => moveBy(-1);
+function findAction(key: string): (() => boolean) | undefined {
+  if (key === "j") return () => moveFocus(1);
+  if (key === "k") return () => moveFocus(-1);
   if (key === "?") return showKeys;
   return /^[a-z]$/.test(key) ? () => clickKey(key) : undefined;
 }
@@ -31,7 +31,7 @@ function currentItem(): HTMLElement | null {
   return document.activeElement?.closest<HTMLElement>("[data-item]") ?? null;
 }
 
-function moveBy(step: number): boolean {
+function moveFocus(step: number): boolean {
   const all = items();
   const current = currentItem();
   const next = current === null ? (step > 0 ? all[0] : all.at(-1)) : all[all.indexOf(current) + step];

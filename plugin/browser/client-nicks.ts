@@ -75,7 +75,7 @@ class Completion {
     if (isSame) return;
     this.#shown = found;
     this.#list.hidden = found.length === 0;
-    this.#list.replaceChildren(...found.map(optionOf));
+    this.#list.replaceChildren(...found.map(createOption));
     this.#count.textContent = found.length === 0 ? "" : found.length === 1 ? "1 match" : `${found.length} matches`;
     this.#select(0);
   }
@@ -129,7 +129,7 @@ class Completion {
   }
 }
 
-function optionOf({ nick, url }: KnownNick, at: number): HTMLElement {
+function createOption({ nick, url }: KnownNick, at: number): HTMLElement {
   const option = document.createElement("li");
   Object.assign(option, { id: `nick-${at}`, role: "option" });
   const name = document.createElement("bdi");

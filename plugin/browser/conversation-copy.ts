@@ -1,12 +1,12 @@
 // plugin/browser/conversation-copy.ts: copies of a conversation: the identity file of its key, which `eleventy-twtxt` reads, too.
 import { formatIdentityFile, type IdentityFields, parseIdentityFile } from "../keys/identity-file.js";
 import { encodeKey } from "../messages/browser.js";
-import { guestAddress, keyOf } from "./guest-key.js";
+import { guestAddress, toSecretKey } from "./guest-key.js";
 import type { Conversation } from "./guest-store.js";
 
 /** Downloads the copy of a conversation. */
 export function downloadCopy({ address: author, seed, created }: Conversation): void {
-  const { publicKey } = keyOf(seed);
+  const { publicKey } = toSecretKey(seed);
   const address = guestAddress({ publicKey }, author);
   const file = new Blob([formatIdentityFile({ seed, publicKey, address, created })], { type: "text/plain" });
   const link = document.createElement("a");
@@ -35,7 +35,7 @@ export function chooseFile(onChosen: (file: File) => void): void {
  */
 export async function readCopy(file: File, author: string): Promise<IdentityFields | null> {
   try {
-    const copy = parseIdentityFile(await file.text(), file.name, keyOf);
+    const copy = parseIdentityFile(await file.text(), file.name, toSecretKey);
     return copy.address === guestAddress(copy, author) ? copy : null;
   } catch {
     return null;

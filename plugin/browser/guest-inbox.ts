@@ -50,14 +50,14 @@ export async function sendToAuthor({ key, document, inbox }: Author, sealed: str
     if (!found.ok) return "offline";
     if (Object(await found.json()).key !== key) return "otherKey";
     const { ok, status, headers } = await fetch(inbox, { method: "POST", body: sealed, signal });
-    if (ok) return dateOf(headers);
+    if (ok) return readDate(headers);
     return status === 429 ? "busy" : status >= 500 ? "full" : "refused";
   } catch {
     return "offline";
   }
 }
 
-function dateOf(headers: Headers): Date {
+function readDate(headers: Headers): Date {
   const date = new Date(headers.get("date") ?? "");
   return Number.isNaN(date.getTime()) ? new Date() : date;
 }
@@ -129,7 +129,7 @@ export class GuestInbox {
       await response.body?.cancel();
       return null;
     }
-    return messagesIn(response);
+    return readMessages(response);
   }
 
   /** @returns `null` if nothing has changed since `etag` */
@@ -171,15 +171,15 @@ interface MessageList {
   etag: string | null;
 }
 
-async function* messagesIn({ body }: Response): AsyncGenerator<SealedMessage> {
+async function* readMessages({ body }: Response): AsyncGenerator<SealedMessage> {
   if (!body) return;
-  for await (const part of readEvents(chunksOf(body), MAX_LENGTH)) {
+  for await (const part of readEvents(readChunks(body), MAX_LENGTH)) {
     if (part.kind === "event" && part.name === "message") yield parseItem(JSON.parse(part.data));
   }
 }
 
 /** Reads a stream, which not every browser can iterate over. Ends when nothing arrives: the connection may be lost. */
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = () => void reader.cancel().catch(() => {});
   const read = async () => {

@@ -4,7 +4,7 @@ import { nameEvent } from "../messages/guest-name.js";
 import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
 
 /** @param seed - 32 bytes */
-export function keyOf(seed: Uint8Array): SecretKey {
+export function toSecretKey(seed: Uint8Array): SecretKey {
   const { publicKey } = noblePrimitives.secretKey(seed);
   return secretKey(new Uint8Array([...seed, ...publicKey]));
 }
@@ -38,7 +38,7 @@ export function sealGuestMessage(
   seed: Uint8Array,
   author: { address: string; key: string },
 ): string {
-  const key = keyOf(seed);
+  const key = toSecretKey(seed);
   const named = nameEvent(name);
   const plaintext = formatMessage({
     time: `${time.slice(0, 19)}Z`,

@@ -23,7 +23,7 @@ export function messageItem(message: GuestMessage, context: MessageContext): HTM
   const by = element("p", { class: "twtxt-by" }, from, " ", element("time", { datetime: time }, date));
   const body = element("p", { class: "twtxt-text", dir: "auto" }, ...linkedText(text));
   const item = toDom(element("li", { class: isOwn ? "twtxt-sent" : "twtxt-received" }, by, body));
-  item.append(...noteOn(message, context));
+  item.append(...createNotes(message, context));
   return item;
 }
 
@@ -37,7 +37,10 @@ function timeFormat(lang: string): Intl.DateTimeFormat {
   }
 }
 
-function noteOn({ id, state, reason = "" }: GuestMessage, { words, author, retry }: MessageContext): HTMLElement[] {
+function createNotes(
+  { id, state, reason = "" }: GuestMessage,
+  { words, author, retry }: MessageContext,
+): HTMLElement[] {
   if (state === "sent" || state === "received") return [];
   if (state !== "failed") {
     const word = { waiting: words.sending, unverified: words.unverified, unreadable: words.unreadable }[state];

@@ -51,11 +51,11 @@ export async function readNewest(
 
 /** @throws if the request fails or its response is not a timeline */
 export async function readTimeline(url: URL, signal: AbortSignal): Promise<Timeline> {
-  const { updated, twts, unread } = fieldsOf(await readJson(url, signal));
+  const { updated, twts, unread } = toFields(await readJson(url, signal));
   return {
-    updated: textOf(updated),
-    twts: listOf(twts).slice(0, MAX_TWTS).map(parseTwt),
-    unread: listOf(unread).slice(0, MAX_UNREAD).map(parseUnread),
+    updated: toText(updated),
+    twts: toList(twts).slice(0, MAX_TWTS).map(parseTwt),
+    unread: toList(unread).slice(0, MAX_UNREAD).map(parseUnread),
   };
 }
 
@@ -67,48 +67,48 @@ async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
 }
 
 function parseList(json: unknown): { mentions: PublicMention[]; next: string | null } {
-  const { mentions, next } = fieldsOf(json);
+  const { mentions, next } = toFields(json);
   return {
-    mentions: listOf(mentions).slice(0, PAGE_SIZE).map(parseMention),
-    next: next === null ? null : textOf(next),
+    mentions: toList(mentions).slice(0, PAGE_SIZE).map(parseMention),
+    next: next === null ? null : toText(next),
   };
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { target, under, title, type, hash, hashV1, former, published, received, isRemoved } = fieldsOf(json);
+  const { target, under, title, type, hash, hashV1, former, published, received, isRemoved } = toFields(json);
   return {
     ...parseCommonFields(json),
-    target: textOf(target),
+    target: toText(target),
     under: textOrNull(under),
-    ...(title !== undefined && { title: textOf(title) }),
+    ...(title !== undefined && { title: toText(title) }),
     type: PARTS.find((part) => part.type === type)?.type ?? "mention",
     hash: textOrNull(hash),
     hashV1: textOrNull(hashV1),
     published: textOrNull(published),
-    received: textOf(received),
-    ...(former !== undefined && { former: listOf(former).slice(0, MAX_FORMER).map(textOf) }),
+    received: toText(received),
+    ...(former !== undefined && { former: toList(former).slice(0, MAX_FORMER).map(toText) }),
     ...(isRemoved === true && { isRemoved }),
   };
 }
 
 function parseTwt(json: unknown): TimelineTwt {
-  const { hash, hashV1, published, isOwn } = fieldsOf(json);
+  const { hash, hashV1, published, isOwn } = toFields(json);
   const common = parseCommonFields(json);
   return {
     ...common,
     html: common.html ?? "",
-    hash: textOf(hash),
-    hashV1: textOf(hashV1),
-    published: textOf(published),
+    hash: toText(hash),
+    hashV1: toText(hashV1),
+    published: toText(published),
     isOwn: isOwn === true,
   };
 }
 
 function parseUnread(json: unknown): UnreadFeed {
-  const { nick, url, reason, lastRead } = fieldsOf(json);
+  const { nick, url, reason, lastRead } = toFields(json);
   return {
-    nick: textOf(nick),
-    url: textOf(url),
+    nick: toText(nick),
+    url: toText(url),
     reason: UNREAD_REASONS.find((known) => known === reason) ?? "failed",
     lastRead: textOrNull(lastRead),
   };
@@ -118,40 +118,40 @@ function parseUnread(json: unknown): UnreadFeed {
 function parseCommonFields(
   json: unknown,
 ): Pick<PublicMention, "source" | "url" | "author" | "text" | "html" | "replyTo"> {
-  const { source, url: shownUrl, author, text, html, replyTo } = fieldsOf(json);
-  const { name, url, page } = fieldsOf(author);
+  const { source, url: shownUrl, author, text, html, replyTo } = toFields(json);
+  const { name, url, page } = toFields(author);
   return {
-    source: textOf(source),
-    ...(shownUrl !== undefined && { url: textOf(shownUrl) }),
+    source: toText(source),
+    ...(shownUrl !== undefined && { url: toText(shownUrl) }),
     author: {
-      name: textOf(name).slice(0, MAX_NAME),
-      url: textOf(url),
-      ...(page !== undefined && { page: textOf(page) }),
+      name: toText(name).slice(0, MAX_NAME),
+      url: toText(url),
+      ...(page !== undefined && { page: toText(page) }),
       // No picture: the site serves only those that the build downloaded, and the page has them already.
       photo: null,
     },
-    text: textOf(text).slice(0, MAX_TEXT),
+    text: toText(text).slice(0, MAX_TEXT),
     html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,
     replyTo: textOrNull(replyTo),
   };
 }
 
-function listOf(json: unknown): unknown[] {
+function toList(json: unknown): unknown[] {
   if (!Array.isArray(json)) throw new TypeError();
   return json;
 }
 
-function fieldsOf(json: unknown): Record<string, unknown> {
+function toFields(json: unknown): Record<string, unknown> {
   if (typeof json !== "object" || json === null) throw new TypeError();
   return { ...json };
 }
 
-function textOf(json: unknown): string {
+function toText(json: unknown): string {
   if (typeof json !== "string") throw new TypeError();
   return json;
 }
 
 /** `null` also if the field is missing. */
 function textOrNull(json: unknown): string | null {
-  return json == null ? null : textOf(json);
+  return json == null ? null : toText(json);
 }

@@ -6,11 +6,11 @@ import { safeElement } from "../site/safe-markup.js";
 export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...Array.from(children, nodeOf));
+  made.append(...Array.from(children, toNode));
   return made;
 }
 
-function nodeOf(markup: Markup): string | Node {
+function toNode(markup: Markup): string | Node {
   if (typeof markup === "string") return markup;
   if ("html" in markup) throw new TypeError("Written HTML is for the pages of a build.");
   return toDom(markup);
@@ -18,12 +18,12 @@ function nodeOf(markup: Markup): string | Node {
 
 /** Parses HTML in a document of its own, where nothing loads or runs, and keeps what is safe. */
 export function readHtml(html: string): readonly Markup[] {
-  return markupOf(new DOMParser().parseFromString(html, "text/html").body);
+  return toMarkup(new DOMParser().parseFromString(html, "text/html").body);
 }
 
-function markupOf(parent: Element): readonly Markup[] {
+function toMarkup(parent: Element): readonly Markup[] {
   return [...parent.childNodes].flatMap((node) => {
     if (node instanceof Text) return [node.data];
-    return node instanceof Element ? safeElement(node.localName, node.getAttribute("href"), markupOf(node)) : [];
+    return node instanceof Element ? safeElement(node.localName, node.getAttribute("href"), toMarkup(node)) : [];
   });
 }

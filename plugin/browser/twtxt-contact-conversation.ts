@@ -12,7 +12,7 @@ import {
   type SealedMessage,
   sendToAuthor,
 } from "./guest-inbox.js";
-import { keyOf, sealGuestMessage } from "./guest-key.js";
+import { sealGuestMessage, toSecretKey } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
 
@@ -139,7 +139,7 @@ export class ContactForm {
     const following = { seed: base64.encode(seed), end: new AbortController() };
     this.#following = following;
     const { signal } = following.end;
-    const key = keyOf(seed);
+    const key = toSecretKey(seed);
     try {
       // A hidden tab leaves the lock to one that is visible.
       while (await pageVisible(signal)) {
@@ -190,7 +190,7 @@ export class ContactForm {
 
   /** Those that cannot be deleted now expire at the site. */
   async #deleteAtSite(messages: readonly GuestMessage[], seed: Uint8Array): Promise<void> {
-    const inbox = this.#inbox(keyOf(seed));
+    const inbox = this.#inbox(toSecretKey(seed));
     const signal = AbortSignal.timeout(FORGET_MS);
     const received = messages.filter(({ state }) => ["received", "unverified", "unreadable"].includes(state));
     await Promise.allSettled(received.map(({ id }) => inbox.delete(id, signal)));

@@ -1,6 +1,6 @@
 // plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions, or a timeline, in a page.
 import { ENGLISH, type Words } from "../options/words.js";
-import { type Entry, mentionEntry, mentionKey, newestThreads, type Thread, threadsOf } from "../site/conversation.js";
+import { type Entry, mentionEntry, mentionKey, newestThreads, type Thread, toThreads } from "../site/conversation.js";
 import type { MentionType, PublicMention } from "../site/mention-list.js";
 import {
   dateFormat,
@@ -19,7 +19,7 @@ import { shownMention, unreadList } from "../site/timeline-markup.js";
 import { pageParsed } from "./page-parsed.js";
 import { type NewestMentions, readNewest, readTimeline } from "./site-json.js";
 import { readHtml, toDom } from "./to-dom.js";
-import { type Item, itemsIn, updateList, updateLists } from "./update-list.js";
+import { findItems, type Item, updateList, updateLists } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
 /** Minimum time between two requests. */
@@ -77,7 +77,7 @@ class TwtxtMentions extends HTMLElement {
     if (!show) return;
     show();
     this.#isLoaded = true;
-    const count = itemsIn(this).size;
+    const count = findItems(this).size;
     this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
     this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
   }
@@ -88,12 +88,12 @@ class TwtxtMentions extends HTMLElement {
       const timeline = await readTimeline(this.#url(), signal);
       return () => this.#showTimeline(timeline);
     }
-    const newest = await readNewest(this.#url(), () => itemsIn(this), signal);
+    const newest = await readNewest(this.#url(), () => findItems(this), signal);
     return () => this.#show(newest);
   }
 
   #show({ mentions: newest, isAll }: NewestMentions): void {
-    const known = itemsIn(this);
+    const known = findItems(this);
     const context = this.#context();
     const all = [...newest.values()];
     const oldest = all.at(-1)?.received ?? "";
@@ -119,16 +119,16 @@ class TwtxtMentions extends HTMLElement {
     const { updated: shown = "" } = this.dataset;
     if (updated < shown) return;
     this.dataset.updated = updated;
-    const known = itemsIn(this);
+    const known = findItems(this);
     const context = this.#context();
     const mentions = new Map(twts.map(shownMention).map((each) => [mentionKey(each), each]));
     const outdated = unread.filter(({ lastRead }) => (lastRead ?? "") < shown);
     const kept = itemsOfFeeds(outdated, known).filter(([key]) => !mentions.has(key));
     const entries = [...[...mentions.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
     const threads = newestThreads(entries).slice(0, Number(this.dataset.perPage ?? entries.length));
-    const keys = new Set(threads.flatMap(keysIn));
+    const keys = new Set(threads.flatMap(listKeys));
     for (const [key, item] of known) if (!keys.has(key)) item.remove();
-    updateList(this.#list(), itemsOf(threads, mentions, context), known, context.words);
+    updateList(this.#list(), createItems(threads, mentions, context), known, context.words);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -150,7 +150,7 @@ class TwtxtMentions extends HTMLElement {
   ): void {
     const last = [...known.values()].at(-1)?.dataset.received ?? "";
     const shown = [...mentions].filter(([, { received }]) => received >= last);
-    const items = shown.map(([key]) => itemOf(key, mentions, context));
+    const items = shown.map(([key]) => createItem(key, mentions, context));
     updateList(this.#list(), items, known, context.words);
   }
 
@@ -193,12 +193,12 @@ class TwtxtMentions extends HTMLElement {
       [...this.querySelectorAll<HTMLAnchorElement>(".twtxt-about")].map(({ href, textContent }) => [href, textContent]),
     );
     return {
-      titleOf: (page) => titles.get(page) ?? null,
+      findTitle: (page) => titles.get(page) ?? null,
       target: this.getAttribute("target"),
       feed: { url, nick },
       words,
       headingLevel: Number(headingLevel),
-      pictureOf: () => [],
+      toPicture: () => [],
       dates: dateFormat(this.lang || "en", timeZone),
       readHtml,
       once: (_, create) => create(),
@@ -234,12 +234,12 @@ function keptByType(
 
 /** The items of these feeds in a timeline, with the own twts of the same conversations. */
 function itemsOfFeeds(feeds: readonly { url: string }[], known: ReadonlyMap<string, HTMLElement>): KeptItem[] {
-  const conversationOf = (item: HTMLElement) => item.closest(".twtxt-mentions > li");
+  const findConversation = (item: HTMLElement) => item.closest(".twtxt-mentions > li");
   const isOfFeeds = ({ dataset: { source = "" } }: HTMLElement) =>
     feeds.some(({ url }) => source.startsWith(`${url}#`));
-  const conversations = new Set([...known.values()].filter(isOfFeeds).map(conversationOf));
+  const conversations = new Set([...known.values()].filter(isOfFeeds).map(findConversation));
   const isOwn = (item: HTMLElement) => item.dataset.received === undefined;
-  return [...known].filter(([, item]) => isOfFeeds(item) || (isOwn(item) && conversations.has(conversationOf(item))));
+  return [...known].filter(([, item]) => isOfFeeds(item) || (isOwn(item) && conversations.has(findConversation(item))));
 }
 
 /** The items of a part of a page: the newest mentions, and those that stay as the page has them. */
@@ -252,25 +252,27 @@ function itemsOfType(
   const newest = [...mentions.values()].filter((mention) => mention.type === type);
   if (type === "reply") {
     const entries = [...newest.map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
-    return itemsOf(threadsOf<Entry>(entries), mentions, context);
+    return createItems(toThreads<Entry>(entries), mentions, context);
   }
-  return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => itemOf(key, mentions, context));
+  return [...newest.map(mentionKey), ...kept.map(([key]) => key)].map((key) => createItem(key, mentions, context));
 }
 
-function keysIn({ entry, replies }: Thread<Entry>): string[] {
-  return [entry.key, ...replies.flatMap(keysIn)];
+function listKeys({ entry, replies }: Thread<Entry>): string[] {
+  return [entry.key, ...replies.flatMap(listKeys)];
 }
 
-function itemsOf(
+function createItems(
   threads: readonly Thread<Entry>[],
   mentions: ReadonlyMap<string, ShownMention>,
   context: MentionContext,
 ): Item[] {
-  return threads.map(({ entry, replies }) => itemOf(entry.key, mentions, context, itemsOf(replies, mentions, context)));
+  return threads.map(({ entry, replies }) =>
+    createItem(entry.key, mentions, context, createItems(replies, mentions, context)),
+  );
 }
 
 /** An item with its mention as it was just read. An item without one stays as the page has it. */
-function itemOf(
+function createItem(
   key: string,
   mentions: ReadonlyMap<string, ShownMention>,
   context: MentionContext,

@@ -23,7 +23,7 @@ const LIST = ":is(.twtxt-mentions, .twtxt-names, .twtxt-thread)";
 const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".p-content"];
 
 /** The items of a page by key. */
-export function itemsIn(parent: Element): Map<string, HTMLElement> {
+export function findItems(parent: Element): Map<string, HTMLElement> {
   const items = parent.querySelectorAll<HTMLElement>(ITEM);
   return new Map([...items].map((item) => [mentionKey(item.dataset), item]));
 }
@@ -63,7 +63,7 @@ export function updateLists(
   known: ReadonlyMap<string, HTMLElement>,
   { form, words, create }: { form: ListForm; words: Words; create(): MarkupElement },
 ): void {
-  const { shown, folded } = divideList(items, form, (item) => countOf([item]));
+  const { shown, folded } = divideList(items, form, (item) => countMentions([item]));
   const list = parent.querySelector(`:scope > ${LIST}`) ?? toDom(create());
   if (!list.isConnected && items.length > 0) parent.append(list);
   const old = parent.querySelector(":scope > .twtxt-fold");
@@ -72,14 +72,14 @@ export function updateLists(
   const rest = fold.querySelector(`:scope > ${LIST}`);
   if (rest) updateList(rest, folded, known, words);
   const summary = fold.querySelector(":scope > summary");
-  if (summary) summary.textContent = foldText(countOf(folded), words);
+  if (summary) summary.textContent = foldText(countMentions(folded), words);
   if (folded.length === 0) old?.remove();
   else if (!old) form === "conversation" ? list.before(fold, "\n") : list.after("\n", fold);
   if (list.childElementCount === 0) list.remove();
 }
 
-function countOf(items: readonly Item[]): number {
-  return items.reduce((count, { replies, isRemoved }) => count + Number(!isRemoved) + countOf(replies), 0);
+function countMentions(items: readonly Item[]): number {
+  return items.reduce((count, { replies, isRemoved }) => count + Number(!isRemoved) + countMentions(replies), 0);
 }
 
 /** The next item of the same list. */
@@ -104,7 +104,7 @@ function updatedItem(item: HTMLElement | undefined, created: HTMLElement | null)
     const own = `:scope > ${part}, :scope > .twtxt-by > ${part}`;
     const old = item.querySelector(own);
     const next = created.querySelector(own);
-    if (contentOf(old) === contentOf(next)) continue;
+    if (readContent(old) === readContent(next)) continue;
     if (old && next) next.prepend(...old.querySelectorAll("img"));
     if (!next) old?.remove();
     else if (old) old.replaceWith(next);
@@ -116,13 +116,13 @@ function updatedItem(item: HTMLElement | undefined, created: HTMLElement | null)
 }
 
 /** The content of a part for comparison, without white space and attributes that a minifier or a plugin may have changed. */
-function contentOf(part: Node | null): string {
+function readContent(part: Node | null): string {
   if (!part) return "";
   if (!(part instanceof Element)) return part.textContent?.replace(/\s+/g, " ") ?? "";
   if (part.localName === "img") return "";
   const time = part.getAttribute("datetime");
   if (time !== null) return time;
   const isReply = part.matches(".u-in-reply-to");
-  const children = [...part.childNodes].map(contentOf).join("").trim();
+  const children = [...part.childNodes].map(readContent).join("").trim();
   return `<${part.localName} ${part.getAttribute("href")} ${isReply}>${children}`;
 }

@@ -83,7 +83,7 @@ export function readArguments<const O extends Options>(
 ): { values: ValuesOf<O>; words: string[] } {
   const given = new Map<string, unknown[]>();
   const words: string[] = [];
-  for (const token of tokensOf(args, options)) {
+  for (const token of tokenize(args, options)) {
     if (token.kind === "positional") words.push(token.value);
     if (token.kind !== "option") continue;
     given.set(token.name, [...(given.get(token.name) ?? []), optionValue(where, token, options)]);
@@ -94,15 +94,15 @@ export function readArguments<const O extends Options>(
 
 /** @returns the index of the first word in a command line; -1 for none */
 export function firstWord(args: readonly string[], options: Options): number {
-  return tokensOf(args, options).find(({ kind }) => kind === "positional")?.index ?? -1;
+  return tokenize(args, options).find(({ kind }) => kind === "positional")?.index ?? -1;
 }
 
-function tokensOf(args: readonly string[], options: Options) {
-  const config = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, configOf(option)]));
+function tokenize(args: readonly string[], options: Options) {
+  const config = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toParserOption(option)]));
   return parseArgs({ args: [...args], options: config, strict: false, tokens: true }).tokens;
 }
 
-function configOf({ kind, short }: Option<unknown>) {
+function toParserOption({ kind, short }: Option<unknown>) {
   return { type: kind === null ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) };
 }
 
@@ -127,12 +127,12 @@ function optionValue(where: string, token: OptionToken, options: Options): unkno
 }
 
 function noSuchOption(where: string, { name, rawName }: OptionToken, names: string[]): TwtxtError {
-  const nearest = name.length > 1 ? nearestOf(name, names) : undefined;
+  const nearest = name.length > 1 ? findNearest(name, names) : undefined;
   const hint = nearest ? `Did you mean "--${nearest}"?` : 'Put "--" before an argument that starts with "-".';
   return misuse(where, `there is no option "${rawName}". ${hint}`);
 }
 
 /** The name that was probably meant: one that starts with the word, or else the most similar one. */
-export function nearestOf(word: string, names: readonly string[]): string | undefined {
+export function findNearest(word: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
 }

@@ -3,35 +3,35 @@ import { createReadStream } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { counted, sizeText } from "../author/amounts.js";
-import { checkFree, type Draft, draftIn, orBadFile } from "../author/files.js";
+import { checkFree, createTemporaryFile, type Draft, orBadFile } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
-import { endingOf, untilAborted } from "../author/machine.js";
+import { endSignal, untilAborted } from "../author/machine.js";
 import { openSiteApi, type SiteApiChoice } from "../author/own-site.js";
 import { RemoteStore } from "../author/remote-store.js";
 import { restoreSite } from "../author/restore-site.js";
-import { publishedSite, type Site, siteAt } from "../author/site.js";
+import { loadSite, publishedSite, type Site } from "../author/site.js";
 import { isWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
-import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
+import { listNamedContents, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
 import type { SiteRequest } from "../http/site-api.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
-import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";
-import { prefixOf } from "../site/routes.js";
+import { listNamedParts, SNAPSHOT } from "../mentions/receive/snapshot.js";
+import { readPrefix } from "../site/routes.js";
 import {
   type About,
   type ArchiveContents,
   type ArchiveSource,
   ArchiveWriter,
   checkArchive,
-  valuesOf,
+  readValues,
 } from "../store/archive.js";
-import { copyConsistently, type HeadKeys, hashOf, SMALL_BYTES, writeValue } from "../store/copy.js";
+import { copyConsistently, type HeadKeys, hashValue, SMALL_BYTES, writeValue } from "../store/copy.js";
 import { SqliteStore } from "../store/sqlite.js";
 import type { StreamingStore } from "../store/store.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
 import { FOLDER, flag, IDENTITY_OPTION, option, SETTINGS_OPTION, text, url } from "./options.js";
-import { progressOf, statusOf } from "./output.js";
+import { createProgress, createStatusLine } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
@@ -45,8 +45,8 @@ const REMOTE_OPTIONS = {
 };
 /** Keys of values that refer to other values of the store. */
 export const STORE_HEADS: readonly HeadKeys[] = [
-  { prefix: SNAPSHOT, relatedPrefix: EVENTS, referencedKeys: partsNamedIn },
-  { prefix: RECORDS, relatedPrefix: null, referencedKeys: contentsNamedIn },
+  { prefix: SNAPSHOT, relatedPrefix: EVENTS, referencedKeys: listNamedParts },
+  { prefix: RECORDS, relatedPrefix: null, referencedKeys: listNamedContents },
 ];
 
 export const backup = command({
@@ -68,12 +68,12 @@ export const backup = command({
   async run({ force, ...choice }, name, terminal) {
     const file = resolve(terminal.folder, name);
     if (!force) await checkFree(file);
-    const site = await siteAt(terminal, choice.settings);
-    const signal = endingOf(terminal);
+    const site = await loadSite(terminal, choice.settings);
+    const signal = endSignal(terminal);
     const data = await openData(site, { command: "backup", ...choice }, signal, terminal);
-    const draft = await draftIn(dirname(file), MODE);
+    const draft = await createTemporaryFile(dirname(file), MODE);
     try {
-      const writer = await writeArchive({ draft, signal }, data, await aboutOf(site, terminal), terminal);
+      const writer = await writeArchive({ draft, signal }, data, await describeSite(site, terminal), terminal);
       await compare({ name, chunks: () => untilAborted(draft.chunks(), signal) }, writer, terminal);
       await draft.moveTo(file, force);
       terminal.print(file);
@@ -102,9 +102,9 @@ async function openData(site: Site, choice: DataChoice, signal: AbortSignal, ter
   };
 }
 
-async function aboutOf(site: Site, terminal: Terminal): Promise<About> {
+async function describeSite(site: Site, terminal: Terminal): Promise<About> {
   const { settings } = await publishedSite(site);
-  return { site: `${settings.url}${prefixOf(settings)}/`, created: new Date(terminal.now()).toISOString() };
+  return { site: `${settings.url}${readPrefix(settings)}/`, created: new Date(terminal.now()).toISOString() };
 }
 
 async function writeArchive(
@@ -114,7 +114,7 @@ async function writeArchive(
   terminal: Terminal,
 ): Promise<ArchiveWriter> {
   const writer = new ArchiveWriter();
-  const status = statusOf(terminal);
+  const status = createStatusLine(terminal);
   const snapshot = store instanceof SqliteStore ? await store.snapshot() : null;
   const bytes = writer.stream(about, async () => {
     await copyConsistently(snapshot ?? store, STORE_HEADS, writer, (done, all) => {
@@ -133,7 +133,7 @@ async function writeArchive(
 
 /** @throws TwtxtError `bad-file` if the disk does not return what was written */
 async function compare(source: ArchiveSource, { sums }: ArchiveWriter, terminal: Terminal): Promise<void> {
-  const status = statusOf(terminal);
+  const status = createStatusLine(terminal);
   let read = 0;
   try {
     const { values } = await checkArchive(source, (bytes) => {
@@ -167,8 +167,8 @@ Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.
     const file = resolve(terminal.folder, name);
     const { size } = await orBadFile(stat(file));
     const source = { name, size, chunks: () => createReadStream(file) };
-    const site = await siteAt(terminal, choice.settings);
-    const signal = endingOf(terminal);
+    const site = await loadSite(terminal, choice.settings);
+    const signal = endSignal(terminal);
     const data = await openData(site, { command: "restore", ...choice }, signal, terminal);
     const leaveStore = await useStoreAlone(data);
     try {
@@ -177,7 +177,7 @@ Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.
       await checkSpace(data, contents);
       if (data.store instanceof RemoteStore) {
         checkSizes(site, contents);
-        await restoreSite(data.store, { source, contents, signal }, statusOf(terminal));
+        await restoreSite(data.store, { source, contents, signal }, createStatusLine(terminal));
       } else {
         await writeValues(data.store, { source, contents, signal }, terminal);
       }
@@ -205,14 +205,14 @@ interface SizedSource extends ArchiveSource {
 }
 
 async function check(source: SizedSource, signal: AbortSignal, terminal: Terminal): Promise<ArchiveContents> {
-  const progress = progressOf(terminal, source.size);
+  const progress = createProgress(terminal, source.size);
   try {
     const contents = await checkArchive(source, (bytes) => {
       signal.throwIfAborted();
       progress.add(bytes);
     });
     const { about, values } = contents;
-    const size = `${counted(values.size, "value")}, ${sizeText(bytesOf(contents))}`;
+    const size = `${counted(values.size, "value")}, ${sizeText(sumBytes(contents))}`;
     progress.above(() => terminal.say(`Backup of ${about.site} from ${about.created}: ${size}.`));
     return contents;
   } finally {
@@ -224,8 +224,8 @@ async function check(source: SizedSource, signal: AbortSignal, terminal: Termina
 async function checkSpace({ folder }: SiteStore, contents: ArchiveContents): Promise<void> {
   if (folder === null) return;
   const { bavail, bsize } = await statfs(folder);
-  if (bytesOf(contents) <= bavail * bsize) return;
-  const [wanted, free] = [bytesOf(contents), bavail * bsize].map(sizeText);
+  if (sumBytes(contents) <= bavail * bsize) return;
+  const [wanted, free] = [sumBytes(contents), bavail * bsize].map(sizeText);
   throw new TwtxtError("store-failed", `The backup needs ${wanted}, and ${folder} has ${free} of free space.`);
 }
 
@@ -247,13 +247,13 @@ async function writeValues(
   { source, contents, signal }: { source: SizedSource; contents: ArchiveContents; signal: AbortSignal },
   terminal: Terminal,
 ): Promise<void> {
-  const progress = progressOf(terminal, source.size);
+  const progress = createProgress(terminal, source.size);
   try {
-    for await (const { key, value, chunks } of valuesOf(source, contents, progress.add)) {
+    for await (const { key, value, chunks } of readValues(source, contents, progress.add)) {
       if (signal.aborted) {
         throw new TwtxtError("store-failed", "Interrupted: the data is incomplete. To continue, add --force.");
       }
-      const isStored = value.size > SMALL_BYTES && (await hashOf(store, key)) === value.sha256;
+      const isStored = value.size > SMALL_BYTES && (await hashValue(store, key)) === value.sha256;
       if (!isStored) await writeValue(store, key, { size: value.size, chunks });
     }
     for (const key of await store.keys("")) if (!contents.values.has(key)) await store.delete(key);
@@ -262,6 +262,6 @@ async function writeValues(
   }
 }
 
-function bytesOf({ values }: ArchiveContents): number {
+function sumBytes({ values }: ArchiveContents): number {
   return [...values.values()].reduce((sum, { size }) => sum + size, 0);
 }

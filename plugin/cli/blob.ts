@@ -5,7 +5,7 @@ import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
 import { isBlobKey } from "../site/routes.js";
 import { one, oneOrMore, zeroOrMore } from "./arguments.js";
-import { actionsWith, type Command, commandOf } from "./command.js";
+import { actionsWith, type Command, toCommand } from "./command.js";
 import { address, FILE, flag, type Kind, number, OWN_SITE_OPTIONS, option, repeatable, text } from "./options.js";
 
 const KEY: Kind<string> = {
@@ -117,7 +117,7 @@ const actions = {
   }),
 };
 
-const command = commandOf({
+const command = toCommand({
   name: "blob",
   summary: "stores files at your site, public or private",
   about:

@@ -1,6 +1,6 @@
 // plugin/cli/client.ts: `eleventy-twtxt client` starts the local web client and opens it in the browser.
 import { readFile } from "node:fs/promises";
-import { type Site, siteAt } from "../author/site.js";
+import { loadSite, type Site } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { command } from "./command.js";
 import {
@@ -57,13 +57,13 @@ Ctrl-C ends the client.`,
     const running = await start(values, terminal);
     // Before the link is printed: a program that reads it may end the client at once.
     const ended = terminal.ended();
-    const screen = screenOf(terminal.environment);
+    const screen = findScreen(terminal.environment);
     const handedOver = values["no-open"] || screen === "ssh" ? null : await handOver(running.link);
     terminal.print(running.link);
     // Some of these programs exit only when the browser does.
     const interrupted = ended.then(() => true);
     const isOpen = handedOver !== null && (await Promise.race([openBrowser(handedOver.target, terminal), interrupted]));
-    const what = isOpen ? "Opened in your browser." : adviceFor(screen, running.port, terminal.environment);
+    const what = isOpen ? "Opened in your browser." : formatAdvice(screen, running.port, terminal.environment);
     terminal.say(`${what} The link works once; for another one, open ${new URL("/", running.link)}`);
     terminal.say("Ctrl-C ends the client.");
     await ended;
@@ -77,14 +77,14 @@ Ctrl-C ends the client.`,
 /** Where the author's screen is. */
 type Screen = "here" | "ssh" | "wsl";
 
-function screenOf({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Terminal["environment"]): Screen {
+function findScreen({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Terminal["environment"]): Screen {
   // With X forwarding, a browser of this machine can be shown.
   if (SSH_CONNECTION && !DISPLAY && !WAYLAND_DISPLAY) return "ssh";
   return WSL_DISTRO_NAME ? "wsl" : "here";
 }
 
 /** What to do with the link if no browser was opened. */
-function adviceFor(screen: Screen, port: number, { SSH_CONNECTION, USER }: Terminal["environment"]): string {
+function formatAdvice(screen: Screen, port: number, { SSH_CONNECTION, USER }: Terminal["environment"]): string {
   if (screen === "wsl") return "Open this link in your browser on Windows.";
   if (screen === "here") return "Open this link in a browser on this machine.";
   // SSH_CONNECTION: the client's address and port, then the server's.
@@ -116,7 +116,7 @@ async function start({ port, ...choice }: Values, terminal: Terminal) {
 /** The client also starts without a site. Its pages say what they need, and find a site that is built later. */
 async function siteOrAdvice(settings: string | undefined, terminal: Terminal): Promise<Site | null> {
   try {
-    return await siteAt(terminal, settings);
+    return await loadSite(terminal, settings);
   } catch (error) {
     if (settings !== undefined || !(error instanceof TwtxtError) || error.code !== "no-settings") throw error;
     terminal.say(error.message);

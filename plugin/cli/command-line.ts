@@ -1,10 +1,10 @@
 // plugin/cli/command-line.ts: the commands: finds one by its name, runs it, and reports errors.
 import { misuse, PROGRAM, typedHints, version } from "../author/invocation.js";
-import { privateHostAdvice, privateHostsOf } from "../author/network.js";
+import { privateHostAdvice, readPrivateHosts } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { nearestOf } from "./arguments.js";
+import { findNearest } from "./arguments.js";
 import type { Command } from "./command.js";
-import { tableOf } from "./output.js";
+import { formatTable } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 /** Only the module of the command that is called is loaded. */
@@ -67,7 +67,7 @@ async function commandNamed(name: string): Promise<Command> {
   const load = COMMANDS.get(name);
   if (load) return load();
   if (name.startsWith("-")) throw misuse("", `Options follow the command, but "${name}" comes before it.`);
-  const nearest = nearestOf(name, [...COMMANDS.keys(), "help"]);
+  const nearest = findNearest(name, [...COMMANDS.keys(), "help"]);
   throw misuse("", `There is no command "${name}".${nearest ? ` Did you mean "${nearest}"?` : ""}`);
 }
 
@@ -81,7 +81,7 @@ async function overview(): Promise<string> {
   return `Usage: ${PROGRAM} COMMAND [options]
 
 Commands:
-${tableOf(commands.map(({ name, summary }) => [`  ${name}`, summary])).join("\n")}
+${formatTable(commands.map(({ name, summary }) => [`  ${name}`, summary])).join("\n")}
 
   ${PROGRAM} help COMMAND   prints the help of a command
   ${PROGRAM} --version      prints the version
@@ -94,7 +94,7 @@ function report(error: unknown, terminal: Terminal): number {
   if (error instanceof TwtxtError) {
     terminal.say(`${PROGRAM}: ${typedHints(error.message)}`);
     const refused = refusedAddress(error);
-    if (refused) terminal.say(privateHostAdvice(privateHostsOf(refused)));
+    if (refused) terminal.say(privateHostAdvice(readPrivateHosts(refused)));
     return error.code === "bad-usage" ? 2 : 1;
   }
   terminal.say(`${PROGRAM}: this is a bug. Please report it to eleventy-plugin-twtxt with these lines:`);

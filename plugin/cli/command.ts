@@ -2,9 +2,9 @@
 import { misuse, PROGRAM } from "../author/invocation.js";
 import type { HostChoice } from "../author/machine.js";
 import { later } from "../later.js";
-import { firstWord, nearestOf, none, readArguments, type Words } from "./arguments.js";
+import { findNearest, firstWord, none, readArguments, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";
-import { linesAt } from "./output.js";
+import { wrapLines } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const privateHosts = later(() => import("../author/private-hosts.js"));
@@ -83,7 +83,7 @@ export function command<const O extends Options = Record<never, never>, W = null
   const { name, summary } = spec;
   const { usage, options, run } = actionsWith({})<O, W>({ ...spec, help: summary });
   const usages = usage.map((line) => `${name} ${line}`.trimEnd());
-  return { name, summary, help: helpOf(spec, usages, options), run: (args, terminal) => run(name, args, terminal) };
+  return { name, summary, help: formatHelp(spec, usages, options), run: (args, terminal) => run(name, args, terminal) };
 }
 
 /**
@@ -91,7 +91,7 @@ export function command<const O extends Options = Record<never, never>, W = null
  *
  * @param standard - the action that is run if there is no word
  */
-export function commandOf(
+export function toCommand(
   spec: About & { actions: Readonly<Record<string, Action>>; standard?: string; shared: Options },
 ): Command {
   const { name, summary, actions, standard, shared } = spec;
@@ -102,7 +102,7 @@ export function commandOf(
   const usages = Object.entries(actions).flatMap(([word, { usage }]) =>
     usage.map((line) => `${name} ${word === standard ? `[${word}]` : word} ${line}`.trimEnd()),
   );
-  const help = helpOf(spec, usages, options, actions);
+  const help = formatHelp(spec, usages, options, actions);
   return {
     ...{ name, summary, help },
     run(args, terminal) {
@@ -117,7 +117,7 @@ export function commandOf(
 
 function noSuchAction(command: string, word: string, actions: readonly string[]) {
   const what = word === "" ? "say what to do." : `there is no "${word}".`;
-  const nearest = word === "" ? undefined : nearestOf(word, actions);
+  const nearest = word === "" ? undefined : findNearest(word, actions);
   const hint = nearest ? `Did you mean "${nearest}"?` : `Actions: ${actions.join(", ")}.`;
   return misuse(command, `${what} ${hint}`);
 }
@@ -126,7 +126,7 @@ const COLUMNS = 100;
 /** Longer names get a line of their own. */
 const NAME_COLUMNS = 18;
 
-function helpOf(
+function formatHelp(
   { about, notes = "", example }: About,
   usages: readonly string[],
   options: Options,
@@ -135,10 +135,10 @@ function helpOf(
   const lines = usages.map((line, at) => `${at === 0 ? "Usage: " : "       "}${PROGRAM} ${line}`);
   const parts = [
     lines,
-    linesAt(COLUMNS, about),
-    listOf(Object.entries(actions).map(([word, { help }]) => [word, help])),
-    listOf(Object.entries(options).map(([name, option]) => [optionName(name, option), option.help])),
-    linesAt(COLUMNS, notes),
+    wrapLines(COLUMNS, about),
+    formatRows(Object.entries(actions).map(([word, { help }]) => [word, help])),
+    formatRows(Object.entries(options).map(([name, option]) => [optionName(name, option), option.help])),
+    wrapLines(COLUMNS, notes),
     ["Example:", ...example.split("\n").map((line) => `  ${line}`)],
   ].map((part) => part.join("\n"));
   return parts.filter((part) => part !== "").join("\n\n");
@@ -148,11 +148,11 @@ function optionName(name: string, { kind, short }: Option<unknown>): string {
   return `${short === undefined ? "" : `-${short}, `}--${name}${kind === null ? "" : ` ${kind.name}`}`;
 }
 
-function listOf(rows: readonly (readonly [name: string, help: string])[]): string[] {
+function formatRows(rows: readonly (readonly [name: string, help: string])[]): string[] {
   const longest = Math.max(0, ...rows.map(([name]) => name.length).filter((length) => length <= NAME_COLUMNS));
   const indent = " ".repeat(longest + 4);
   return rows.flatMap(([name, help]) => {
-    const [first = "", ...others] = linesAt(COLUMNS - indent.length, help);
+    const [first = "", ...others] = wrapLines(COLUMNS - indent.length, help);
     const head = name.length > longest ? [`  ${name}`, indent + first] : [`  ${name.padEnd(longest)}  ${first}`];
     return [...head, ...others.map((line) => indent + line)];
   });

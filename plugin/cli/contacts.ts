@@ -1,14 +1,14 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` and `lookup`: the keys of other people.
-import { authorAt } from "../author/author.js";
+import { loadAuthor } from "../author/author.js";
 import { typed } from "../author/invocation.js";
 import { acceptFound } from "../author/messages/mailbox.js";
-import { networkOf } from "../author/network.js";
+import { createNetwork } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { type Contact, Contacts } from "../messages/lookup/contacts.js";
 import type { Found } from "../messages/lookup/lookup.js";
 import { one, oneAndOptional } from "./arguments.js";
-import { actionsWith, command, commandOf } from "./command.js";
+import { actionsWith, command, toCommand } from "./command.js";
 import {
   AUTHOR_OPTIONS,
   type AuthorValues,
@@ -18,7 +18,7 @@ import {
   type Kind,
   type ValuesOf,
 } from "./options.js";
-import { printData, tableOf } from "./output.js";
+import { formatTable, printData } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION };
@@ -41,7 +41,7 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 const action = actionsWith(OPTIONS);
 
-export const contacts = commandOf({
+export const contacts = toCommand({
   name: "contacts",
   summary: "lists the keys that you know of other people",
   about:
@@ -71,22 +71,22 @@ export const contacts = commandOf({
 bob@bob.example  kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg  2026-11-20`,
 });
 
-async function contactsFor(values: Values, terminal: Terminal): Promise<Contacts> {
-  return new Contacts((await authorAt(values, terminal)).store, terminal.now);
+async function openContacts(values: Values, terminal: Terminal): Promise<Contacts> {
+  return new Contacts((await loadAuthor(values, terminal)).store, terminal.now);
 }
 
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const all = await (await contactsFor(values, terminal)).list();
+  const all = await (await openContacts(values, terminal)).list();
   const rows = all.map(({ address, key, since, byDns }) => [address, key, since.slice(0, 10), byDns ? "by DNS" : ""]);
-  printData(all, tableOf(rows), values, terminal);
+  printData(all, formatTable(rows), values, terminal);
   terminal.say(`${all.length} known.`);
   return 0;
 }
 
 async function accept(values: Values, [address, key]: [string, string | null], terminal: Terminal): Promise<number> {
-  const contacts = await contactsFor(values, terminal);
+  const contacts = await openContacts(values, terminal);
   const old = await contacts.get(address);
-  const found = await networkOf(values).lookup(address);
+  const found = await createNetwork(values).lookup(address);
   const accepted = await acceptFound(contacts, found, key);
   const isNew = old?.key !== found.key;
   const before = old && isNew ? [`old key  ${old.key}  since ${old.since.slice(0, 10)}`] : [];
@@ -96,7 +96,7 @@ async function accept(values: Values, [address, key]: [string, string | null], t
 }
 
 async function forget(values: Values, address: string, terminal: Terminal): Promise<number> {
-  const wasKnown = await (await contactsFor(values, terminal)).forget(address);
+  const wasKnown = await (await openContacts(values, terminal)).forget(address);
   terminal.say(wasKnown ? `${address} forgotten.` : `${address} is not one of your contacts.`);
   return wasKnown ? 0 : 1;
 }
@@ -115,8 +115,8 @@ inbox    https://bob.example/inbox/bob
 found    https://bob.example/.well-known/msg/bob.json
 contact  the same key, since 2026-11-20`,
   async run(values, address, terminal) {
-    const found = await networkOf(values).lookup(address);
-    const contact = await contactFor(address, values, terminal);
+    const found = await createNetwork(values).lookup(address);
+    const contact = await findContact(address, values, terminal);
     printData(lookupFacts(found, contact), lookupLines(found, contact), values, terminal);
     return 0;
   },
@@ -127,7 +127,7 @@ export function lookupLines(
   { address, key, endpoint, url, byDns }: Found,
   contact: Contact | null | undefined,
 ): string[] {
-  return tableOf([
+  return formatTable([
     ["address", address],
     ["key", key],
     ["inbox", endpoint],
@@ -151,13 +151,13 @@ function lookupFacts({ address, key, endpoint, url, byDns }: Found, contact: Con
  *
  * @returns `null` for no contact; `undefined` if it is not clear whose contacts to search
  */
-async function contactFor(
+async function findContact(
   address: string,
   values: AuthorValues,
   terminal: Terminal,
 ): Promise<Contact | null | undefined> {
   try {
-    const { store } = await authorAt(values, terminal);
+    const { store } = await loadAuthor(values, terminal);
     return await new Contacts(store, terminal.now).get(address);
   } catch (error) {
     const isChosen = [values.as, values.identity, values.settings].some((value) => value !== undefined);

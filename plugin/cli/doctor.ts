@@ -1,7 +1,7 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
 import { counted } from "../author/amounts.js";
 import type { Finding } from "../author/doctor/check.js";
-import { checksOf } from "../author/doctor/examine.js";
+import { createChecks } from "../author/doctor/examine.js";
 import { misuse } from "../author/invocation.js";
 import { optional } from "./arguments.js";
 import { command } from "./command.js";
@@ -34,12 +34,12 @@ ok    https://alice.example/ names the feed https://alice.example/tw.txt
 fix   https://alice.example/tw.txt is served as "text/html". Some readers accept only plain text.
       Have your host serve it as "text/plain; charset=utf-8".`,
   async run(values, given, terminal) {
-    const checks = await checksOf(given, values, terminal);
+    const checks = await createChecks(given, values, terminal);
     if (checks === null) throw misuse("doctor", "expected a URL, since there is no built site in this folder.");
     const findings: Finding[] = [];
     for await (const finding of checks) {
       findings.push(finding);
-      if (!values.json) for (const line of linesOf(finding)) terminal.print(line);
+      if (!values.json) for (const line of formatFinding(finding)) terminal.print(line);
     }
     printData(findings, [], values, terminal);
     const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
@@ -49,6 +49,6 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
   },
 });
 
-function linesOf({ level, what, todo }: Finding): string[] {
+function formatFinding({ level, what, todo }: Finding): string[] {
   return [`${level.padEnd(4)}  ${what}`, ...(todo === undefined ? [] : [`      ${todo}`])];
 }

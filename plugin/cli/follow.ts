@@ -1,13 +1,13 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
 import { counted } from "../author/amounts.js";
-import { hostsFor, networkOf } from "../author/network.js";
-import { type Site, siteAt } from "../author/site.js";
+import { addLoopbackHosts, createNetwork } from "../author/network.js";
+import { loadSite, type Site } from "../author/site.js";
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/timeline/followed-feeds.js";
 import { isMentionUrl } from "../feed/mention.js";
 import { one, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { printData, tableOf } from "./output.js";
+import { formatTable, printData } from "./output.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
 const FEED: Kind<string> = {
@@ -33,9 +33,9 @@ export const follow = command({
   example: `$ eleventy-twtxt follow https://bob.example/twtxt.txt
 Following @bob, https://bob.example/twtxt.txt. ${NEXT}`,
   async run({ nick, json, settings, ...hosts }, url, terminal) {
-    const site = await siteAt(terminal, settings);
+    const site = await loadSite(terminal, settings);
     if (url === null) return list(site, json, terminal);
-    const feed = await followFeed(site, { url, nick }, networkOf(hostsFor(site, hosts, [url])).ask);
+    const feed = await followFeed(site, { url, nick }, createNetwork(addLoopbackHosts(site, hosts, [url])).ask);
     const shown = lineShownSafely(`@${feed.nick}, ${feed.url}`);
     printData(feed, [], { json }, terminal);
     if (!json) terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);
@@ -53,7 +53,7 @@ export const unfollow = command({
   example: `$ eleventy-twtxt unfollow bob
 No longer following @bob, https://bob.example/twtxt.txt. Your next build removes it.`,
   async run({ settings }, wanted, terminal) {
-    const feed = await unfollowFeed(await siteAt(terminal, settings), wanted);
+    const feed = await unfollowFeed(await loadSite(terminal, settings), wanted);
     if (feed === null) terminal.say(`You do not follow ${wanted}.`);
     else
       terminal.say(`No longer following ${lineShownSafely(`@${feed.nick}, ${feed.url}`)}. Your next build removes it.`);
@@ -64,7 +64,7 @@ No longer following @bob, https://bob.example/twtxt.txt. Your next build removes
 async function list(site: Site, json: boolean, terminal: Terminal): Promise<number> {
   const feeds = await followedFeeds(site);
   const rows = feeds.map(({ nick, url, isInOption }) => [`@${nick}`, url, isInOption ? "in the option follow" : ""]);
-  printData(feeds, tableOf(rows.map((row) => row.map(lineShownSafely))), { json }, terminal);
+  printData(feeds, formatTable(rows.map((row) => row.map(lineShownSafely))), { json }, terminal);
   terminal.say(`${counted(feeds.length, "feed")}.`);
   return 0;
 }

@@ -6,17 +6,17 @@ import { Readable } from "node:stream";
 import { counted } from "../author/amounts.js";
 import { badFile, isMissing } from "../author/files.js";
 import { misuse, typed } from "../author/invocation.js";
-import { type Site, siteAt } from "../author/site.js";
+import { loadSite, type Site } from "../author/site.js";
 import { isWithinReach, siteStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
-import { isArchiveOf } from "../feed/archives.js";
+import { isArchivePath } from "../feed/archives.js";
 import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
 import { readFollowers } from "../host/followers.js";
 import { isSameUrl } from "../http/same-url.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf } from "./options.js";
-import { printData, tableOf } from "./output.js";
+import { formatTable, printData } from "./output.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
 const COMMAND = "followers";
@@ -44,16 +44,16 @@ bob  https://bob.example/twtxt.txt  2026-11-20  twtxt/1.3.1`,
 });
 
 async function list(values: Values, files: string[], terminal: Terminal): Promise<number> {
-  const site = await siteAt(terminal, values.settings);
+  const site = await loadSite(terminal, values.settings);
   const seen = files.length === 0 ? await notedByServe(site, values, terminal) : await inLogs(files, site, terminal);
   // A site reads its own feed, too.
   const all = seen.filter(({ url }) => !isSameUrl(url, site.settings.feedUrl));
-  printData(all, tableOf(all.map(rowOf)), values, terminal);
+  printData(all, formatTable(all.map(formatRow)), values, terminal);
   terminal.say(`${counted(all.length, "follower")}.`);
   return 0;
 }
 
-function rowOf({ nick, url, client, lastSeen }: SeenFollower): string[] {
+function formatRow({ nick, url, client, lastSeen }: SeenFollower): string[] {
   return [nick ?? "(several)", url, lastSeen.slice(0, 10), client].map(lineShownSafely);
 }
 
@@ -91,7 +91,7 @@ async function addLog(bytes: Readable, feed: string, found: FollowerList): Promi
   for await (const line of createInterface({ input: bytes, crlfDelay: Number.POSITIVE_INFINITY })) {
     const request = parseLogLine(line);
     const path = request?.path.split("?")[0] ?? "";
-    if (request && [200, 206, 304].includes(request.status) && (path === feed || isArchiveOf(feed, path))) {
+    if (request && [200, 206, 304].includes(request.status) && (path === feed || isArchivePath(feed, path))) {
       found.add(request.userAgent, request.time);
     }
   }

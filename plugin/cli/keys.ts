@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { identityPlaces } from "../author/files.js";
 import { misuse, typed } from "../author/invocation.js";
-import { ifBuilt, siteAt } from "../author/site.js";
+import { ifBuilt, loadSite } from "../author/site.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import {
   copyIdentity,
@@ -21,7 +21,7 @@ import {
 import type { IdentityLocation } from "../keys/places.js";
 import { countWords, WORDS } from "../keys/words.js";
 import { one, oneAndOptional, optional } from "./arguments.js";
-import { actionsWith, commandOf } from "./command.js";
+import { actionsWith, toCommand } from "./command.js";
 import {
   address,
   FILE,
@@ -48,7 +48,7 @@ type NewKeyValues = ValuesOf<typeof NEW_KEY_OPTIONS>;
 const newKey = actionsWith(NEW_KEY_OPTIONS);
 const existingKey = actionsWith(EXISTING_KEY_OPTIONS);
 
-export const keys = commandOf({
+export const keys = toCommand({
   name: "keys",
   summary: "creates, shows and backs up the key of your address",
   about:
@@ -71,9 +71,9 @@ export const keys = commandOf({
       options: JSON_OPTION,
       words: optional(ADDRESS),
       async run({ identity, json }, wanted, terminal) {
-        const { identities, faults } = await identitiesAt(locationOf(identity, terminal), wanted);
+        const { identities, faults } = await findIdentities(chooseLocation(identity, terminal), wanted);
         if (json) terminal.print(JSON.stringify(identities.map(publicFacts)));
-        else for (const key of identities) terminal.print(lineOf(key));
+        else for (const key of identities) terminal.print(formatIdentity(key));
         for (const fault of faults) terminal.say(fault);
         if (identities.length === 0) {
           terminal.say(`No key was found. To create one, type: ${typed("keys create ADDRESS")}`);
@@ -86,7 +86,7 @@ export const keys = commandOf({
       help: "shows the private key as 24 words to write down, on a terminal only, or copies it into a new FILE; keep it where only you can read it",
       words: oneAndOptional(ADDRESS, FILE),
       async run({ identity }, [address, file], terminal) {
-        const location = locationOf(identity, terminal);
+        const location = chooseLocation(identity, terminal);
         if (file === null) return showWords(address, location, terminal);
         await copyIdentity(address, resolve(terminal.folder, file), location);
         terminal.print(file);
@@ -140,7 +140,7 @@ async function create(
 
 /** The address of the site here, from its last build. */
 async function addressOfSite(settings: string | undefined, terminal: Terminal): Promise<string> {
-  const site = await ifBuilt(settings, siteAt(terminal, settings));
+  const site = await ifBuilt(settings, loadSite(terminal, settings));
   const address = site?.settings.address;
   if (address) return address;
   const why = site ? "the nick of your site cannot be part of one" : "the site in this folder was not built yet";
@@ -183,10 +183,10 @@ function newLocation(
   terminal: Terminal,
 ): { location: IdentityLocation; isKeychainOnly: boolean } {
   if (file !== undefined && keychain) throw misuse("keys", "use either --file or --keychain.");
-  return { location: locationOf(file, terminal), isKeychainOnly: keychain };
+  return { location: chooseLocation(file, terminal), isKeychainOnly: keychain };
 }
 
-function locationOf(file: string | undefined, terminal: Terminal): IdentityLocation {
+function chooseLocation(file: string | undefined, terminal: Terminal): IdentityLocation {
   return file === undefined ? identityPlaces(terminal) : { file: resolve(terminal.folder, file) };
 }
 
@@ -198,14 +198,14 @@ function report(key: NewIdentity, { json, file }: NewKeyValues, terminal: Termin
     terminal.say(`The system keychain could not be used: ${keychainFault}.`);
     terminal.say(`If it has a key of ${address}, that key stays there unchanged.`);
   }
-  terminal.say(`The private key of ${address} is in ${placeOf(key)}.`);
+  terminal.say(`The private key of ${address} is in ${describePlace(key)}.`);
   if (file !== undefined) terminal.say(`Commands do not look for it there: they need --identity ${file}`);
   terminal.say(`Put these lines into the options of the plugin, in the configuration of your site:
   address: "${address}",
   key: "${publicKey}",`);
 }
 
-async function identitiesAt(
+async function findIdentities(
   location: IdentityLocation,
   address: string | null,
 ): Promise<{ identities: StoredIdentity[]; faults: string[] }> {
@@ -219,11 +219,11 @@ function publicFacts({ identity: { address, publicKey, created }, file }: Stored
   return { address, key: publicKey, created, file };
 }
 
-function lineOf(key: StoredIdentity): string {
-  return `${key.identity.address}  ${key.identity.publicKey}  ${placeOf(key)}`;
+function formatIdentity(key: StoredIdentity): string {
+  return `${key.identity.address}  ${key.identity.publicKey}  ${describePlace(key)}`;
 }
 
-function placeOf({ file }: StoredIdentity): string {
+function describePlace({ file }: StoredIdentity): string {
   return file ?? "the system keychain";
 }
 

@@ -11,8 +11,9 @@ import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
 import { viaHost } from "../site/via-host.js";
 import { oneOrMore } from "./arguments.js";
-import { actionsWith, commandOf } from "./command.js";
+import { actionsWith, toCommand } from "./command.js";
 import {
+  choice,
   FILE,
   flag,
   IDENTITY_OPTION,
@@ -20,7 +21,6 @@ import {
   JSON_OPTION,
   type Kind,
   oneByPrefix,
-  oneOf,
   SETTINGS_OPTION,
   text,
   URL_OPTION,
@@ -34,7 +34,7 @@ const ID_LENGTH = 32;
 const LEAST = 4;
 
 const OPTIONS = {
-  state: withDefault(oneOf("STATE", STATES), "shown", `lists mentions in this state: ${STATES.join(", ")}`),
+  state: withDefault(choice("STATE", STATES), "shown", `lists mentions in this state: ${STATES.join(", ")}`),
   yes: flag("deletes all mentions from a source without asking, for scripts"),
   ...JSON_OPTION,
   ...URL_OPTION,
@@ -80,7 +80,7 @@ const DECISION: Kind<Decision> = {
   },
 };
 
-export const mentions = commandOf({
+export const mentions = toCommand({
   name: "mentions",
   summary: "lists, approves, rejects and deletes mentions of you",
   about: 'Manages the mentions of your site, with requests signed with its key: the one in the option "key".',
@@ -134,7 +134,7 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   const site = await SiteMentions.open(values, terminal);
   const { state } = values;
   const listed = await site.in(state);
-  printData(listed, listed.map(lineOf), values, terminal);
+  printData(listed, listed.map(formatMention), values, terminal);
   terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, site)}`);
   return 0;
 }
@@ -155,10 +155,10 @@ function decide(state: MentionState) {
       const mention = await site.decide(decision, state).catch(async (error: unknown) => {
         if (!(error instanceof TwtxtError && error.code === "precondition-required")) throw error;
         const why = "An id alone is not enough, since the mention may have changed since you read it.";
-        const listed = lineOf(await mentionOf(decision.id, site));
+        const listed = formatMention(await findMention(decision.id, site));
         throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
       });
-      terminal.say(`${state}: ${lineOf(mention)}`);
+      terminal.say(`${state}: ${formatMention(mention)}`);
     }
     return 0;
   };
@@ -171,9 +171,9 @@ function decide(state: MentionState) {
  */
 async function wholeDecision({ id, version }: Decision, site: SiteMentions): Promise<Decision> {
   if (version === null) return { id: await wholeId(id, site), version };
-  const mention = await mentionOf(id, site);
+  const mention = await findMention(id, site);
   if (mention.version?.startsWith(version)) return mention;
-  const what = `${id}.${version} has changed since it was listed. It is now: ${lineOf(mention)}`;
+  const what = `${id}.${version} has changed since it was listed. It is now: ${formatMention(mention)}`;
   throw new TwtxtError("precondition-failed", what);
 }
 
@@ -247,15 +247,15 @@ async function readExport(file: string) {
 }
 
 async function wholeId(prefix: string, site: SiteMentions): Promise<string> {
-  return prefix.length === ID_LENGTH ? prefix : (await mentionOf(prefix, site)).id;
+  return prefix.length === ID_LENGTH ? prefix : (await findMention(prefix, site)).id;
 }
 
 /** @throws TwtxtError `not-found` unless exactly one id has this prefix */
-async function mentionOf(prefix: string, site: SiteMentions): Promise<ManagedMention> {
+async function findMention(prefix: string, site: SiteMentions): Promise<ManagedMention> {
   return oneByPrefix(prefix, await site.all(), "mention");
 }
 
-function lineOf({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {
+function formatMention({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {
   const quote = said === null ? "" : `  ${JSON.stringify(said.length > 80 ? `${said.slice(0, 79)}…` : said)}`;
   const via = author && viaHost({ source, author });
   const name = `${author?.name ?? "?"}${via === null ? "" : `, via ${via}`}`;

@@ -2,7 +2,7 @@
 import { misuse } from "../author/invocation.js";
 import { parseAddress } from "../keys/address.js";
 import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
-import { actionsWith, commandOf } from "./command.js";
+import { actionsWith, toCommand } from "./command.js";
 import type { SenderChoice } from "./message/block.js";
 import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, option, text, withDefault } from "./options.js";
 
@@ -49,7 +49,7 @@ const SENDING = {
   "no-copy": flag("stores no copy for sent"),
 };
 
-export const message = commandOf({
+export const message = toCommand({
   name: "message",
   summary: "sends and reads private messages",
   about:

@@ -65,7 +65,7 @@ export function number(least: number, most: number, name = "N"): Kind<number> {
 }
 
 /** One of a few words. */
-export function oneOf<const T extends string>(name: string, words: readonly T[]): Kind<T> {
+export function choice<const T extends string>(name: string, words: readonly T[]): Kind<T> {
   const expected = `one of ${words.join(", ")}`;
   return { name, expected, parse: (value) => words.find((word) => word === value) ?? null };
 }

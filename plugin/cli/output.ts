@@ -9,31 +9,31 @@ const TAB = 8;
 /**
  * Aligns the columns of a table, two spaces between them.
  *
- * @example tableOf([["a", "x"], ["bcd", "y"]]) // ["a    x", "bcd  y"]
+ * @example formatTable([["a", "x"], ["bcd", "y"]]) // ["a    x", "bcd  y"]
  */
-export function tableOf(rows: readonly (readonly string[])[]): string[] {
+export function formatTable(rows: readonly (readonly string[])[]): string[] {
   return alignedRows(rows).map((row) => row.trimEnd());
 }
 
 /**
- * As {@link tableOf}, with the last column padded too.
+ * As {@link formatTable}, with the last column padded too.
  *
  * @param widest - the maximum width of a column; a wider cell, such as a long name of a stranger, overflows
  */
 export function alignedRows(rows: readonly (readonly string[])[], widest = Number.POSITIVE_INFINITY): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
-    Math.min(widest, Math.max(...rows.map((row) => widthOf(row[column] ?? "")))),
+    Math.min(widest, Math.max(...rows.map((row) => measureWidth(row[column] ?? "")))),
   );
   return rows.map((row) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join("  "));
 }
 
 /** Pads a text with spaces. */
 export function padded(text: string, width: number): string {
-  return text + " ".repeat(Math.max(0, width - widthOf(text)));
+  return text + " ".repeat(Math.max(0, width - measureWidth(text)));
 }
 
 /** The width of a text in columns, or a few more, because combining marks count too. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   let width = 0;
   for (const character of text) {
     width += character === "\t" ? TAB : (character.codePointAt(0) ?? 0) >= FIRST_WIDE ? 2 : 1;
@@ -52,7 +52,7 @@ export function printData(
 }
 
 /** Breaks a text into lines, at its spaces and line breaks. */
-export function linesAt(columns: number, text: string): string[] {
+export function wrapLines(columns: number, text: string): string[] {
   return text.split("\n").flatMap((paragraph) => {
     const lines = [""];
     for (const word of paragraph.split(" ")) {
@@ -80,11 +80,11 @@ const STEPS = 10;
 const SMALL_BYTES = 8 * 2 ** 20;
 
 /** @param total - in bytes */
-export function progressOf(terminal: Terminal, total: number): Progress {
+export function createProgress(terminal: Terminal, total: number): Progress {
   let done = 0;
   let step = 0;
   let shown = "";
-  const status = statusOf(terminal);
+  const status = createStatusLine(terminal);
   const show = (line: string) => {
     shown = line;
     status(line);
@@ -93,7 +93,7 @@ export function progressOf(terminal: Terminal, total: number): Progress {
     add(bytes) {
       done += bytes;
       const part = total === 0 ? 1 : Math.min(1, done / total);
-      if (terminal.isTerminal.stderr) return show(barOf(part, total));
+      if (terminal.isTerminal.stderr) return show(formatBar(part, total));
       const reached = Math.floor(part * STEPS);
       if (reached > step && total >= SMALL_BYTES) terminal.say(`${reached * STEPS} % of ${sizeText(total)}`);
       step = reached;
@@ -108,7 +108,7 @@ export function progressOf(terminal: Terminal, total: number): Progress {
 }
 
 /** Shows a status line on a terminal if it has changed. An empty line removes it. */
-export function statusOf({ isTerminal, showStatus }: Terminal): (line: string) => void {
+export function createStatusLine({ isTerminal, showStatus }: Terminal): (line: string) => void {
   let shown = "";
   return (line) => {
     if (isTerminal.stderr && line !== shown) showStatus(line);
@@ -116,7 +116,7 @@ export function statusOf({ isTerminal, showStatus }: Terminal): (line: string) =
   };
 }
 
-function barOf(part: number, total: number): string {
+function formatBar(part: number, total: number): string {
   const filled = Math.floor(part * WIDTH);
   const percent = String(Math.floor(part * 100)).padStart(3);
   return `[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${percent} % of ${sizeText(total)}`;

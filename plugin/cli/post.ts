@@ -2,7 +2,7 @@
 import { rm } from "node:fs/promises";
 import { readText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
-import { endingOf } from "../author/machine.js";
+import { endSignal } from "../author/machine.js";
 import { readPost } from "../author/notes/front-matter.js";
 import { composeNote, type Note, previewNote, writeNote } from "../author/notes/notes.js";
 import { type NotesFolder, rememberNotesFolder } from "../author/notes/notes-folder.js";
@@ -15,8 +15,8 @@ import {
   publishableNote,
   whyFollow,
 } from "../author/notes/publish.js";
-import { parseReply, type Reply, replyToOf } from "../author/notes/reply.js";
-import { type Site, siteAt } from "../author/site.js";
+import { parseReply, type Reply, toReplyTo } from "../author/notes/reply.js";
+import { loadSite, type Site } from "../author/site.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { optional } from "./arguments.js";
 import { command } from "./command.js";
@@ -57,9 +57,9 @@ export const post = command({
 notes/20261120-093000.md`,
   async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
     if (values.publish && !canAsk(terminal)) throw misuse(NAME, NOT_ASKED);
-    const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values));
-    const editor = edit ? editorOf(terminal) : undefined;
-    const site = await siteAt(terminal, settings);
+    const replyTo = values["reply-to"] && (await toReplyTo(values["reply-to"], values));
+    const editor = edit ? findEditor(terminal) : undefined;
+    const site = await loadSite(terminal, settings);
     const body = await readNote(word, terminal, edit);
     const choice = await chooseNotesFolder(site, folder, terminal);
     if (choice === null) {
@@ -117,7 +117,7 @@ async function isEmpty(file: string): Promise<boolean> {
   }
 }
 
-function editorOf({ environment }: Terminal): string {
+function findEditor({ environment }: Terminal): string {
   const editor = environment.VISUAL || environment.EDITOR;
   if (editor) return editor;
   throw misuse(NAME, "--edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.");
@@ -156,13 +156,13 @@ async function publishIfConfirmed(
   terminal: Terminal,
 ): Promise<number> {
   const plan = await planWithFollow(content, site, terminal);
-  for (const line of plan === null ? [] : linesOf(plan)) terminal.say(line);
+  for (const line of plan === null ? [] : formatPublication(plan)) terminal.say(line);
   if (plan === null || !(await isConfirmed("Run these commands?", terminal))) {
     terminal.say("Nothing was published. The note is saved.");
     return 1;
   }
   await publish(plan, {
-    ...{ site, machine: terminal, signal: endingOf(terminal) },
+    ...{ site, machine: terminal, signal: endSignal(terminal) },
     onCommand: ({ shown }) => terminal.say(`$ ${lineShownSafely(shown)}`),
     onOutput: (line) => terminal.say(lineShownSafely(line)),
   });
@@ -184,7 +184,7 @@ async function planWithFollow(
   return NO.test(answer) ? planPublication({ ...content, hasFollow: false }, site, terminal) : plan;
 }
 
-function linesOf({ commands, earlier, remote }: Publication): string[] {
+function formatPublication({ commands, earlier, remote }: Publication): string[] {
   const others = earlier.map((subject) => lineShownSafely(`  ${subject}`));
   return [
     "To publish:",

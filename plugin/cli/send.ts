@@ -5,9 +5,9 @@ import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
 import { askSiteState, readSentMentions, type SentMentions } from "../author/known-state.js";
-import { OUTCOME_WORDS, outcomeOf, type ReportedMention } from "../author/mentions/sent-mentions.js";
+import { describeOutcome, OUTCOME_WORDS, type ReportedMention } from "../author/mentions/sent-mentions.js";
 import { privateHostAdvice } from "../author/network.js";
-import { ifBuilt, publishedSite, type Site, siteAt } from "../author/site.js";
+import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
@@ -20,7 +20,7 @@ import type { PublishedSite } from "../site/site.js";
 import { memoryStore } from "../store/memory.js";
 import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
-import { hostAndPort, loopbackHostOf } from "../url.js";
+import { findLoopbackHost, hostAndPort } from "../url.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -35,7 +35,7 @@ import {
   url,
   type ValuesOf,
 } from "./options.js";
-import { printData, tableOf } from "./output.js";
+import { formatTable, printData } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "send";
@@ -73,23 +73,23 @@ export const send = command({
 1 mention to send. Nothing was sent.`,
   async run(values, _, terminal) {
     if (values.list) return listSent(values, terminal);
-    const source = await sourceOf(values, terminal);
+    const source = await findSource(values, terminal);
     const report = await sendMentions({ ...source, ...sendOptions(source, values, terminal) });
-    printData(report, linesOf(report.mentions), values, terminal);
+    printData(report, formatMentions(report.mentions), values, terminal);
     for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
     return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
   },
 });
 
 /** A feed, and the store that records what was sent. */
-interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "links" | "pageOf"> {
+interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "links" | "findPage"> {
   nick: string | null;
   store: Store;
 }
 
-async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
+async function findSource(values: Values, terminal: Terminal): Promise<Source> {
   const { feed, settings } = values;
-  const here = siteAt(terminal, settings);
+  const here = loadSite(terminal, settings);
   const site = feed === undefined ? await here : await ifBuilt(settings, here);
   const published = site && (await publishedIfOwn(site, feed));
   const feedUrl = feed ?? published?.settings.feedUrl;
@@ -101,8 +101,8 @@ async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
     nick: published?.settings.nick ?? null,
     aliases: published ? readAliases(published.settings.mentions.aliases, feedUrl).feeds : [],
     links: published ? siteLinks(published) : undefined,
-    pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
-    store: await storeOf(site, values, terminal),
+    findPage: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
+    store: await openSendStore(site, values, terminal),
   };
 }
 
@@ -126,7 +126,7 @@ function checkHost({ settings: { host } }: Site, { store, "dry-run": isDryRun }:
   );
 }
 
-async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values, terminal: Terminal) {
+async function openSendStore(site: Site | null, { store, "dry-run": isDryRun }: Values, terminal: Terminal) {
   const given = store === undefined ? null : resolve(terminal.folder, store);
   const place = given ?? (site && (await storeFolder(site, terminal)));
   if (place !== null) return new SqliteStore(place);
@@ -135,7 +135,7 @@ async function storeOf(site: Site | null, { store, "dry-run": isDryRun }: Values
 }
 
 function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {
-  const allowedHosts = [...new Set([...values["allow-private-host"], ...loopbackHostOf(feedUrl)])];
+  const allowedHosts = [...new Set([...values["allow-private-host"], ...findLoopbackHost(feedUrl)])];
   return {
     ask: createGuard({
       userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
@@ -150,19 +150,19 @@ function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Termin
     isDryRun: values["dry-run"],
     backfill: values.backfill ?? 0,
     isNow: values.now,
-    onMention: progressOf(values, terminal),
+    onMention: createSendProgress(values, terminal),
     onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
   };
 }
 
 /** Shows mentions as soon as they are done. */
-function progressOf({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: Terminal) {
+function createSendProgress({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: Terminal) {
   let done = 0;
   return (mention: MentionReport) => {
     done += 1;
     if (json || isDryRun) return;
     // On a terminal, the table that follows has the same lines.
-    if (!isTerminal.stdout || !isTerminal.stderr) say(cellsOf(mention).join("  "));
+    if (!isTerminal.stdout || !isTerminal.stderr) say(formatCells(mention).join("  "));
     else if (done % 10 === 0) say(`${done} so far.`);
   };
 }
@@ -175,10 +175,10 @@ async function listSent(values: Values, terminal: Terminal): Promise<number> {
   const isOfSite = values.feed === undefined && values.store === undefined;
   const told = isOfSite ? await askSiteState(values, terminal, ALL) : null;
   if (told !== null && typeof told !== "string") return showSent(told.sent, "site", values, terminal);
-  const isHere = told === null || (await siteAt(terminal, values.settings)).settings.host !== "netlify";
+  const isHere = told === null || (await loadSite(terminal, values.settings)).settings.host !== "netlify";
   if (!isHere)
     throw new TwtxtError("unreachable", `Only your site knows what it has sent, and it could not be asked. ${told}`);
-  const { store, feedUrl } = await sourceOf(values, terminal);
+  const { store, feedUrl } = await findSource(values, terminal);
   if (told !== null) {
     terminal.say(`Your site could not be asked. ${told}\nThis is what this machine knows, not what your site knows:`);
   }
@@ -191,7 +191,7 @@ function showSent(
   values: Values,
   terminal: Terminal,
 ): number {
-  printData({ from, mentions }, linesOf(mentions), values, terminal);
+  printData({ from, mentions }, formatMentions(mentions), values, terminal);
   const sum = listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
   const hint = counts.waiting && from === "machine" ? ` To try what waits at once: ${typed("send --now")}` : "";
   terminal.say(sum === "" ? "No mentions were sent yet." : `${sum}.${hint}`);
@@ -204,7 +204,7 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
   const refused = mentions.flatMap(({ outcome, endpoint, target }) =>
     outcome === "not-asked" ? hostAndPort(new URL(endpoint ?? target)) : [],
   );
-  const sum = sumOf(mentions, [
+  const sum = formatTotals(mentions, [
     [toSend === 1 ? "mention to send" : "mentions to send", "would be sent"],
     ["sent", "sent"],
     ["failed", "failed"],
@@ -220,7 +220,7 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
   ];
 }
 
-function sumOf(
+function formatTotals(
   mentions: readonly ReportedMention[],
   kinds: readonly (readonly [string, ...ReportedMention["outcome"][]])[],
 ): string {
@@ -229,13 +229,13 @@ function sumOf(
 }
 
 /** A line for each mention, oldest first. */
-function linesOf(mentions: readonly ReportedMention[]): string[] {
+function formatMentions(mentions: readonly ReportedMention[]): string[] {
   const place = ({ timestamp, target }: ReportedMention) => `${timestamp} ${target}`;
-  return tableOf(mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).map(cellsOf));
+  return formatTable(mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).map(formatCells));
 }
 
-function cellsOf(mention: ReportedMention): string[] {
+function formatCells(mention: ReportedMention): string[] {
   const { timestamp, nick, target, isLink } = mention;
   const who = isLink ? "link" : nick === null ? "" : `@${nick}`;
-  return [timestamp, who, target, outcomeOf(mention)];
+  return [timestamp, who, target, describeOutcome(mention)];
 }

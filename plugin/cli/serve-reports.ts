@@ -7,7 +7,7 @@ import { serveMetrics } from "../host/metrics-server.js";
 import type { NodeServerOptions } from "../host/node-server.js";
 import type { HttpRequest, Log } from "../http/respond.js";
 import { ROUTES } from "../site/routes.js";
-import { type Kind, oneOf, option, type ValuesOf, withDefault } from "./options.js";
+import { choice, type Kind, option, type ValuesOf, withDefault } from "./options.js";
 import type { Terminal } from "./terminal.js";
 
 interface Place {
@@ -25,7 +25,7 @@ const PLACE: Kind<Place> = {
 };
 
 export const REPORT_OPTIONS = {
-  log: withDefault(oneOf("FORMAT", LOG_FORMATS), "text", "the format of log lines: text or json"),
+  log: withDefault(choice("FORMAT", LOG_FORMATS), "text", "the format of log lines: text or json"),
   metrics: option(PLACE, "answers GET /metrics in Prometheus' format there (default: off; without HOST on 127.0.0.1)"),
 };
 
@@ -64,7 +64,7 @@ export class Reports {
    *
    * @throws TwtxtError `bad-usage` if the port cannot be used
    */
-  async serveMetrics(endpointAt: NodeServerOptions["endpointAt"]): Promise<void> {
+  async serveMetrics(endpointAt: NodeServerOptions["findEndpoint"]): Promise<void> {
     const { metrics: place } = this.#values;
     if (!place) return;
     const isUp = async () => (await endpointAt(ROUTES.health.below)?.answer(HEALTH, ""))?.status === 200;

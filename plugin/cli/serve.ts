@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { userAgent } from "../author/invocation.js";
-import { publishedSite, type Site, siteAt } from "../author/site.js";
+import { loadSite, publishedSite, type Site } from "../author/site.js";
 import { siteFolder, siteStore, useStoreToServe } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
@@ -18,11 +18,11 @@ import { SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
 import { loadAll } from "../later.js";
-import { prefixOf } from "../site/routes.js";
+import { readPrefix } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
-import { canParseUrl, loopbackHostOf } from "../url.js";
+import { canParseUrl, findLoopbackHost } from "../url.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -98,7 +98,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     const ended = terminal.ended();
     const place = `http://${values.host.includes(":") ? `[${values.host}]` : values.host}:${running.port}`;
     const { settings } = served.published;
-    terminal.print(`${place}${prefixOf(settings)}/`);
+    terminal.print(`${place}${readPrefix(settings)}/`);
     terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
     if (used.failure === null) log(`Data is stored in ${data.place}.`);
     else log(used.failure, { level: "error" });
@@ -129,7 +129,7 @@ interface ServedSite {
  *   `output-conflict` if it has the pages of a preview, which may be drafts
  */
 async function servedSite(values: Values, terminal: Terminal): Promise<ServedSite> {
-  const site = await siteAt(terminal, values.settings);
+  const site = await loadSite(terminal, values.settings);
   const published = await publishedSite(site);
   const { output, url } = published.settings;
   const built = site.file(output);
@@ -202,13 +202,17 @@ async function start(
     },
     make(current) {
       reports.noteBuild();
-      return servicesFor({ ...current, store, origin, client, work, reports, ending: ending.signal }, values, terminal);
+      return createServices(
+        { ...current, store, origin, client, work, reports, ending: ending.signal },
+        values,
+        terminal,
+      );
     },
     log: reports.log,
   });
   await loadAll();
   const followers = new Followers(store, terminal.now);
-  await reports.serveMetrics(host.endpointAt);
+  await reports.serveMetrics(host.findEndpoint);
   const { port, close } = await listen(served, { host, followers, copies, reports }, values, terminal).catch(
     (error) => {
       reports.close();
@@ -235,12 +239,16 @@ type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "
   reports: Reports;
 };
 
-function servicesFor({ origin, work, reports, ...served }: Served, values: Values, terminal: Terminal): SiteServices {
+function createServices(
+  { origin, work, reports, ...served }: Served,
+  values: Values,
+  terminal: Terminal,
+): SiteServices {
   return siteServices({
     ...served,
     environment: terminal.environment,
     authority: new URL(origin).host,
-    guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },
+    guard: { allowPrivateHosts: [...values["allow-private-host"], ...findLoopbackHost(served.settings.url)] },
     now: terminal.now,
     log: reports.log,
     onJob: reports.noteJob,
@@ -276,11 +284,11 @@ interface Serving {
 
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  { host: { endpointAt, isDeleted, needsLinkHeader }, followers, copies, reports }: Serving,
+  { host: { findEndpoint, isDeleted, needsLinkHeader }, followers, copies, reports }: Serving,
   { port, host, ...values }: Values,
   { now, environment }: Terminal,
 ): Promise<NodeServer> {
-  const prefix = prefixOf(settings);
+  const prefix = readPrefix(settings);
   const serveFile = siteFiles({
     ...{ folder, published: site.host.published, prefix, isDeleted, needsLinkHeader, copies },
     feedPath: new URL(settings.feedUrl).pathname,
@@ -292,7 +300,7 @@ async function listen(
     return await nodeServer({
       ...{ port, host, origin, prefix, trustedProxies: values["trust-proxy"], log: reports.log },
       socket: inheritedSocket(environment, process.pid) ?? undefined,
-      ...measureServer({ endpointAt, serveFile, rateLimit: limit }, reports.metrics),
+      ...measureServer({ findEndpoint, serveFile, rateLimit: limit }, reports.metrics),
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -6,8 +6,8 @@ import { readText, replaceText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
 import { readPost, type StampedText, stampText } from "../author/notes/front-matter.js";
-import { gitIn } from "../author/notes/git.js";
-import { type Site, siteAt } from "../author/site.js";
+import { openGit } from "../author/notes/git.js";
+import { loadSite, type Site } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { zeroOrMore } from "./arguments.js";
@@ -44,8 +44,8 @@ export const stamp = command({
 posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
 1 post would be stamped. Nothing was written.`,
   async run({ date, settings, "dry-run": isDryRun }, files, terminal) {
-    const site = await siteAt(terminal, settings);
-    const all = unstampedOf(site);
+    const site = await loadSite(terminal, settings);
+    const all = listUnstamped(site);
     const posts = files.length === 0 ? all : files.map((file) => chosen(file, all, terminal));
     if (date !== undefined) checkDate(files, posts);
 
@@ -73,7 +73,7 @@ interface Unstamped {
 }
 
 /** A template that makes several posts is listed once per post. */
-function unstampedOf({ settings, file }: Site): Unstamped[] {
+function listUnstamped({ settings, file }: Site): Unstamped[] {
   const files = new Map<string, Unstamped>();
   for (const entry of settings.unstamped) {
     const path = file(entry.file);
@@ -148,10 +148,10 @@ async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   const { data, block } = readPost(before);
   if ("date" in Object(data.eleventyComputed))
     throw cannot("its date is computed, so a date in its front matter has no effect");
-  const isShared = hasTime(data.date) && timeOf(data.date) === shared;
+  const isShared = hasTime(data.date) && readTime(data.date) === shared;
   if (hasTime(data.date) && !isShared) return { action: "none", why: "it has a time of its own" };
 
-  const day = isShared ? null : dayOf(data.date);
+  const day = isShared ? null : readDay(data.date);
   if (isStale(day, given, context.timeZone))
     throw cannot("its date has changed since the last build; build the site again");
 
@@ -185,18 +185,18 @@ function notesOnDay(day: string | undefined, timestamp: string | null): string[]
 }
 
 function hasTime(date: unknown): boolean {
-  const timestamp = timeOf(date);
+  const timestamp = readTime(date);
   return timestamp !== null && !isDateOnly(date instanceof Date ? date.getTime() : Date.parse(timestamp));
 }
 
 /** A date to the second, in UTC; `null` for an invalid one. */
-function timeOf(date: unknown): string | null {
+function readTime(date: unknown): string | null {
   if (date instanceof Date) return formatTimestamp(date);
   return typeof date === "string" ? toInstant(date.trim().replace(" ", "T")) : null;
 }
 
 /** The day of a date without a time; `null` for anything else. */
-function dayOf(date: unknown): string | null {
+function readDay(date: unknown): string | null {
   if (date instanceof Date) return formatTimestamp(date).slice(0, 10);
   return typeof date === "string" ? (/^\d{4}-\d{2}-\d{2}(?![^T ])/.exec(date.trim())?.[0] ?? null) : null;
 }
@@ -218,14 +218,14 @@ function isStale(day: string | null, timestamp: string | null, timeZone: string)
  * @throws TwtxtError `bad-file` if git cannot tell
  */
 async function firstCommit(file: string, machine: Machine): Promise<string> {
-  const git = gitIn(dirname(file), machine);
+  const git = openGit(dirname(file), machine);
   const unknown = (why: string) => cannot(`${why}; give its date with --date`);
   const log = await git([
     ...["-c", "log.showSignature=false", "log", "--follow", "--diff-filter=ACR", "--name-status", "--format=%aI"],
     ...["--", basename(file)],
   ]).catch(() => null);
   if (log?.exitCode !== 0) throw unknown("git does not know it");
-  const timestamp = additionIn(log.stdout);
+  const timestamp = readAddition(log.stdout);
   if (timestamp === null) throw unknown("git has no commit of it");
   const { stdout: isShallow } = await git(["rev-parse", "--is-shallow-repository"]);
   if (isShallow === "true") throw unknown("this clone lacks the older commits (git fetch --unshallow brings them)");
@@ -233,7 +233,7 @@ async function firstCommit(file: string, machine: Machine): Promise<string> {
 }
 
 /** The oldest addition, up to a copy: git follows the original too, so a post made from an older one would get its date. */
-function additionIn(log: string): string | null {
+function readAddition(log: string): string | null {
   let commit: string | null = null;
   let addition: string | null = null;
   for (const line of log.split("\n")) {

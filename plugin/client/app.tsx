@@ -5,7 +5,7 @@ import { html, raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine } from "../author/machine.js";
-import { statusOf, TwtxtError, type TwtxtErrorCode } from "../errors.js";
+import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { BarePage, Page, type Place } from "./layout.js";
 import type { Notices } from "./notices.js";
@@ -36,11 +36,12 @@ interface AppParts {
 }
 
 export function clientApp({ session, notices, rooms, site, machine, readAsset }: AppParts): Hono<ClientEnv> {
-  const roomOf = (path: string) => rooms.find((room) => path === room.path || path.startsWith(`${room.path}/`)) ?? null;
+  const findRoom = (path: string) =>
+    rooms.find((room) => path === room.path || path.startsWith(`${room.path}/`)) ?? null;
   const [home] = rooms;
   const app = new Hono<ClientEnv>();
 
-  const placeOf = (c: ClientRequest): Place => ({ site, rooms, room: roomOf(c.req.path) });
+  const findPlace = (c: ClientRequest): Place => ({ site, rooms, room: findRoom(c.req.path) });
   app.use(session.withHeaders, session.checkConnection);
   app.get(OPEN_PATH, (c) => {
     // A HEAD request must not use up the token.
@@ -56,13 +57,13 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
 
   app.use(
     jsxRenderer(({ children, title }, c) => (
-      <Page title={title} place={placeOf(c)} notice={notices.of(c)}>
+      <Page title={title} place={findPlace(c)} notice={notices.of(c)}>
         {children}
       </Page>
     )),
   );
   app.use(
-    session.check((path) => roomOf(path)?.maxBodyBytes),
+    session.check((path) => findRoom(path)?.maxBodyBytes),
     etag(),
   );
   app.get("/", (c) => c.redirect(home?.path ?? "/"));
@@ -71,7 +72,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
   app.notFound(() => {
     throw new TwtxtError("not-found", "There is no such page.");
   });
-  app.onError((error, c) => errorPage(error, c, { machine, room: roomOf(c.req.path) }));
+  app.onError((error, c) => errorPage(error, c, { machine, room: findRoom(c.req.path) }));
   return app;
 }
 
@@ -114,7 +115,7 @@ async function errorPage(
 
 function pageStatus(code: TwtxtErrorCode): number {
   if (SETUP.includes(code)) return SETUP_STATUS;
-  return MISTAKES.includes(code) ? 400 : statusOf(code);
+  return MISTAKES.includes(code) ? 400 : toStatus(code);
 }
 
 /** @param again - the URL to request again; `null` for none */

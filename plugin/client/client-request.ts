@@ -15,7 +15,7 @@ export type ClientRequest = Context<ClientEnv>;
 /** Text fields by name. */
 export type FormFields = Readonly<Partial<Record<string, string>>>;
 
-export async function formOf(c: ClientRequest): Promise<FormFields> {
+export async function readForm(c: ClientRequest): Promise<FormFields> {
   const fields = Object.entries(await c.req.parseBody());
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === "string"));
 }

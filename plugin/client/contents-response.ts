@@ -1,5 +1,5 @@
 // plugin/client/contents-response.ts: responses with the contents of files. Nothing in them can run.
-import { ANY_TYPE, dispositionOf } from "../blobs/metadata.js";
+import { ANY_TYPE, formatDisposition } from "../blobs/metadata.js";
 
 const SANDBOX = "sandbox; default-src 'none'";
 
@@ -30,7 +30,7 @@ export function downloadResponse({ filename, size, ...contents }: Download): Res
   return contentsResponse(contents, {
     "content-type": ANY_TYPE,
     "content-length": String(size),
-    "content-disposition": dispositionOf("attachment", filename),
+    "content-disposition": formatDisposition("attachment", filename),
   });
 }
 

@@ -29,7 +29,7 @@ export const DraftFields: FC<{ id: string; seen: string }> = ({ id, seen }) => (
 );
 
 /** Reads {@link DraftFields}. */
-export function saveIn({ page, edit, seen = "" }: FormFields): DraftSave {
+export function readSave({ page, edit, seen = "" }: FormFields): DraftSave {
   return { page: page || randomUUID(), edit: Number(edit) || 0, seen };
 }
 

@@ -20,10 +20,10 @@ interface MentionAboutProps {
 
 export const MentionAbout: FC<MentionAboutProps> = ({ type, target, under }) => (
   <>
-    {VERBS[type ?? "mention"]} <a href={under ?? target}>{pathOf(under ?? target)}</a>
+    {VERBS[type ?? "mention"]} <a href={under ?? target}>{toPath(under ?? target)}</a>
   </>
 );
 
-function pathOf(url: string): string {
+function toPath(url: string): string {
   return isWeb(url) ? new URL(url).pathname : url;
 }

@@ -30,7 +30,7 @@ async function isOurs({
   localPort = 0,
 }: Socket): Promise<boolean> {
   const tables = await Promise.all(TABLES.map((file) => readFile(file, "utf8").catch(() => "")));
-  const user = ownerIn(tables.join("\n"), ends(remoteAddress, remotePort), ends(localAddress, localPort));
+  const user = findOwner(tables.join("\n"), ends(remoteAddress, remotePort), ends(localAddress, localPort));
   return user === ROOT || (user !== null && user === process.getuid?.());
 }
 
@@ -41,7 +41,7 @@ async function isOurs({
  * @param local - the end whose user is looked for, as the table writes it
  * @returns `null` for no such connection. A closed socket is not established: Linux lists it as root's.
  */
-export function ownerIn(table: string, local: string, remote: string): number | null {
+export function findOwner(table: string, local: string, remote: string): number | null {
   for (const line of table.split("\n")) {
     const [, from = "", to = "", state, , , , user] = line.trim().split(/\s+/);
     if (state === ESTABLISHED && from.endsWith(local) && to.endsWith(remote)) return Number(user);

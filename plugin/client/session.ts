@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { sizeText } from "../author/amounts.js";
 import { TwtxtError } from "../errors.js";
-import { essenceOf } from "../http/respond.js";
+import { readEssence } from "../http/respond.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { mayConnect } from "./peer.js";
 
@@ -160,7 +160,7 @@ function checkSize(length: string | undefined, maxBytes: number): void {
 }
 
 async function formToken(c: ClientRequest): Promise<string> {
-  if (!FORMS.includes(essenceOf(c.req.header("content-type")))) {
+  if (!FORMS.includes(readEssence(c.req.header("content-type")))) {
     throw new TwtxtError("bad-content-type", `Send a form, or the header ${CSRF_HEADER}.`);
   }
   const { [CSRF_FIELD]: token } = await c.req.parseBody();

@@ -7,9 +7,9 @@ import { PREVIEW_FOLDER } from "../site/site.js";
 import { MAX_LINKS } from "../text/post-links.js";
 import { canParseUrl, isLoopback } from "../url.js";
 import type { Collections } from "./eleventy.js";
-import { type Findings, firstOf, listed, posts, sentenceAbout } from "./findings.js";
+import { type Findings, listed, posts, sentenceAbout, shorten } from "./findings.js";
 import type { SiteMentions } from "./mentions/site-mentions.js";
-import { itemsOf } from "./posts/posts.js";
+import { toItems } from "./posts/posts.js";
 import type { TwtsFromPosts } from "./posts/twts-from-posts.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -55,13 +55,13 @@ export function warningsOnPosts(
       (files, count) =>
         `${count} left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ${files}. Add a date to the front matter, or run: npx eleventy-twtxt stamp`,
     ),
-    ...firstOf(
+    ...shorten(
       held.map(
         ({ post, timestamp }) =>
           `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`,
       ),
     ),
-    ...firstOf(
+    ...shorten(
       moved.map(
         ({ post, from, other }) =>
           `${post.inputPath} and ${other.inputPath} have the same time, ${from}. The feed lists the first one at the next free second. Give it a different time, or run: npx eleventy-twtxt stamp`,
@@ -107,8 +107,8 @@ function warningsOnCollections(
 
 function describeCollections(collections: Collections, configured: ReadonlySet<string>): string {
   const known = Object.entries(collections)
-    .map(([name, items]) => ({ name, count: itemsOf(items).length, isList: Array.isArray(items) }))
-    .map((one) => ({ ...one, likelihood: likelihoodOf(one, configured) }))
+    .map(([name, items]) => ({ name, count: toItems(items).length, isList: Array.isArray(items) }))
+    .map((one) => ({ ...one, likelihood: rateLikelihood(one, configured) }))
     .sort((a, b) => b.likelihood - a.likelihood || b.count - a.count);
   if (known.length === 0) return "The site has no collections.";
   const names = known.map(({ name, count, isList }) => `${name} (${isList ? count : "not a list"})`);
@@ -116,7 +116,7 @@ function describeCollections(collections: Collections, configured: ReadonlySet<s
 }
 
 /** Collections of posts are more often added by the configuration than by a tag, and hardly ever contain all pages. */
-function likelihoodOf({ name, count }: { name: string; count: number }, configured: ReadonlySet<string>): number {
+function rateLikelihood({ name, count }: { name: string; count: number }, configured: ReadonlySet<string>): number {
   if (name === "all") return 0;
   if (count === 0) return 1;
   return configured.has(name) ? 3 : 2;
@@ -156,7 +156,7 @@ export function warningsOnDocuments(
 
 /** A warning about pages at the paths of public blobs. */
 export function warningsOnHiddenPages(collections: Collections): string[] {
-  const hidden = itemsOf(collections.all).filter(
+  const hidden = toItems(collections.all).filter(
     ({ url }) => typeof url === "string" && url.startsWith(`${PATHS.shared}/`),
   );
   return sentenceAbout(
@@ -243,7 +243,7 @@ interface BuiltSite {
 }
 
 /** The summary of a build in one line. */
-export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
+export function formatSummary(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
   const silent = sentenceAbout(
     twts.postsWhere(({ text }) => text === ""),

@@ -40,7 +40,7 @@ export function sentenceAbout(
 }
 
 /** The first sentences, and the number of the others. */
-export function firstOf(sentences: string[]): string[] {
+export function shorten(sentences: string[]): string[] {
   const more = sentences.length - NAMED;
   return more > 0 ? [...sentences.slice(0, NAMED), `And ${more} more.`] : sentences;
 }

@@ -12,7 +12,7 @@ import { BuildLog } from "./build-log.js";
 import * as report from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
-import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./mentions/conversations.js";
+import { isReply, listOwnTwts, newestOwnTwts, type OwnTwt } from "./mentions/conversations.js";
 import { removeKeep } from "./mentions/mention-html.js";
 import { pageTitles } from "./mentions/page-titles.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
@@ -21,7 +21,7 @@ import { discoveryFiles } from "./output/discovery-files.js";
 import { takeEndpointPage } from "./output/endpoint-page.js";
 import { checkFeedFiles, feedFiles, removeStaleArchives } from "./output/feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./output/netlify-config.js";
-import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./output/netlify-functions.js";
+import { functionConflicts, functionFiles, listFunctions, writeFunctions } from "./output/netlify-functions.js";
 import {
   lastBuild,
   notePreviewFiles,
@@ -40,7 +40,7 @@ import { SharedBlobs } from "./pages/shared-blobs.js";
 import { SiteContact } from "./pages/site-contact.js";
 import { DeletedPosts, deletedPageHtml } from "./posts/deleted-posts.js";
 import { copyNotePictures } from "./posts/pictures.js";
-import { itemsOf } from "./posts/posts.js";
+import { toItems } from "./posts/posts.js";
 import { type PostContents, type PostTwt, TwtsFromPosts } from "./posts/twts-from-posts.js";
 import { SiteUrls } from "./site-urls.js";
 import { unknownMentions } from "./unknown-mentions.js";
@@ -154,18 +154,22 @@ export class SiteBuild {
     const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#contents);
     await twts.load();
     this.#twts = twts;
-    await this.mentions.begin(await this.#ownTwtsOf(twts), pageTitles(this.#collections, twts), this.timeline.known());
+    await this.mentions.begin(
+      await this.#readOwnTwts(twts),
+      pageTitles(this.#collections, twts),
+      this.timeline.known(),
+    );
     this.timeline.begin(() => newestOwnTwts(twts));
   }
 
   /** The twts of a build for conversations; `null` if no post is a reply. */
-  async #ownTwtsOf(twts: TwtsFromPosts): Promise<(() => readonly OwnTwt[]) | null> {
+  async #readOwnTwts(twts: TwtsFromPosts): Promise<(() => readonly OwnTwt[]) | null> {
     const deleted = this.#deletedPages
       .map(({ page, replyTo }) => ({ ...deletedTwt({ page: this.urls.absolute(page), replyTo }), reply: null }))
       .filter(({ replyTo }) => replyTo !== null);
     if (deleted.length === 0 && !twts.schedule.dated.some(({ post }) => isReply(post))) return null;
     const { textHtml } = await import("../site/text-html.js");
-    return () => [...ownTwtsOf(twts, (text) => textHtml(text, "twt")), ...deleted];
+    return () => [...listOwnTwts(twts, (text) => textHtml(text, "twt")), ...deleted];
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */
@@ -173,9 +177,9 @@ export class SiteBuild {
     this.#others.noteCopies(map);
   }
 
-  /** @see TwtsFromPosts.twtOf */
-  twtOf(permalink: string, asker: string | undefined): PostTwt | null {
-    return this.#twts?.twtOf(permalink, asker) ?? null;
+  /** @see TwtsFromPosts.findTwt */
+  findTwt(permalink: string, asker: string | undefined): PostTwt | null {
+    return this.#twts?.findTwt(permalink, asker) ?? null;
   }
 
   /** Replaces mentions by links and `blob:KEY` by URLs, if the Markdown library has not done so. */
@@ -231,7 +235,9 @@ export class SiteBuild {
     await this.#report(event, twts, [...conflicts, ...leftovers]);
     await checkFeedFiles(event.directories.output, feed);
     if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);
-    this.#log.log(report.summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+    this.#log.log(
+      report.formatSummary(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }),
+    );
   }
 
   /** @returns `null` for a build that writes no files */
@@ -313,7 +319,7 @@ export class SiteBuild {
         : [],
       "redirects!": isNetlify ? deletedRules(deleted) : [],
     });
-    const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
+    const functions = isNetlify && this.settings.functions ? listFunctions(this.settings, this.urls) : [];
     await writeFunctions(root, functionFiles(functions, site, { root, packageFolder }));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
@@ -366,7 +372,7 @@ export class SiteBuild {
 
   /** Only the templates know that Eleventy runs with `--dryrun`. */
   #isDryRun(): boolean {
-    const pages = itemsOf(this.#collections.all);
+    const pages = toItems(this.#collections.all);
     return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
   }
 }

@@ -6,7 +6,7 @@ import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions } from "../options/mentions.js";
 import { timelineOptions } from "../options/timeline.js";
 import type { Post, Settings } from "../options.js";
-import { type Bases, basesOf } from "../site/routes.js";
+import { type Bases, completeBases } from "../site/routes.js";
 import type { SiteSettings } from "../site/site.js";
 import { canParseUrl } from "../url.js";
 import type { BuildEnvironment } from "./build-environment.js";
@@ -30,7 +30,7 @@ export class SiteUrls {
     readonly environment: Pick<BuildEnvironment, "host" | "client">,
   ) {
     const { path: webmention } = mentionsOptions(settings);
-    this.bases = basesOf({ webmention, inbox: inboxOptions(settings).path.replace(/\/$/, "") });
+    this.bases = completeBases({ webmention, inbox: inboxOptions(settings).path.replace(/\/$/, "") });
   }
 
   /** The endpoint for mentions, of this site or of another service; `null` for none. */
@@ -150,12 +150,12 @@ export class SiteUrls {
     const base = this.absolute(post.url || "/");
     if (!canParseUrl(link, base)) return link;
     const [, path = "", rest = ""] = /^([^?#]*)(.*)$/s.exec(link) ?? [];
-    const page = this.#pageOf(path, post);
+    const page = this.#findPage(path, post);
     if (page !== null) return this.absolute(page) + rest;
     return this.#isUnprefixed(link) ? this.absolute(link) : new URL(link, base).href;
   }
 
-  #pageOf(path: string, post: Post): string | null {
+  #findPage(path: string, post: Post): string | null {
     if (path === "" || path.startsWith("//")) return null;
     const source = path.startsWith("/")
       ? posix.join(this.#input, path)

@@ -3,7 +3,7 @@ import { formatMention } from "../feed/mention.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import type { RenderedPage } from "./pages/page-languages.js";
-import { permalinkOf } from "./posts/post-date.js";
+import { requirePermalink } from "./posts/post-date.js";
 import type { PostTwt } from "./posts/twts-from-posts.js";
 import type { SiteBuild } from "./site-build.js";
 
@@ -15,12 +15,12 @@ type TwtOf = (post: PostLike, asker: PostLike) => PostTwt | null;
 
 /** Adds the filters, shortcodes and global data of a site's builds. */
 export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void {
-  const twtOf: TwtOf = (post, asker) => {
-    const permalink = keyOf(post);
-    return permalink === undefined ? null : build.twtOf(permalink, keyOf(asker));
+  const findTwt: TwtOf = (post, asker) => {
+    const permalink = readKey(post);
+    return permalink === undefined ? null : build.findTwt(permalink, readKey(asker));
   };
-  const html = htmlTools(build, twtOf);
-  addFilters(config, build, twtOf);
+  const html = htmlTools(build, findTwt);
+  addFilters(config, build, findTwt);
   config.addShortcode("twtxtHead", html.head);
   config.addShortcode("twtxtContact", function (this: TemplateContext) {
     return html.contact(this.page);
@@ -50,39 +50,39 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   }));
 }
 
-function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): void {
+function addFilters(config: EleventyConfig, build: SiteBuild, findTwt: TwtOf): void {
   config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
     try {
-      return twtOf(post, this.page);
+      return findTwt(post, this.page);
     } catch (error) {
       if (Object(error).name !== "TemplateContentPrematureUseError") throw error;
       return tooEarly(error);
     }
   });
   config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
-    return build.blobs.urlOf(key, given(owner), this.page?.inputPath);
+    return build.blobs.toUrl(key, given(owner), this.page?.inputPath);
   });
   // Sites that use another plugin for Webmentions may have a filter of this name.
   if (!config.getFilter("mentions")) {
-    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
+    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(readUrl(post))]);
   }
-  config.addFilter("conversation", (post: PostLike) => build.mentions.conversationOf(urlOf(post)));
+  config.addFilter("conversation", (post: PostLike) => build.mentions.findConversation(readUrl(post)));
 }
 
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
-function htmlTools(build: SiteBuild, twtOf: TwtOf) {
+function htmlTools(build: SiteBuild, findTwt: TwtOf) {
   return {
     head: () => build.headLinks(),
-    context: (post: PostLike, asker: PostLike = post) => build.mentions.contextOf(urlOf(post), pageOf(asker)),
-    mentions: (post: PostLike, asker: PostLike = post) => build.mentions.listOf(urlOf(post), pageOf(asker)),
+    context: (post: PostLike, asker: PostLike = post) => build.mentions.renderContext(readUrl(post), readPage(asker)),
+    mentions: (post: PostLike, asker: PostLike = post) => build.mentions.renderList(readUrl(post), readPage(asker)),
     /** @param asker - the page that is rendered */
     reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {
-      const twt = twtOf(post, asker);
+      const twt = findTwt(post, asker);
       if (!twt) return "";
       const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })} `;
       return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
     },
-    contact: (asker?: PostLike) => build.languages.write(pageOf(asker), (lang) => build.contact.html(lang)),
+    contact: (asker?: PostLike) => build.languages.write(readPage(asker), (lang) => build.contact.html(lang)),
   };
 }
 
@@ -107,16 +107,16 @@ function tooEarly(error: unknown): PostTwt {
   ) as PostTwt;
 }
 
-function urlOf(post: PostLike): string | null {
+function readUrl(post: PostLike): string | null {
   return typeof post === "string" ? post : post?.url || null;
 }
 
-function pageOf(post: PostLike): RenderedPage | undefined {
+function readPage(post: PostLike): RenderedPage | undefined {
   return typeof post === "string" ? { url: post } : post;
 }
 
-function keyOf(post: PostLike): string | undefined {
+function readKey(post: PostLike): string | undefined {
   if (typeof post === "string") return post;
   const { url = false, inputPath, pageNumber = 0 } = post ?? {};
-  return inputPath === undefined ? url || undefined : permalinkOf({ url, inputPath, pageNumber });
+  return inputPath === undefined ? url || undefined : requirePermalink({ url, inputPath, pageNumber });
 }

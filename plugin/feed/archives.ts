@@ -13,9 +13,9 @@ export function archivePath(feedPath: string, period: string): string {
  * Parses the field `prev`: the hash of the last twt of the previous part, and its file name.
  *
  * @returns `null` for a missing or invalid field
- * @example previousOf({ prev: ["abcdefg twtxt-2024.txt"] }) // { hash: "abcdefg", file: "twtxt-2024.txt" }
+ * @example readPrevious({ prev: ["abcdefg twtxt-2024.txt"] }) // { hash: "abcdefg", file: "twtxt-2024.txt" }
  */
-export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: string; file: string } | null {
+export function readPrevious({ prev: [value = ""] = [] }: FeedHeader): { hash: string; file: string } | null {
   const [, hash = "", file = ""] = /^(\S+)[ \t]+(\S+)$/.exec(value) ?? [];
   return file === "" ? null : { hash, file };
 }
@@ -23,9 +23,9 @@ export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: str
 /**
  * Whether a path or URL has the name of an archive of this feed.
  *
- * @example isArchiveOf("/twtxt.txt", "/twtxt-2024-03.txt") // true
+ * @example isArchivePath("/twtxt.txt", "/twtxt-2024-03.txt") // true
  */
-export function isArchiveOf(feedPath: string, path: string): boolean {
+export function isArchivePath(feedPath: string, path: string): boolean {
   const [, period] = /-(\d{4}(?:-\d\d)?)(?:\.[^./]*)?$/.exec(path) ?? [];
   return period !== undefined && path === archivePath(feedPath, period);
 }

@@ -2,8 +2,8 @@
 import { TwtxtError } from "../errors.js";
 import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
-import { subjectOf } from "./subject.js";
-import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
+import { readSubject } from "./subject.js";
+import { CANONICAL_LENGTH, toCanonical, toInstant } from "./timestamp.js";
 import { cleanText, formatTwt, isLongerThan, LINE_LIMIT, type Twt } from "./twt.js";
 
 /** A twt with its parsed text. */
@@ -59,7 +59,7 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
     if (file.charCodeAt(start) === HASH) readField(file.slice(start, end), fields);
     else if (end > start) {
       if (!reader.read(start, end)) skippedLines += 1;
-      else header ??= copyOf(fields);
+      else header ??= copyHeader(fields);
     }
     start = next + 1;
   }
@@ -67,7 +67,7 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
   return { header: header ?? all, fields: all, twts: reader.twts(), skippedLines };
 }
 
-function copyOf(fields: ReadonlyMap<string, string[]>): FeedHeader {
+function copyHeader(fields: ReadonlyMap<string, string[]>): FeedHeader {
   return Object.fromEntries([...fields].map(([name, values]) => [name, [...values]]));
 }
 
@@ -118,7 +118,7 @@ class TwtReader {
 
   /** @returns whether the line from `start` to `end` is a twt */
   read(start: number, end: number): boolean {
-    const canonical = canonicalAt(this.#file, start);
+    const canonical = toCanonical(this.#file, start);
     const isCanonical = canonical >= 0 && this.#file.charCodeAt(start + CANONICAL_LENGTH) === TAB;
     const tab = isCanonical
       ? start + CANONICAL_LENGTH
@@ -137,9 +137,9 @@ class TwtReader {
       text,
       instant,
       mentions: this.#mentions.isBetween(tab, end) ? findMentions(searched) : [],
-      subject: this.#subjects.isBetween(tab, end) ? subjectOf(searched) : null,
+      subject: this.#subjects.isBetween(tab, end) ? readSubject(searched) : null,
     });
-    this.#noteOrder(isCanonical ? canonical : canonicalAt(instant, 0));
+    this.#noteOrder(isCanonical ? canonical : toCanonical(instant, 0));
     return true;
   }
 

@@ -39,7 +39,7 @@ export function locateMentions(text: string): LocatedMention[] {
 
   const found: LocatedMention[] = [];
   for (let at = outside.find("@<", 0); at >= 0; ) {
-    const mention = mentionAt(text, at);
+    const mention = parseMention(text, at);
     if (mention) found.push(mention);
     // Skips to the ">" even without a mention, so that `@<a @<b u>>` has none.
     const close = text.indexOf(">", at);
@@ -70,7 +70,7 @@ export function formatMention({ nick, url }: { nick: string; url: string }): str
  *
  * @returns `null` for none, for example after a letter, without ">", with a space in the nick, or with a relative URL
  */
-export function mentionAt(text: string, start: number): LocatedMention | null {
+export function parseMention(text: string, start: number): LocatedMention | null {
   if (!text.startsWith("@<", start) || WORD.test(characterBefore(text, start))) return null;
   const close = text.indexOf(">", start);
   const match = close < 0 ? null : INSIDE.exec(text.slice(start + 2, close));

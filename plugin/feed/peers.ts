@@ -38,7 +38,7 @@ const GRAVE = "\u02cb";
  */
 export function adjustForPeers(text: string): string {
   let adjusted = withoutLiteralBackticks(text).replace(LINK_TITLE, "$1)");
-  for (let gaps = gapsIn(adjusted); gaps.length > 0; gaps = gapsIn(adjusted)) adjusted = fillGaps(adjusted, gaps);
+  for (let gaps = findGaps(adjusted); gaps.length > 0; gaps = findGaps(adjusted)) adjusted = fillGaps(adjusted, gaps);
   return adjusted;
 }
 
@@ -49,7 +49,7 @@ interface Gap {
 }
 
 /** A gap in each unclosed link, or else the one at the start or end of the text. */
-function gapsIn(text: string): Gap[] {
+function findGaps(text: string): Gap[] {
   const visible = text.includes("`") ? text.replace(CODE, (code) => "`".repeat(code.length)) : text;
   const links = halfLinks(visible);
   if (links.length > 0) return links.map((at) => ({ at, filling: ZERO_WIDTH_SPACE }));

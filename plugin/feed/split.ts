@@ -27,7 +27,7 @@ const YEAR_LIMIT = 512 * 1024;
  * @see PROTOCOL 1.4
  */
 export function splitIntoParts(twts: readonly Twt[], feed: { path: string; url: string }): FeedPart[] {
-  const periods = periodsOf(twts).reverse();
+  const periods = toPeriods(twts).reverse();
   const current = periods.slice(0, 2).reverse();
   const archives = periods.slice(2);
 
@@ -44,7 +44,7 @@ interface Period {
   twts: Twt[];
 }
 
-function periodsOf(twts: readonly Twt[]): Period[] {
+function toPeriods(twts: readonly Twt[]): Period[] {
   const years = groupBy(twts, ({ timestamp }) => timestamp.slice(0, 4));
   return years.flatMap((year) => {
     const lines = year.twts.map(formatTwt).join("");

@@ -16,7 +16,7 @@ export interface ReplyTo {
  *
  * @returns `null` if the text is not a reply
  */
-export function subjectOf(text: string): string | null {
+export function readSubject(text: string): string | null {
   const match = SUBJECT.exec(text);
   return match?.[1] ?? match?.[2] ?? null;
 }

@@ -87,7 +87,7 @@ function secondsForm(milliseconds: number): string | null {
 }
 
 function isCanonical(text: string): boolean {
-  return text.length === CANONICAL_LENGTH && canonicalAt(text, 0) >= 0;
+  return text.length === CANONICAL_LENGTH && toCanonical(text, 0) >= 0;
 }
 
 /**
@@ -95,7 +95,7 @@ function isCanonical(text: string): boolean {
  *
  * @returns the digits as one number, such as 20240102030405; NaN for anything else
  */
-export function canonicalAt(text: string, at: number): number {
+export function toCanonical(text: string, at: number): number {
   const year = twoDigits(text, at) * 100 + twoDigits(text, at + 2);
   const month = twoDigits(text, at + 5);
   const day = twoDigits(text, at + 8);
@@ -103,7 +103,7 @@ export function canonicalAt(text: string, at: number): number {
   const minute = twoDigits(text, at + 14);
   const second = twoDigits(text, at + 17);
   // A character that is not a digit gives NaN, which fails every comparison.
-  const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= daysIn(month, year));
+  const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= countDays(month, year));
   const isTime = hour <= 23 && minute <= 59 && second <= 59;
   return isDate && isTime && hasMarks(text, at)
     ? ((((year * 100 + month) * 100 + day) * 100 + hour) * 100 + minute) * 100 + second
@@ -127,7 +127,7 @@ function twoDigits(text: string, at: number): number {
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-function daysIn(month: number, year: number): number {
+function countDays(month: number, year: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }

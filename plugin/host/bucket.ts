@@ -4,7 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { withFormatCheck } from "../store/format.js";
 import { S3Store } from "../store/s3.js";
 import type { Store, StreamingStore } from "../store/store.js";
-import { type Environment, valueIn } from "./service-options.js";
+import { type Environment, readValue } from "./service-options.js";
 
 const VARIABLES = {
   endpoint: "TWTXT_S3_ENDPOINT",
@@ -23,14 +23,14 @@ type BucketOptions = Record<keyof typeof VARIABLES, string>;
  * @returns `null` if none is configured
  * @throws TwtxtError `bad-option` for an incomplete configuration, since data must not go elsewhere
  */
-export function bucketIn(environment: Environment, prefix: string): StreamingStore | null {
+export function openBucket(environment: Environment, prefix: string): StreamingStore | null {
   const variables = Object.values(VARIABLES);
-  const missing = variables.filter((variable) => valueIn(environment, variable) === undefined);
+  const missing = variables.filter((variable) => readValue(environment, variable) === undefined);
   if (missing.length === variables.length) return null;
   if (missing.length > 0) {
     throw new TwtxtError("bad-option", `A bucket needs ${variables.join(", ")}. Set also ${missing.join(" and ")}.`);
   }
-  const values = Object.entries(VARIABLES).map(([name, variable]) => [name, valueIn(environment, variable)]);
+  const values = Object.entries(VARIABLES).map(([name, variable]) => [name, readValue(environment, variable)]);
   const options = Object.fromEntries(values) as BucketOptions;
   return withFormatCheck(new S3Store({ ...options, prefix }), `the bucket ${options.bucket}`);
 }

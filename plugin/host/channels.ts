@@ -3,7 +3,7 @@ import type { Channel } from "../mentions/inform/digest.js";
 import { mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhookChannel } from "../mentions/inform/webhook.js";
-import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, valueIn } from "./service-options.js";
+import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, readValue } from "./service-options.js";
 
 interface ChannelOptions {
   /** Where the author sees all mentions: an absolute URL of the site. */
@@ -49,10 +49,10 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 /** @returns the channels that are on */
-export function channelsOf(environment: Environment, options: ChannelOptions): Channel[] {
+export function createChannels(environment: Environment, options: ChannelOptions): Channel[] {
   return CHANNELS.filter((channel) => isOn(environment, channel)).map(({ variables, open }) =>
     open(
-      variables.map((variable) => valueIn(environment, variable) ?? ""),
+      variables.map((variable) => readValue(environment, variable) ?? ""),
       options,
     ),
   );
@@ -76,5 +76,5 @@ function isOn(environment: Environment, feature: Feature): boolean {
 }
 
 function missingVariables(environment: Environment, { variables }: Feature): string[] {
-  return variables.filter((variable) => valueIn(environment, variable) === undefined);
+  return variables.filter((variable) => readValue(environment, variable) === undefined);
 }

@@ -74,11 +74,11 @@ export class Connections {
     const response = this.#connections.get(socket)?.current;
     const isSending = response?.headersSent && !response.writableFinished;
     if (!socket.writable || isSending || error.code === "ECONNRESET") socket.destroy();
-    else void httpText(problem(errorOf(error))).then((text) => socket.end(text, () => socket.destroy()));
+    else void httpText(problem(toError(error))).then((text) => socket.end(text, () => socket.destroy()));
   }
 }
 
-function errorOf({ code }: NodeJS.ErrnoException): TwtxtError {
+function toError({ code }: NodeJS.ErrnoException): TwtxtError {
   if (code === "HPE_HEADER_OVERFLOW") return new TwtxtError("headers-too-large", "The headers are larger than 16 KiB.");
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TwtxtError("too-slow", "The headers arrived too slowly.");
   return new TwtxtError("bad-request", "This is not an HTTP request.");

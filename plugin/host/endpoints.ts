@@ -1,6 +1,6 @@
 // plugin/host/endpoints.ts: hands each request to the handler of its route.
 import { type Handler, type HttpRequest, type Log, withProblemResponses } from "../http/respond.js";
-import { type RateLimitKind, type RoutedSite, type RouteName, routesOf } from "../site/routes.js";
+import { createRouter, type RateLimitKind, type RoutedSite, type RouteName } from "../site/routes.js";
 
 /** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
 export type Handlers = Partial<Record<RouteName, Handler>>;
@@ -17,8 +17,8 @@ export interface Endpoint {
 }
 
 /** @returns a function that finds the endpoint of a normalised path; `null` if no handler answers there */
-export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (path: string) => Endpoint | null {
-  const find = routesOf(site);
+export function createEndpoints(site: RoutedSite, handlers: Handlers, log: Log): (path: string) => Endpoint | null {
+  const find = createRouter(site);
   return (path) => {
     const match = find(path);
     const handler = match && handlers[match.name];

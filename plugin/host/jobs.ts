@@ -15,7 +15,7 @@ import { readAliases } from "../site/aliases.js";
 import { twtFinder } from "./known-twts.js";
 import type { MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
-import { BUILD_HOOK_URL, type ServiceOptions, valueIn } from "./service-options.js";
+import { BUILD_HOOK_URL, readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 import { attempt, sleep } from "./work.js";
 
@@ -33,7 +33,7 @@ export interface JobParts {
 }
 
 /** The jobs of a site. Failures are logged; the next run tries again. */
-export function jobsOf(options: ServiceOptions, parts: JobParts) {
+export function createJobs(options: ServiceOptions, parts: JobParts) {
   const { store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const findTwt = twtFinder({ received, keptFeeds: parts.timeline.keptFeeds });
@@ -68,7 +68,7 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
     async afterDeploy() {
       if (!isLive) return;
       await attempt("Sending mentions", () => sender.send(() => false, PATIENCE_MS), log);
-      if (!valueIn(environment, BUILD_HOOK_URL)) return;
+      if (!readValue(environment, BUILD_HOOK_URL)) return;
       await attempt("Recording this build", () => noteBuild({ list: received.list, store }), log);
     },
   };
@@ -79,7 +79,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   const { settings, store, now, isMetered, log } = options;
   const { received, verification } = mentions;
   const rebuild = async () => {
-    const url = valueIn(options.environment, BUILD_HOOK_URL);
+    const url = readValue(options.environment, BUILD_HOOK_URL);
     if (!url) return;
     await rebuildIfChanged({ list: received.list, store, now, url, ...settings.mentions.rebuild, isMetered, log });
   };
@@ -144,7 +144,7 @@ function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions
     feedUrl: settings.feedUrl,
     aliases: readAliases(settings.mentions.aliases, settings.feedUrl).feeds,
     links: siteLinks({ settings, pages }),
-    pageOf: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
+    findPage: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
     findTwt,
     now,
     random: Math.random,

@@ -8,9 +8,9 @@ import type { ManagedRoute } from "../mentions/receive/manage.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
-import { prefixOf } from "../site/routes.js";
+import { readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
-import { MENTIONS_TOKEN, type ServiceOptions, valueIn } from "./service-options.js";
+import { MENTIONS_TOKEN, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
 import { attempt, once } from "./work.js";
 
@@ -28,7 +28,7 @@ export type MentionServices = ReturnType<typeof mentionServices>;
  * @param onStored - called when a mention was stored that is new or has changed
  */
 export function mentionServices(options: ServiceOptions, onStored: () => void) {
-  const siteIndex = new SiteIndex(options.pages, options.settings.url + prefixOf(options.settings));
+  const siteIndex = new SiteIndex(options.pages, options.settings.url + readPrefix(options.settings));
   const { received, list } = storedMentions(options, siteIndex);
   const verification = once(async () => {
     const { mentionVerification } = await verifier();
@@ -94,6 +94,6 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
 
 async function privateFeed({ settings, environment, log }: ServiceOptions, { list }: ReceivedMentions) {
   const { mentionsFeed } = await feedWriter();
-  const token = valueIn(environment, MENTIONS_TOKEN);
+  const token = readValue(environment, MENTIONS_TOKEN);
   return mentionsFeed({ list, token, nick: settings.nick, url: settings.urls.mentionsFeed, log });
 }

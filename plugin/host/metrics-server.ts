@@ -12,15 +12,15 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
 const QUANTILES = [50, 99];
 const NANOSECONDS = 1e9;
 
-type Measured = Pick<NodeServerOptions, "endpointAt" | "serveFile" | "rateLimit">;
+type Measured = Pick<NodeServerOptions, "findEndpoint" | "serveFile" | "rateLimit">;
 
 /** Counts the requests of a server in `metrics`. */
-export function measureServer({ endpointAt, serveFile, rateLimit }: Measured, metrics: Metrics): Measured {
+export function measureServer({ findEndpoint, serveFile, rateLimit }: Measured, metrics: Metrics): Measured {
   const count = (route: string, method: string | undefined, status: number) =>
     metrics.add("requests", { route, method: knownMethod(method), status: String(status) });
   return {
-    endpointAt(path) {
-      const endpoint = endpointAt(path);
+    findEndpoint(path) {
+      const endpoint = findEndpoint(path);
       if (!endpoint) return null;
       const { name } = endpoint;
       return {

@@ -44,22 +44,22 @@ export class Metrics {
 
   /** Adds to a counter. */
   add(metric: MetricName, labels: Labels = {}, by = 1): void {
-    this.#sampleOf(metric, labels).value += by;
+    this.#findSample(metric, labels).value += by;
   }
 
   /** Sets a gauge, or a counter that something else counts. */
   set(metric: MetricName, labels: Labels, value: number): void {
-    this.#sampleOf(metric, labels).value = value;
+    this.#findSample(metric, labels).value = value;
   }
 
   /** Adds a duration to a histogram. */
   observe(metric: MetricName, labels: Labels, seconds: number): void {
     for (const bound of [...BUCKETS, Number.POSITIVE_INFINITY]) {
       const le = bound === Number.POSITIVE_INFINITY ? "+Inf" : String(bound);
-      this.#sampleOf(metric, { ...labels, le }, "_bucket").value += seconds <= bound ? 1 : 0;
+      this.#findSample(metric, { ...labels, le }, "_bucket").value += seconds <= bound ? 1 : 0;
     }
-    this.#sampleOf(metric, labels, "_sum").value += seconds;
-    this.#sampleOf(metric, labels, "_count").value += 1;
+    this.#findSample(metric, labels, "_sum").value += seconds;
+    this.#findSample(metric, labels, "_count").value += 1;
   }
 
   /** All metrics that have a value. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
@@ -74,7 +74,7 @@ export class Metrics {
     return `${lines.join("\n")}\n`;
   }
 
-  #sampleOf(metric: MetricName, labels: Labels, suffix = ""): Sample {
+  #findSample(metric: MetricName, labels: Labels, suffix = ""): Sample {
     const samples = this.#samples.get(metric) ?? new Map<string, Sample>();
     this.#samples.set(metric, samples);
     const key = suffix + formatLabels(labels);

@@ -13,14 +13,14 @@ const MIN_CHUNK_BYTES = 16;
 const MIN_PROGRESS_BYTES = 30 * 1024;
 
 /** The path and query of a request, whose target is a path or, as for proxies, a URL. */
-export function targetOf({ url = "/" }: Pick<IncomingMessage, "url">): string {
+export function toTarget({ url = "/" }: Pick<IncomingMessage, "url">): string {
   const target = url.replace(/^https?:\/\/[^/?]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;
 }
 
 /** The path of a request, without its query. */
-export function pathOf(request: Pick<IncomingMessage, "url">): string {
-  return targetOf(request).split("?")[0] ?? "/";
+export function toPath(request: Pick<IncomingMessage, "url">): string {
+  return toTarget(request).split("?")[0] ?? "/";
 }
 
 /**
@@ -29,7 +29,7 @@ export function pathOf(request: Pick<IncomingMessage, "url">): string {
  * @param trustedProxies - the number of proxies in front of this server: the address is the Nth value of
  *   `X-Forwarded-For` from the right. With 0 it is the peer's own address, because any client can send that header.
  */
-export function addressOf({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): string {
+export function findAddress({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): string {
   const forwarded = (headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   const named = trustedProxies > 0 ? forwarded.at(-trustedProxies)?.trim() : undefined;
   return clientKey(named || (socket.remoteAddress ?? ""));
@@ -46,19 +46,19 @@ export function isFromProxy({ headers, socket }: IncomingMessage): boolean {
  * @param origin - what `request.url` begins with, whatever `Host` says
  * @param patienceMs - the interval in which the next 30 KiB of the body, or its end, must arrive, in milliseconds
  */
-export function requestOf(incoming: IncomingMessage, origin: string, patienceMs: number): HttpRequest {
+export function toRequest(incoming: IncomingMessage, origin: string, patienceMs: number): HttpRequest {
   const { method = "GET" } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
   const hasBody = method !== "GET" && method !== "HEAD";
-  const { href: url } = new URL(origin + targetOf(incoming));
-  return { method, url, headers, body: hasBody ? bodyOf(incoming, patienceMs) : null };
+  const { href: url } = new URL(origin + toTarget(incoming));
+  return { method, url, headers, body: hasBody ? toBody(incoming, patienceMs) : null };
 }
 
 /** Through a second stream: otherwise a handler that stops reading would close the connection before its answer. */
-function bodyOf(incoming: IncomingMessage, patienceMs: number): PassThrough {
+function toBody(incoming: IncomingMessage, patienceMs: number): PassThrough {
   const body = new PassThrough();
   // Handlers get the error when they read the body, but some do not read it.
   body.on("error", () => {});

@@ -11,7 +11,7 @@ import { compressResponse } from "./compress-response.js";
 import { Connections } from "./connections.js";
 import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
 import type { Endpoint } from "./endpoints.js";
-import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
+import { findAddress, isFromProxy, toPath, toRequest, toTarget } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
 const IDLE_MS = 120_000;
@@ -57,7 +57,7 @@ export interface NodeServerOptions {
   /** The path prefix of the site, such as `/blog`; default none. */
   prefix?: string;
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
-  endpointAt(path: string): Endpoint | null;
+  findEndpoint(path: string): Endpoint | null;
   /** Answers with a file of the site. @param otherwise - called instead if there is no such file */
   serveFile(request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): void | Promise<void>;
   rateLimit: RateLimit;
@@ -89,7 +89,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
     const work = () => answer(request, response, options);
     void connections.run(request.socket, response, work).catch((error) => {
       const { method = "" } = request;
-      const about = { level: "error", request: { method, path: pathOf(request) } } as const;
+      const about = { level: "error", request: { method, path: toPath(request) } } as const;
       if (!isDisconnect(error)) log(`The response failed: ${(error as Error).message}`, about);
       response.destroy();
     });
@@ -110,16 +110,16 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
   const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS, idleMs = IDLE_MS } = options;
   if (!hasOneHost(incoming)) return send(problem(noHost()), response);
-  const target = targetOf(incoming);
+  const target = toTarget(incoming);
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
   response.setTimeout(idleMs, () => response.destroy());
-  const endpoint = options.endpointAt(new URL(origin + incoming.url).pathname);
+  const endpoint = options.findEndpoint(new URL(origin + incoming.url).pathname);
   if (!endpoint) return options.serveFile(incoming, response);
   const ask = async () => {
-    const address = addressOf(incoming, trustedProxies);
+    const address = findAddress(incoming, trustedProxies);
     const refusal = endpoint.rateLimit && rateLimit(endpoint.rateLimit, incoming.method, address);
-    const found = refusal ?? (await endpoint.answer(requestOf(incoming, origin, patienceMs), address));
+    const found = refusal ?? (await endpoint.answer(toRequest(incoming, origin, patienceMs), address));
     await send(await compressResponse(found, incoming.headers["accept-encoding"]), response);
   };
   return endpoint.isStaticFirst ? options.serveFile(incoming, response, ask) : ask();

@@ -47,6 +47,6 @@ export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
 export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
 
 /** The value of a variable; an empty one is not set. */
-export function valueIn(environment: Environment, variable: string): string | undefined {
+export function readValue(environment: Environment, variable: string): string | undefined {
   return environment[variable]?.trim() || undefined;
 }

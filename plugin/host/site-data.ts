@@ -19,7 +19,7 @@ import {
   type ReadAnswer,
   SMALL_VALUE_BYTES,
 } from "../site/stored-data.js";
-import { sha256Of } from "../store/copy.js";
+import { hashChunks } from "../store/copy.js";
 import { isKey, type StoredValue, type StreamingStore } from "../store/store.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
@@ -153,7 +153,7 @@ async function readSmall(store: StreamingStore, key: string): Promise<StoredValu
 
 async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
   const stream = await store.read(key);
-  return stream && sha256Of(stream);
+  return stream && hashChunks(stream);
 }
 
 type Written = Extract<DataRequest, { write: unknown }>["write"][number];

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, posix } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { isArchiveOf } from "../feed/archives.js";
+import { isArchivePath } from "../feed/archives.js";
 import { type CompressedCopies, isCompressible, readEncodings } from "./compressed-copies.js";
-import { pathOf } from "./node-request.js";
+import { toPath } from "./node-request.js";
 import { type FileResponse, findType, sendFile } from "./send-file.js";
 import { type StaticFile, StaticFiles } from "./static-files.js";
 
@@ -42,9 +42,9 @@ export function siteFiles(options: SiteFilesOptions) {
   const files = new StaticFiles();
 
   return async (request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): Promise<void> => {
-    const path = pathOf(request);
+    const path = toPath(request);
     const file = path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : null;
-    const found = file === null ? null : await findFile(files, rootOf(path, options), file);
+    const found = file === null ? null : await findFile(files, findRoot(path, options), file);
     if (found === null && otherwise) return otherwise();
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
@@ -59,7 +59,7 @@ export function siteFiles(options: SiteFilesOptions) {
       encoding: null,
       type,
       status: isDeleted ? 410 : 200,
-      headers: headersOf(path, options),
+      headers: toHeaders(path, options),
     };
     try {
       await sendFile(request, response, await chooseCopy(request, plain, files, options.copies));
@@ -106,13 +106,13 @@ function refuseConditions(response: ServerResponse, { code }: TwtxtError, { size
 }
 
 /** The folder of a file. The site may have its own discovery documents for another service. */
-function rootOf(path: string, { folder, published, prefix, feedPath }: SiteFilesOptions): string {
+function findRoot(path: string, { folder, published, prefix, feedPath }: SiteFilesOptions): string {
   const file = path.slice(prefix.length);
   const isPublishedDocument = isDiscovery(path) && isWellKnown(file) && existsSync(join(published, file));
   return isPublishedDocument || isFeed(path, feedPath) ? published : folder;
 }
 
-function headersOf(path: string, { feedPath, endpoint, needsLinkHeader }: SiteFilesOptions): Record<string, string> {
+function toHeaders(path: string, { feedPath, endpoint, needsLinkHeader }: SiteFilesOptions): Record<string, string> {
   const headers = { "x-content-type-options": "nosniff" };
   const shared = { ...headers, "access-control-allow-origin": "*" };
   if (isDiscovery(path)) return { ...shared, "content-type": "application/json" };
@@ -124,7 +124,7 @@ function headersOf(path: string, { feedPath, endpoint, needsLinkHeader }: SiteFi
 /** Whether a path leads to the feed or an archive of it, also when spelled differently: `/%74wtxt.txt`, `//twtxt.txt`. */
 function isFeed(path: string, feedPath: string): boolean {
   const plain = plainPath(path);
-  return plain === feedPath || isArchiveOf(feedPath, plain);
+  return plain === feedPath || isArchivePath(feedPath, plain);
 }
 
 /** The decoded path of a page, without `index.html`. */

@@ -49,7 +49,7 @@ export class SiteHost {
   }
 
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
-  readonly endpointAt = (path: string): Endpoint | null => this.#services.endpointAt(path);
+  readonly findEndpoint = (path: string): Endpoint | null => this.#services.endpointAt(path);
 
   /** @param path - of a page, decoded, without `index.html` */
   readonly isDeleted = (path: string): boolean => this.#deleted.has(path);
@@ -115,13 +115,13 @@ export class SiteHost {
 }
 
 function deletedPaths({ pages: { deleted = [] } }: PublishedSite): ReadonlySet<string> {
-  return pathsOf(deleted.map(({ page }) => page));
+  return toPaths(deleted.map(({ page }) => page));
 }
 
 function pathsWithoutHead({ pages: { withoutHead = [] } }: PublishedSite): ReadonlySet<string> {
-  return pathsOf(withoutHead);
+  return toPaths(withoutHead);
 }
 
-function pathsOf(pages: readonly string[]): ReadonlySet<string> {
+function toPaths(pages: readonly string[]): ReadonlySet<string> {
   return new Set(pages.map((page) => pagePath(new URL(page).pathname)));
 }

@@ -4,11 +4,11 @@ import { coalesce } from "../mentions/concurrency.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
 import { guestDocument } from "../messages/inbox/guest-document.js";
 import { blobServices } from "./blobs.js";
-import { channelsOf } from "./channels.js";
-import { endpointsOf } from "./endpoints.js";
+import { createChannels } from "./channels.js";
+import { createEndpoints } from "./endpoints.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
-import { type JobParts, jobsOf } from "./jobs.js";
+import { createJobs, type JobParts } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteDataHandlers } from "./site-data.js";
@@ -44,8 +44,8 @@ export function siteServices(given: ServiceOptions) {
     ...siteDataHandlers(options),
   };
   return {
-    ...jobsOf(options, { mentions, timeline, inbox, blobs, notifyAuthor }),
-    endpointAt: endpointsOf(options.settings, handlers, options.log),
+    ...createJobs(options, { mentions, timeline, inbox, blobs, notifyAuthor }),
+    endpointAt: createEndpoints(options.settings, handlers, options.log),
     /** Notifies the author of new mentions and messages, if a channel is on and its time has come. */
     notifyAuthor,
     /** Ends the event streams of the inboxes, because a new build takes over: readers connect again. */
@@ -58,7 +58,7 @@ function authorNotifier(
   { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">,
 ): () => Promise<void> {
   const { settings, store, environment, now, log, isLive } = options;
-  const channels = channelsOf(environment, {
+  const channels = createChannels(environment, {
     page: settings.urls.mentionsPage ?? settings.url,
     digestHours: settings.mentions.digestHours,
   });

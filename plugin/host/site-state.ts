@@ -38,13 +38,13 @@ async function siteState({ client, store }: Options, ledger: LedgerList): Promis
     version: client.slice(client.indexOf("/") + 1),
     node: process.versions.node,
     values: keys.length,
-    messages: sumOf(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key)).map(countedMessage)),
-    blobs: sumOf(keys.filter((key) => key.startsWith("blobs/contents/")).map(countedContents)),
+    messages: sumCounts(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key)).map(countedMessage)),
+    blobs: sumCounts(keys.filter((key) => key.startsWith("blobs/contents/")).map(countedContents)),
     sent,
   };
 }
 
-function sumOf(counted: readonly (CountedKey | null)[]): { count: number; bytes: number } {
+function sumCounts(counted: readonly (CountedKey | null)[]): { count: number; bytes: number } {
   const sizes = counted.flatMap((one) => (one ? [one.size] : []));
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }

@@ -42,16 +42,16 @@ export function checkConditions(request: ConditionalRequest, version: Version | 
 /** `If-Unmodified-Since` counts only without `If-Match`. */
 function meetsIfMatch({ headers }: ConditionalRequest, version: Version | null): boolean {
   const wanted = headers.get("if-match");
-  if (wanted !== null) return version !== null && tagsIn(wanted).some((tag) => tag === version.etag || tag === "*");
+  if (wanted !== null) return version !== null && parseTags(wanted).some((tag) => tag === version.etag || tag === "*");
   const latest = parseHttpDate(headers.get("if-unmodified-since"));
-  return latest === null || version === null || secondsOf(version.modified) <= latest;
+  return latest === null || version === null || toSeconds(version.modified) <= latest;
 }
 
 /** Whether the client already has this version. `If-Modified-Since` counts only without `If-None-Match`. */
 export function isNotModified(request: ConditionalRequest, { etag, modified }: Version): boolean {
   if (request.headers.has("if-none-match")) return matchesEtag(request, etag);
   const since = parseHttpDate(request.headers.get("if-modified-since"));
-  return since !== null && secondsOf(modified) <= since;
+  return since !== null && toSeconds(modified) <= since;
 }
 
 /**
@@ -96,10 +96,10 @@ export function parseHttpDate(text: string | null): number | null {
 }
 
 /** HTTP dates have whole seconds. @returns milliseconds since 1970 */
-function secondsOf(date: Date): number {
+function toSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000) * 1000;
 }
 
-function tagsIn(header: string): string[] {
+function parseTags(header: string): string[] {
   return header.split(",").map((tag) => tag.trim());
 }

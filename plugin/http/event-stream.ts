@@ -25,13 +25,13 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>, maxLength: 
   let name = "";
   let data: string[] = [];
   let length = 0;
-  for await (const line of linesIn(chunks, maxLength)) {
+  for await (const line of readLines(chunks, maxLength)) {
     if (line === "") {
       if (data.length > 0) yield { kind: "event", id, name: name || "message", data: data.join("\n") };
       [name, data, length] = ["", [], 0];
       continue;
     }
-    const [field, value] = fieldOf(line);
+    const [field, value] = parseField(line);
     if (field === "event") name = value;
     if (field === "id" && !value.includes("\0")) id = value;
     if (field === "retry" && /^\d{1,9}$/.test(value)) yield { kind: "retry", milliseconds: Number(value) };
@@ -43,13 +43,13 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>, maxLength: 
 }
 
 /** The field name of a comment is empty. */
-function fieldOf(line: string): [field: string, value: string] {
+function parseField(line: string): [field: string, value: string] {
   const colon = line.indexOf(":");
   return colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
 /** Lines end with LF, CRLF or CR. Text after the last line end is dropped. */
-async function* linesIn(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<string> {
+async function* readLines(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let begun = "";
   let wasCr = false;

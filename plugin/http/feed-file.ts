@@ -1,5 +1,5 @@
 // plugin/http/feed-file.ts: feeds from the network: recognition, previous parts and the endpoint for mentions.
-import { previousOf } from "../feed/archives.js";
+import { readPrevious } from "../feed/archives.js";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../feed/feed.js";
 import { canParseUrl } from "../url.js";
 import { type TimeSlices, textPieces } from "./time-slices.js";
@@ -41,7 +41,7 @@ interface PreviousPart {
  * @returns `null` for the first part or an invalid `prev`
  */
 export function previousPart(header: FeedHeader, partUrl: string): PreviousPart | null {
-  const previous = previousOf(header);
+  const previous = readPrevious(header);
   if (previous === null || !canParseUrl(previous.file, partUrl)) return null;
   const url = new URL(previous.file, partUrl);
   url.hash = "";

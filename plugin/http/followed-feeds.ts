@@ -121,11 +121,11 @@ async function readFollowed(
     return typeof feed === "string" ? { kept, reason: feed } : { kept: feed, reason: null };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    return { kept, reason: reasonOf(error) };
+    return { kept, reason: toReason(error) };
   }
 }
 
-function reasonOf(error: TwtxtError): UnreadReason {
+function toReason(error: TwtxtError): UnreadReason {
   if (isTimeout(error)) return "slow";
   return error.code === "unreachable" || error.code === "address-refused" ? "unreachable" : "failed";
 }
@@ -148,14 +148,14 @@ async function readFeed(
       ...(kept?.lastModified && { "if-modified-since": kept.lastModified }),
     },
   });
-  if (response.status === 200) return contentsOf(response, url, read, () => endOf(url, ask, signal));
+  if (response.status === 200) return readContents(response, url, read, () => readEnd(url, ask, signal));
   response.close();
   if (response.status === 304 && kept) return { ...kept, read };
   return response.status === 404 || response.status === 410 ? "gone" : "failed";
 }
 
 /** @param readEnd - reads the newest twts of a large feed whose oldest come first */
-async function contentsOf(
+async function readContents(
   { headers, start }: GuardedResponse,
   url: string,
   read: string,
@@ -184,7 +184,7 @@ function validator(value: string | undefined): string | null {
 }
 
 /** @returns the twts in the last part of a feed; `null` if its server has no ranges */
-async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedTwt[] | null> {
+async function readEnd(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedTwt[] | null> {
   const headers = { range: `bytes=-${PART_BYTES}`, "accept-encoding": "identity" };
   const response = await ask(url, { maxBytes: PART_BYTES, isFeed: true, signal, headers });
   if (response.status !== 206) {

@@ -7,7 +7,7 @@ import { isReset } from "../transport/http-client.js";
 import { readSmallWeb } from "../transport/small-web.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
 import { UndiciClient } from "../transport/undici-client.js";
-import { canParseUrl, hostAndPort, isSmallWeb, parseUrl, portOf, resolveUrl } from "../url.js";
+import { canParseUrl, hostAndPort, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { CertificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -103,7 +103,7 @@ export function createGuard(options: GuardOptions): Ask {
         guarded.checkUrl?.(url.href);
         asked.push(url.href);
         const answer = await askOnce(url, guarded, signal);
-        const next = redirectOf(answer, url, guarded.method ?? "GET");
+        const next = findRedirect(answer, url, guarded.method ?? "GET");
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         answer.destroy();
         url = checkedUrl(next, guarded, allowed);
@@ -137,7 +137,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
     const isAllowed = allowed.has(hostAndPort(url));
     if (isSmallWeb(url.href)) {
       const host = url.hostname.replace(/^\[|\]$/g, "");
-      const target = { protocol: url.protocol, host, port: portOf(url) };
+      const target = { protocol: url.protocol, host, port: readPort(url) };
       return readSmallWeb(url, {
         target: isAllowed ? privateRoute(target) : publicRoute(target),
         signal,
@@ -159,7 +159,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
 function readable(answer: TransportResponse, maxBytes: number, signal: AbortSignal, close: () => void) {
   const headers = joinHeaders(answer);
   const body = closeAfter(boundedBody(answer, headers["content-encoding"], maxBytes, signal), close);
-  const start = () => startOf(body);
+  const start = () => createStartReader(body);
   const bytes = async () => {
     const { bytes, trouble } = await start();
     if (trouble) throw trouble;
@@ -168,7 +168,7 @@ function readable(answer: TransportResponse, maxBytes: number, signal: AbortSign
   return { status: answer.statusCode ?? 0, headers, body, bytes, start };
 }
 
-async function startOf(body: AsyncIterable<Uint8Array>): ReturnType<GuardedResponse["start"]> {
+async function createStartReader(body: AsyncIterable<Uint8Array>): ReturnType<GuardedResponse["start"]> {
   const chunks: Uint8Array[] = [];
   let trouble: TwtxtError | null = null;
   try {
@@ -203,7 +203,7 @@ function checkedUrl(address: string, request: GuardedRequest, allowed: ReadonlyS
   if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is required here");
   if (url.username !== "" || url.password !== "") throw refuse("it contains credentials");
 
-  const port = portOf(url);
+  const port = readPort(url);
   if (!(WELL_KNOWN_PORTS[url.protocol] ?? []).includes(port) && port < 1024) {
     throw refuse(`port ${port} is not for ${isOfFeed ? url.protocol.slice(0, -1) : "web"} servers`);
   }
@@ -234,7 +234,7 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 }
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function redirectOf({ statusCode = 0, headersDistinct }: TransportResponse, url: URL, method: string): string | null {
+function findRedirect({ statusCode = 0, headersDistinct }: TransportResponse, url: URL, method: string): string | null {
   const [location] = headersDistinct.location ?? [];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
@@ -259,7 +259,7 @@ function unreachable(error: unknown, address: string): TwtxtError {
   for (let cause: unknown = error; cause; cause = (cause as Error).cause) if (cause instanceof TwtxtError) return cause;
   return new TwtxtError(
     "unreachable",
-    `${address} could not be reached: ${reasonOf(error as NodeJS.ErrnoException)}.`,
+    `${address} could not be reached: ${describeError(error as NodeJS.ErrnoException)}.`,
     {
       cause: error,
     },
@@ -267,7 +267,7 @@ function unreachable(error: unknown, address: string): TwtxtError {
 }
 
 /** The messages of the system and OpenSSL are internal function names and addresses, so these errors are described here. */
-function reasonOf({ code, message, hostname }: NodeJS.ErrnoException & { hostname?: string }): string {
+function describeError({ code, message, hostname }: NodeJS.ErrnoException & { hostname?: string }): string {
   // The code of a DOMException is a number.
   const name = String(code);
   if (name === "ENOTFOUND") return `there is no host ${hostname ?? "of this name"}. Check the spelling`;

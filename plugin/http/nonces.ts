@@ -25,12 +25,12 @@ export interface Nonce {
  */
 export async function spendNonce(store: Store, nonce: Nonce): Promise<boolean> {
   // Random, because two writers that compete for a key must write different bytes.
-  return (await store.put(keyOf(nonce), randomBytes(16), { isNew: true })) !== null;
+  return (await store.put(toKey(nonce), randomBytes(16), { isNew: true })) !== null;
 }
 
 /** Whether {@link spendNonce} has marked a nonce as used. @throws TwtxtError `store-failed` */
 export async function isNonceSpent(store: Store, nonce: Nonce): Promise<boolean> {
-  return (await store.get(keyOf(nonce))) !== null;
+  return (await store.get(toKey(nonce))) !== null;
 }
 
 /** Whether a request that expired at this time can no longer be valid. @param expires - seconds since 1970 */
@@ -46,19 +46,19 @@ export function isExpired(expires: number, now: number): boolean {
  * @throws TwtxtError `store-failed`
  */
 export async function sweepNonces(store: Store, now: number, isOver: () => boolean): Promise<void> {
-  const current = hourOf(now / 1000 - CLOCK_SKEW);
+  const current = toHour(now / 1000 - CLOCK_SKEW);
   for (const key of await store.keys(FOLDER)) {
     if (isOver()) return;
     if (Number.parseInt(key.slice(FOLDER.length), 10) < current) await store.delete(key);
   }
 }
 
-function keyOf({ keyid, nonce, expires }: Nonce): string {
+function toKey({ keyid, nonce, expires }: Nonce): string {
   const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
-  return `${FOLDER}${hourOf(expires)}-${hash}`;
+  return `${FOLDER}${toHour(expires)}-${hash}`;
 }
 
 /** The hour in which a nonce expires. */
-function hourOf(seconds: number): number {
+function toHour(seconds: number): number {
   return Math.floor(seconds / HOUR);
 }

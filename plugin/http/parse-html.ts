@@ -42,11 +42,11 @@ interface ParsedHtml {
 export async function parseHtml(html: string, slices = new TimeSlices()): Promise<ParsedHtml> {
   const [parse5, { fromParse5 }] = await parsers();
   const { document, isWhole } = await startOfDocument(html, parse5, slices);
-  return { tree: await treeOf(document, fromParse5, slices), isWhole };
+  return { tree: await toTree(document, fromParse5, slices), isWhole };
 }
 
 /** The elements of a tree, in document order. */
-export function* elementsOf(root: Root | Element): Iterable<Element> {
+export function* walkElements(root: Root | Element): Iterable<Element> {
   const ahead: Nodes[] = [root];
   for (let node = ahead.pop(); node; node = ahead.pop()) {
     if (node.type === "element") yield node;
@@ -56,13 +56,13 @@ export function* elementsOf(root: Root | Element): Iterable<Element> {
 }
 
 /** The base URL of the page's relative links: its first `base` with an http or https URL, else its own URL. */
-export function baseOf(elements: Element[], pageUrl: string): string {
-  const base = elements.find((element) => element.tagName === "base" && hrefOf(element) !== null);
-  const url = resolveUrl((base && hrefOf(base)) ?? "", pageUrl);
+export function findBase(elements: Element[], pageUrl: string): string {
+  const base = elements.find((element) => element.tagName === "base" && readHref(element) !== null);
+  const url = resolveUrl((base && readHref(base)) ?? "", pageUrl);
   return url !== null && url.length <= MAX_BASE_LENGTH && /^https?:/.test(url) ? url : pageUrl;
 }
 
-export function hrefOf({ properties: { href } }: Element): string | null {
+export function readHref({ properties: { href } }: Element): string | null {
   return typeof href === "string" ? href : null;
 }
 
@@ -108,7 +108,7 @@ function isShort({ value }: { value: string }): boolean {
 }
 
 /** Converts node by node, because the converter is recursive and a deep tree would overflow its stack. */
-async function treeOf(
+async function toTree(
   document: Parse5.Document,
   convert: typeof import("hast-util-from-parse5").fromParse5,
   slices: TimeSlices,

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
 import { oneLine, problemDetail } from "./one-line.js";
-import { essenceOf } from "./respond.js";
+import { readEssence } from "./respond.js";
 import { parseRetryAfter } from "./retry.js";
 
 /** The result of a POST. `why` is half a sentence; `status` is null without a response. */
@@ -32,16 +32,16 @@ export async function post(ask: Ask, endpoint: string, request: Post, now: Clock
   try {
     const response = await ask(endpoint, { method: "POST", ...request, maxBytes: ANSWER_BYTES });
     const { status } = response;
-    if (status < 200 || status > 299) return refusalOf(response, await reasonOf(response), now());
+    if (status < 200 || status > 299) return toRefusal(response, await readReason(response), now());
     await finish(response);
     return { outcome: "accepted", status };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    return resultOf(error);
+    return toResult(error);
   }
 }
 
-function refusalOf({ status, headers }: GuardedResponse, reason: string, now: number): PostResult {
+function toRefusal({ status, headers }: GuardedResponse, reason: string, now: number): PostResult {
   const why = `it answers ${status}${reason === "" ? "" : `, "${reason}"`}`;
   if (status !== 429 && status < 500) return { outcome: "refused", status, why };
   const hasTime = status === 429 || status === 503;
@@ -50,7 +50,7 @@ function refusalOf({ status, headers }: GuardedResponse, reason: string, now: nu
 }
 
 /** @throws TwtxtError errors that are no result of the endpoint */
-function resultOf(error: TwtxtError): PostResult {
+function toResult(error: TwtxtError): PostResult {
   const verdict = { status: null, why: error.message };
   switch (error.code) {
     case "unreachable":
@@ -71,8 +71,8 @@ async function finish({ headers, bytes, close }: GuardedResponse): Promise<void>
 }
 
 /** The endpoint's reason for a refusal, as one short line; empty if it cannot be read, since the status is enough. */
-async function reasonOf({ headers, bytes }: GuardedResponse): Promise<string> {
+async function readReason({ headers, bytes }: GuardedResponse): Promise<string> {
   const text = await bytes().then(String, () => "");
-  const isPlain = essenceOf(headers["content-type"]) === "text/plain";
+  const isPlain = readEssence(headers["content-type"]) === "text/plain";
   return problemDetail(text) ?? (isPlain ? oneLine(text) : "");
 }

@@ -34,13 +34,13 @@ export async function readMentionList(
     response.close();
     throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);
   }
-  const list = parseMentionList(jsonOf(String(await response.bytes())));
+  const list = parseMentionList(parseJson(String(await response.bytes())));
   if (list) return list;
   throw new TwtxtError("unreachable", `${url} is not a list of mentions.`);
 }
 
 /** @returns `null` for anything else */
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

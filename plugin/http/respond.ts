@@ -1,5 +1,5 @@
 // plugin/http/respond.ts: handlers, how they read requests and how they respond, on every host.
-import { statusOf, TwtxtError } from "../errors.js";
+import { TwtxtError, toStatus } from "../errors.js";
 
 /** What a handler gets in addition to the request. */
 export interface RequestContext {
@@ -51,12 +51,12 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
         level: "error",
         request: { method: request.method, path: new URL(request.url).pathname },
       } as const;
-      if (error instanceof TwtxtError && (statusOf(error.code) !== 500 || PUBLIC_ERRORS.includes(error.code))) {
-        if (statusOf(error.code) >= 500) log(`A request failed: ${error.message}`, context);
+      if (error instanceof TwtxtError && (toStatus(error.code) !== 500 || PUBLIC_ERRORS.includes(error.code))) {
+        if (toStatus(error.code) >= 500) log(`A request failed: ${error.message}`, context);
         return problem(error);
       }
       log(error instanceof Error ? (error.stack ?? error.message) : String(error), context);
-      return problemOf(500, "internal", "Internal error.");
+      return createProblem(500, "internal", "Internal error.");
     }
   };
 }
@@ -66,13 +66,13 @@ const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded", "blob-
 
 /** The response for an error. */
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
-  const status = statusOf(error.code);
+  const status = toStatus(error.code);
   const isInternal = status >= 500 && !PUBLIC_ERRORS.includes(error.code);
   const detail = isInternal ? "Internal error. Try again later." : error.message;
-  return problemOf(status, error.code, detail, headers);
+  return createProblem(status, error.code, detail, headers);
 }
 
-function problemOf(status: number, code: string, detail: string, headers: Record<string, string> = {}): Response {
+function createProblem(status: number, code: string, detail: string, headers: Record<string, string> = {}): Response {
   return new Response(`${JSON.stringify({ status, code, detail })}\n`, {
     status,
     headers: {
@@ -153,7 +153,7 @@ export async function concatUpTo(
 }
 
 /** The media type of a `Content-Type` in lower case, without parameters; empty if there is none. */
-export function essenceOf(contentType: string | null | undefined): string {
+export function readEssence(contentType: string | null | undefined): string {
   const [essence = ""] = (contentType ?? "").split(";");
   return essence.trim().toLowerCase();
 }

@@ -66,17 +66,17 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
  * @see PROTOCOL 2.2, RFC 9111, 4.2
  */
 export function freshUntil(headers: Record<string, string>, now: number): number | null {
-  const directives = directivesOf(headers["cache-control"] ?? "");
+  const directives = parseDirectives(headers["cache-control"] ?? "");
   if (directives.has("no-store") || directives.has("no-cache")) return null;
 
   const maxAge = directives.get("max-age");
-  const lifetime = maxAge === undefined ? untilExpiry(headers, now) : secondsIn(maxAge);
-  const left = lifetime - secondsIn(headers.age ?? "");
+  const lifetime = maxAge === undefined ? untilExpiry(headers, now) : parseSeconds(maxAge);
+  const left = lifetime - parseSeconds(headers.age ?? "");
   return left > 0 ? now + Math.min(left, DAY_MS) : null;
 }
 
 /** The first directive of each name counts. */
-function directivesOf(cacheControl: string): Map<string, string> {
+function parseDirectives(cacheControl: string): Map<string, string> {
   const directives = cacheControl.split(",").map((directive): [string, string] => {
     const [name = "", value = ""] = directive.split("=", 2);
     return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
@@ -92,6 +92,6 @@ function untilExpiry(headers: Record<string, string>, now: number): number {
 }
 
 /** @returns milliseconds; 0 for anything but a number of seconds */
-function secondsIn(text: string): number {
+function parseSeconds(text: string): number {
   return /^\d+$/.test(text) ? Number(text) * 1000 : 0;
 }

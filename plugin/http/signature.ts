@@ -10,7 +10,7 @@ import {
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { isSignedBy, verifyingKeyOf } from "../keys/ed25519.js";
+import { isSignedBy, toVerifyingKey } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
@@ -99,7 +99,7 @@ export function verifyHead(
   checkComponents(components, headers);
   const nonce = checkParameters(parameters, now() / 1000);
 
-  const key = keyOf(nonce.keyid);
+  const key = toKeyObject(nonce.keyid);
 
   const base = signatureBase({ method, authority, url, headers }, components, parameters);
   if (!isSignedBy(key, Buffer.from(base), signature))
@@ -208,11 +208,11 @@ function isNonce(text: string): boolean {
 }
 
 /** @throws TwtxtError `not-signed` for a text that is not a key in canonical form */
-function keyOf(text: string): KeyObject {
+function toKeyObject(text: string): KeyObject {
   const remembered = rememberedKeys.get(text);
   if (remembered) return remembered;
   if (!isKeyText(text)) throw wrongParameter("keyid");
-  return verifyingKeyOf(parseKey(text));
+  return toVerifyingKey(parseKey(text));
 }
 
 function rememberKey(text: string, key: KeyObject): void {

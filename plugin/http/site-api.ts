@@ -119,7 +119,7 @@ export function siteApi(options: SiteApiOptions): AskSite {
       response = await fetch(url, {
         method,
         // A compressed body would have no Content-Length.
-        headers: { ...signed, ...lengthOf(body), "accept-encoding": "identity" },
+        headers: { ...signed, ...measureLength(body), "accept-encoding": "identity" },
         redirect: "error",
         signal: idle.signal,
         ...sentBody(body, idle.refreshing),
@@ -128,7 +128,7 @@ export function siteApi(options: SiteApiOptions): AskSite {
       idle.end();
       throw unreachable(url, cause);
     }
-    const answer = answerOf(url, response, idle);
+    const answer = toAnswer(url, response, idle);
     if (response.ok || expected.includes(response.status)) return answer;
     throw refusal(url, response, await answer.text(), missing);
   };
@@ -161,7 +161,7 @@ function signedBody(body: SiteRequest["body"]) {
   return body instanceof Uint8Array ? { body } : body && { bodyHash: body.sha256 };
 }
 
-function lengthOf(body: SiteRequest["body"]) {
+function measureLength(body: SiteRequest["body"]) {
   return body && !(body instanceof Uint8Array) ? { "content-length": String(body.size) } : {};
 }
 
@@ -171,7 +171,7 @@ function sentBody(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing
   return { body: ReadableStream.from(refreshing(body.chunks())), duplex: "half" as const };
 }
 
-function answerOf(url: string, response: Response, idle: IdleTimeout): SiteAnswer {
+function toAnswer(url: string, response: Response, idle: IdleTimeout): SiteAnswer {
   const { status, headers } = response;
   if (!response.body) idle.end();
   const chunks = async function* () {

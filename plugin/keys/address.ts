@@ -28,7 +28,7 @@ export function parseAddress(text: string): string | null {
 }
 
 /** The part after the `@`. @param address - `user@domain` */
-export function domainOf(address: string): string {
+export function readDomain(address: string): string {
   return address.slice(address.indexOf("@") + 1);
 }
 

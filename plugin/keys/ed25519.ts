@@ -13,7 +13,7 @@ const KEY_BYTES = 32;
  *
  * @param seed - 32 bytes; may be wiped afterwards
  */
-export function secretKeyOf(seed: Uint8Array): SecretKey {
+export function toSecretKey(seed: Uint8Array): SecretKey {
   const signing = importKey(ED25519_HEAD, seed);
   let agreeing: KeyObject | undefined;
   return {
@@ -31,7 +31,7 @@ export function secretKeyOf(seed: Uint8Array): SecretKey {
  *
  * @param publicKey - 32 bytes; the caller has checked `isWeakKey`
  */
-export function verifyingKeyOf(publicKey: Uint8Array): KeyObject {
+export function toVerifyingKey(publicKey: Uint8Array): KeyObject {
   const x = Buffer.from(publicKey).toString("base64url");
   return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 }

@@ -50,7 +50,7 @@ export function parseIdentityFile<Key extends { readonly publicKey: Uint8Array }
   if (pair === undefined || others.length > 0) {
     throw badIdentity(name, "apart from comments, it must have one line, the key");
   }
-  const bytes = pairIn(pair);
+  const bytes = readPair(pair);
   if (bytes === null) throw badIdentity(name, `the key is not ${PAIR_BYTES} bytes of base64`);
   const seed = bytes.slice(0, SEED_BYTES);
   const publicKey = bytes.slice(SEED_BYTES);
@@ -66,7 +66,7 @@ function badIdentity(name: string, why: string): TwtxtError {
   return new TwtxtError("bad-identity", `${name} is not an identity file: ${why}.`);
 }
 
-function pairIn(text: string): Uint8Array | null {
+function readPair(text: string): Uint8Array | null {
   try {
     const bytes = base64.decode(text);
     return bytes.length === PAIR_BYTES ? bytes : null;

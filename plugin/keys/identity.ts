@@ -1,17 +1,17 @@
 // plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
 import { TwtxtError } from "../errors.js";
-import { formatIdentity, type Identity, parseIdentity, seedOf } from "./node-identity.js";
+import { formatIdentity, type Identity, parseIdentity, readSeed } from "./node-identity.js";
 import {
-  addressesIn,
-  fileOf,
   findIdentityText,
-  formerFileOf,
-  formerFilesOf,
+  formerIdentityFile,
   type IdentityFile,
   type IdentityLocation,
   type IdentityPlaces,
   type IdentityText,
+  identityFile,
   KEYCHAIN,
+  listAddresses,
+  listFormerFiles,
   readIdentityFile,
   storeInKeychain,
 } from "./places.js";
@@ -66,7 +66,7 @@ export async function readIdentity({ file }: IdentityFile): Promise<StoredIdenti
 export async function listIdentities(
   places: IdentityPlaces,
 ): Promise<{ identities: StoredIdentity[]; faults: string[] }> {
-  const { addresses, fault } = await addressesIn(places);
+  const { addresses, fault } = await listAddresses(places);
   const faults = fault === null ? [] : [`${KEYCHAIN} did not answer: ${fault}.`];
   const identities: StoredIdentity[] = [];
   for (const address of addresses) {
@@ -107,7 +107,7 @@ export async function retireIdentity(
   places: IdentityPlaces,
 ): Promise<StoredIdentity & { file: string }> {
   const { identity, file, text } = await findIdentity(address, places);
-  const former = formerFileOf(address, identity.publicKey, places.folder);
+  const former = formerIdentityFile(address, identity.publicKey, places.folder);
   // An earlier, interrupted call may have written the same file.
   if ((await readSecret(former)) !== text) await createSecret(former, text);
   if (file === null) await places.keychain.remove(address);
@@ -117,7 +117,7 @@ export async function retireIdentity(
 
 /** The former keys of an address. @throws TwtxtError `bad-identity` for an invalid one */
 export async function formerIdentities(address: string, { folder }: IdentityPlaces): Promise<Identity[]> {
-  const files = await formerFilesOf(address, folder);
+  const files = await listFormerFiles(address, folder);
   return Promise.all(files.map(async (file) => (await readIdentity({ file })).identity));
 }
 
@@ -170,7 +170,7 @@ export async function copyIdentity(address: string, file: string, location: Iden
  */
 export async function wordsOfIdentity(address: string, location: IdentityLocation): Promise<string[]> {
   const { text } = await findIdentity(address, location);
-  const seed = seedOf(text);
+  const seed = readSeed(text);
   const words = wordsOfSeed(seed);
   seed.fill(0);
   return words;
@@ -201,7 +201,7 @@ async function storeIdentity(
   const keychainFault = await storeInKeychain(address, text, location.keychain);
   if (keychainFault === null) return { identity, file: null, keychainFault };
   if (isKeychainOnly) throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot store the key: ${keychainFault}.`);
-  const file = fileOf(address, location.folder);
+  const file = identityFile(address, location.folder);
   await createSecret(file, text);
   return { identity, file, keychainFault };
 }

@@ -62,7 +62,7 @@ export function isKeyText(text: string): boolean {
 
 /** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */
 export function isPublicKey(bytes: Uint8Array): boolean {
-  return pointOf(bytes) !== null;
+  return toPoint(bytes) !== null;
 }
 
 /**
@@ -84,15 +84,15 @@ export function isWeakKey(bytes: Uint8Array): boolean {
  * @returns 32 bytes, or `null` for what {@link isPublicKey} refuses
  * @see RFC 7748, section 4.1
  */
-export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
-  const point = pointOf(publicKey);
+export function toExchangeKey(publicKey: Uint8Array): Uint8Array | null {
+  const point = toPoint(publicKey);
   if (point === null) return null;
   // Fresh from its bytes, a point has Z = 1, so Y is y. Only the neutral element has y = 1, and that is of small order.
   const u = etc.mod((1n + point.Y) * etc.invert(etc.mod(1n - point.Y), Point.CURVE().p));
   return etc.hexToBytes(u.toString(16).padStart(2 * KEY_BYTES, "0")).reverse();
 }
 
-function pointOf(bytes: Uint8Array): Point | null {
+function toPoint(bytes: Uint8Array): Point | null {
   try {
     return isWeakKey(bytes) ? null : Point.fromBytes(bytes);
   } catch {

@@ -1,5 +1,5 @@
 // plugin/keys/node-identity.ts: an author's key pair with its address, from an identity file, on Node.js.
-import { secretKeyOf } from "./ed25519.js";
+import { toSecretKey } from "./ed25519.js";
 import { formatIdentityFile, parseIdentityFile } from "./identity-file.js";
 import { formatKey, type SecretKey } from "./key.js";
 
@@ -24,7 +24,7 @@ export function formatIdentity(
   seed: Uint8Array,
   { address, created }: { address: string; created: string | null },
 ): string {
-  return formatIdentityFile({ seed, publicKey: secretKeyOf(seed).publicKey, address, created });
+  return formatIdentityFile({ seed, publicKey: toSecretKey(seed).publicKey, address, created });
 }
 
 /**
@@ -33,8 +33,8 @@ export function formatIdentity(
  * @param text - a file that {@link parseIdentity} accepts
  * @returns 32 bytes; the caller must wipe them
  */
-export function seedOf(text: string): Uint8Array {
-  return parseIdentityFile(text, "It", secretKeyOf).seed;
+export function readSeed(text: string): Uint8Array {
+  return parseIdentityFile(text, "It", toSecretKey).seed;
 }
 
 /**
@@ -46,7 +46,7 @@ export function seedOf(text: string): Uint8Array {
  * @see PROTOCOL 3.1
  */
 export function parseIdentity(text: string, name: string): Identity {
-  const { seed, key, publicKey, address, created } = parseIdentityFile(text, name, secretKeyOf);
+  const { seed, key, publicKey, address, created } = parseIdentityFile(text, name, toSecretKey);
   seed.fill(0);
   const { sign, agree } = key;
   return { address, publicKey: formatKey(publicKey), created, sign, agree };

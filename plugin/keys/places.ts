@@ -43,7 +43,7 @@ export async function findIdentityText(address: string, location: IdentityLocati
   const { keychain, folder } = location;
   const { answer, fault } = await tryKeychain(() => keychain.read(address));
   if (answer !== null) return { text: answer, file: null };
-  const file = fileOf(address, folder);
+  const file = identityFile(address, folder);
   const text = await readSecret(file);
   if (text !== null) return { text, file };
   const why = fault === null ? "" : ` ${KEYCHAIN} did not answer: ${fault}.`;
@@ -58,7 +58,7 @@ export async function readIdentityFile(file: string): Promise<IdentityText> {
 }
 
 /** The addresses that have an identity here, and why the keychain did not answer, if it did not. */
-export async function addressesIn({
+export async function listAddresses({
   keychain,
   folder,
 }: IdentityPlaces): Promise<{ addresses: Set<string>; fault: string | null }> {
@@ -84,18 +84,18 @@ export async function storeInKeychain(address: string, text: string, keychain: K
 }
 
 /** The file of an address. A file name on Windows cannot contain ":", and an address cannot contain "+". */
-export function fileOf(address: string, folder: string): string {
+export function identityFile(address: string, folder: string): string {
   return join(folder, `${address.replaceAll(":", "+")}${EXTENSION}`);
 }
 
 /** The file of a former key of an address. */
-export function formerFileOf(address: string, publicKey: string, folder: string): string {
-  return fileOf(`${address}-${publicKey}`, join(folder, FORMER));
+export function formerIdentityFile(address: string, publicKey: string, folder: string): string {
+  return identityFile(`${address}-${publicKey}`, join(folder, FORMER));
 }
 
 /** The files of all former keys of an address. */
-export async function formerFilesOf(address: string, folder: string): Promise<string[]> {
-  const start = basename(formerFileOf(address, "", folder), EXTENSION);
+export async function listFormerFiles(address: string, folder: string): Promise<string[]> {
+  const start = basename(formerIdentityFile(address, "", folder), EXTENSION);
   const names = await readdir(join(folder, FORMER)).catch(() => []);
   return names
     .filter((name) => name.startsWith(start) && name.endsWith(EXTENSION))

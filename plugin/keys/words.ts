@@ -25,7 +25,7 @@ export function wordsOfSeed(seed: Uint8Array): string[] {
  * @throws TwtxtError `bad-identity`; names a wrong word only by its position
  */
 export function seedOfWords(text: string): Uint8Array {
-  const words = wordsIn(text);
+  const words = splitWords(text);
   if (words.length !== WORDS) throw bad(`Expected ${WORDS} words, got ${words.length}.`);
   const unknown = words.flatMap((word, at) => (KNOWN.has(word) ? [] : [at + 1]));
   if (unknown.length > 0) {
@@ -42,10 +42,10 @@ export function seedOfWords(text: string): Uint8Array {
 
 /** The number of words in a text. */
 export function countWords(text: string): number {
-  return wordsIn(text).length;
+  return splitWords(text).length;
 }
 
-function wordsIn(text: string): string[] {
+function splitWords(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[\s,;]+/)

@@ -20,7 +20,7 @@ export function formatReference(feedUrl: string, timestamp: string): string {
 }
 
 /** The source of a stored mention: a reference to a twt, or the URL of a page. */
-export function sourceOf({ identity, timestamp }: { identity: string; timestamp: string | null }): string {
+export function toSource({ identity, timestamp }: { identity: string; timestamp: string | null }): string {
   return timestamp === null ? identity : formatReference(identity, timestamp);
 }
 
@@ -55,7 +55,7 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   if (url.href.length > MAX_URL_LENGTH)
     throw new TwtxtError(code, `The URL must have at most ${MAX_URL_LENGTH} characters.`);
   const [, ...fragment] = text.split("#");
-  return { url: url.href, timestamps: timestampsOf(fragment.join("#"), code) };
+  return { url: url.href, timestamps: parseTimestamps(fragment.join("#"), code) };
 }
 
 /** Some clients encode the values and then the form, so a value may have to be decoded once more. */
@@ -67,7 +67,7 @@ function readable(value: string): string {
  * The possible timestamps of a fragment. Peers send it raw or percent-encoded once or twice, with a space for the `+` of
  * an offset (timeline does not encode), an element's id before it, or an end parameter after it.
  */
-function timestampsOf(fragment: string, code: TwtxtErrorCode): string[] {
+function parseTimestamps(fragment: string, code: TwtxtErrorCode): string[] {
   const forms = [fragment, decoded(fragment), decoded(decoded(fragment))];
   const texts = forms.filter((form) => form.includes(MARK)).map(startOfText);
   const readings = [...new Set(texts.flatMap((text) => [text, text.replace(/ (?=\d\d:?(\d\d)?$)/, "+")]))];

@@ -25,7 +25,7 @@ export function nameEvent(name: string): MessageEvent | null {
  *
  * @returns at most 60 characters in one line; `null` for none
  */
-export function nameIn({ events: [first] }: Pick<Message, "events">): string | null {
+export function readName({ events: [first] }: Pick<Message, "events">): string | null {
   return first?.name === NAME ? cleanName(first.args) : null;
 }
 

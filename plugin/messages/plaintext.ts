@@ -82,7 +82,7 @@ function inOneLine(text: string): string {
 export function parseMessage(text: string): Message {
   const lines: ClaimedLine[] = [];
   const events: MessageEvent[] = [];
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     const content = parseContent(line);
     const last = lines.at(-1);
     if (line.startsWith("#")) events.push(parseEvent(line));
@@ -102,7 +102,7 @@ export function parseMessage(text: string): Message {
 type ClaimedLine = MessageLine & { address: string | null };
 
 /** Splits at LF and CRLF only. */
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
@@ -135,16 +135,16 @@ export function readHash(plaintext: Uint8Array): string {
 }
 
 /** The event of a read receipt. */
-export function receiptFor(hash: string): MessageEvent {
+export function createReceipt(hash: string): MessageEvent {
   return { name: READ, args: hash };
 }
 
 /** The hashes in the read receipts of a message; malformed ones are ignored. */
-export function receiptsOf({ events }: Pick<Message, "events">): string[] {
+export function listReceipts({ events }: Pick<Message, "events">): string[] {
   return events.filter(({ name, args }) => name === READ && READ_HASH.test(args)).map(({ args }) => args);
 }
 
 /** Whether a message has read receipts but no text. */
 export function isReceipt(message: Message): boolean {
-  return receiptsOf(message).length > 0 && message.lines.every(({ text }) => text === "");
+  return listReceipts(message).length > 0 && message.lines.every(({ text }) => text === "");
 }

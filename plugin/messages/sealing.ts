@@ -1,7 +1,7 @@
 // plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and libsodium.
 import { createHmac, createPrivateKey, hash, type KeyObject, randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
-import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf, verifyingKeyOf } from "../keys/ed25519.js";
+import { agree, importExchangeKey, isSignedBy, publicBytes, toSecretKey, toVerifyingKey } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
 import { loadLibsodiumBoxes } from "./libsodium-boxes.js";
 import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
@@ -15,15 +15,15 @@ let largeBoxes: Boxes | undefined;
 export const nodePrimitives: Primitives = {
   sha512: (bytes) => hash("sha512", bytes, "buffer"),
   hmacSha512: (key, bytes) => createHmac("sha512", key).update(bytes).digest(),
-  verify: (signature, bytes, publicKey) => isSignedBy(verifyingKeyOf(publicKey), bytes, signature),
+  verify: (signature, bytes, publicKey) => isSignedBy(toVerifyingKey(publicKey), bytes, signature),
   ephemeralKey: (secret) => {
     const key = importEphemeral(secret);
     return { publicKey: publicBytes(key), agree: (exchangeKey) => agree(key, exchangeKey) };
   },
-  secretKey: secretKeyOf,
+  secretKey: toSecretKey,
   boxes: {
-    close: (key, nonce, content) => boxesFor(content).close(key, nonce, content),
-    open: (key, nonce, box) => boxesFor(box).open(key, nonce, box),
+    close: (key, nonce, content) => chooseBoxes(content).close(key, nonce, content),
+    open: (key, nonce, box) => chooseBoxes(box).open(key, nonce, box),
   },
 };
 
@@ -48,7 +48,7 @@ export function openWith(message: Uint8Array | string, [key, ...others]: OwnKeys
 }
 
 /** The first large box starts to load libsodium. Until it is loaded, and where it cannot be, JavaScript makes the same boxes. */
-function boxesFor({ length }: Uint8Array): Boxes {
+function chooseBoxes({ length }: Uint8Array): Boxes {
   if (length < LARGE_BOX_BYTES) return nobleBoxes;
   if (largeBoxes === undefined) {
     largeBoxes = nobleBoxes;

@@ -293,6 +293,6 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
 };
 
 /** The words of the contact form in a language, see {@link localizedWords}. */
-export function contactWordsOf(lang?: string, own?: OwnWords<ContactWords>): ContactWords {
+export function chooseContactWords(lang?: string, own?: OwnWords<ContactWords>): ContactWords {
   return localizedWords(CONTACT_TRANSLATIONS, lang, own);
 }

@@ -37,10 +37,10 @@ const FOLLOW_LIST = v.array(
  * @throws TwtxtError `bad-option`, naming the entry, what was expected and what was received
  */
 export function parseFollowFile(json: string, file: string): FollowedFeed[] {
-  const result = v.safeParse(FOLLOW_LIST, jsonIn(json, file), { abortEarly: true });
+  const result = v.safeParse(FOLLOW_LIST, parseJson(json, file), { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;
-    throw badFile(placeIn(file, issue), issue.message, show(issue.input));
+    throw badFile(describePlace(file, issue), issue.message, show(issue.input));
   }
   const feeds = result.output.map(({ nick, url }) => ({ nick, url }));
   const repeated = repeatedNick(feeds);
@@ -71,7 +71,7 @@ function repeatedNick(feeds: readonly FollowedFeed[]): string | null {
   return nicks.find((nick, at) => nicks.indexOf(nick) < at) ?? null;
 }
 
-function jsonIn(text: string, file: string): unknown {
+function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
@@ -86,7 +86,7 @@ function jsonIn(text: string, file: string): unknown {
 }
 
 /** @example "_data/follow.json[1].nick" */
-function placeIn(file: string, issue: v.BaseIssue<unknown>): string {
+function describePlace(file: string, issue: v.BaseIssue<unknown>): string {
   const keys: unknown[] = issue.path?.map(({ key }) => key) ?? [];
   return keys.reduce<string>((place, key) => place + (typeof key === "number" ? `[${key}]` : `.${key}`), file);
 }

@@ -10,7 +10,7 @@ export type KnownOptions = ReadonlyMap<string, readonly string[]>;
  *
  * @param required - what is expected of each required option
  */
-export function messageOf(
+export function formatIssue(
   issue: v.BaseIssue<unknown>,
   known: KnownOptions,
   required: Readonly<Record<string, string>>,

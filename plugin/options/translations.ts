@@ -300,6 +300,6 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
 };
 
 /** The words of a language, see {@link localizedWords}. */
-export function wordsOf(lang?: string, own?: OwnWords<Words>): Words {
+export function chooseWords(lang?: string, own?: OwnWords<Words>): Words {
   return localizedWords(TRANSLATIONS, lang, own);
 }

@@ -1,5 +1,5 @@
 // plugin/pictures/dimensions.ts: width and height of a picture, from its header.
-import { asciiAt, damaged } from "./parts.js";
+import { damaged, hasAscii } from "./parts.js";
 import type { CleanPicture } from "./remove-metadata.js";
 
 /** In pixels. */
@@ -12,7 +12,7 @@ interface Dimensions {
 const NO_FRAMES = [0xc4, 0xc8, 0xcc];
 
 /** @throws TwtxtError `bad-file` for a header that is incomplete */
-export function dimensionsOf({ bytes, type }: Pick<CleanPicture, "bytes" | "type">): Dimensions {
+export function readDimensions({ bytes, type }: Pick<CleanPicture, "bytes" | "type">): Dimensions {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     if (type === "image/png") return { width: view.getUint32(16), height: view.getUint32(20) };
@@ -25,11 +25,11 @@ export function dimensionsOf({ bytes, type }: Pick<CleanPicture, "bytes" | "type
 }
 
 function ofWebp(bytes: Uint8Array, view: DataView): Dimensions {
-  if (asciiAt(bytes, 12, "VP8X")) {
+  if (hasAscii(bytes, 12, "VP8X")) {
     const side = (at: number) => (view.getUint32(at, true) & 0xffffff) + 1;
     return { width: side(24), height: side(27) };
   }
-  if (asciiAt(bytes, 12, "VP8L")) {
+  if (hasAscii(bytes, 12, "VP8L")) {
     const bits = view.getUint32(21, true);
     return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
   }

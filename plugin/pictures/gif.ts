@@ -1,5 +1,5 @@
 // plugin/pictures/gif.ts: removes metadata from GIF pictures: comments, XMP and other extensions. GIF89a specification
-import { asciiAt, damaged, type PictureParts } from "./parts.js";
+import { damaged, hasAscii, type PictureParts } from "./parts.js";
 
 const HEADER_BYTES = 13;
 const IMAGE_BYTES = 10;
@@ -24,7 +24,7 @@ export function partsOfGif(bytes: Uint8Array): PictureParts {
 function isNeeded(bytes: Uint8Array, at: number): boolean {
   if (bytes[at + 1] === GRAPHIC_CONTROL) return true;
   return (
-    bytes[at + 1] === APPLICATION && (asciiAt(bytes, at + 3, "NETSCAPE2.0") || asciiAt(bytes, at + 3, "ANIMEXTS1.0"))
+    bytes[at + 1] === APPLICATION && (hasAscii(bytes, at + 3, "NETSCAPE2.0") || hasAscii(bytes, at + 3, "ANIMEXTS1.0"))
   );
 }
 

@@ -1,6 +1,6 @@
 // plugin/pictures/jpeg.ts: removes metadata from JPEG pictures. ITU-T T.81, Annex B
-import { exifOf, orientationIn } from "./orientation.js";
-import { asciiAt, damaged, type PictureParts } from "./parts.js";
+import { formatExif, readOrientation } from "./orientation.js";
+import { damaged, hasAscii, type PictureParts } from "./parts.js";
 
 const APP0 = 0xe0;
 const APP1 = 0xe1;
@@ -23,11 +23,11 @@ export function partsOfJpeg(bytes: Uint8Array): PictureParts {
   let jfif: Uint8Array = new Uint8Array();
   let orientation = 1;
   for (let at = 2; ; ) {
-    const { marker, start, end } = segmentAt(bytes, at);
+    const { marker, start, end } = readSegment(bytes, at);
     const segment = bytes.subarray(start, end);
     if (marker === END_OF_IMAGE) return [bytes.subarray(0, 2), jfif, orientationSegment(orientation), ...kept, segment];
-    if (marker === APP0 && asciiAt(segment, 4, "JFIF\0")) jfif = withoutThumbnail(segment);
-    else if (marker === APP1 && asciiAt(segment, 4, "Exif\0\0")) orientation = orientationIn(segment.subarray(10));
+    if (marker === APP0 && hasAscii(segment, 4, "JFIF\0")) jfif = withoutThumbnail(segment);
+    else if (marker === APP1 && hasAscii(segment, 4, "Exif\0\0")) orientation = readOrientation(segment.subarray(10));
     else if (isKept(marker, segment)) kept.push(segment);
     at = marker === START_OF_SCAN ? endOfScan(bytes, end) : end;
     if (marker === START_OF_SCAN) kept.push(bytes.subarray(end, at));
@@ -35,13 +35,13 @@ export function partsOfJpeg(bytes: Uint8Array): PictureParts {
 }
 
 function isKept(marker: number, segment: Uint8Array): boolean {
-  if (marker === APP2) return asciiAt(segment, 4, "ICC_PROFILE\0");
-  if (marker === APP14) return asciiAt(segment, 4, "Adobe");
+  if (marker === APP2) return hasAscii(segment, 4, "ICC_PROFILE\0");
+  if (marker === APP14) return hasAscii(segment, 4, "Adobe");
   return marker < APP0 || (marker > APP15 && marker < FIRST_EXTENSION);
 }
 
 /** A marker, with its length and data if it has these. Fill bytes before it are skipped. */
-function segmentAt(bytes: Uint8Array, at: number): { marker: number; start: number; end: number } {
+function readSegment(bytes: Uint8Array, at: number): { marker: number; start: number; end: number } {
   if (bytes[at] !== 0xff) throw damaged();
   let start = at;
   while (bytes[start + 1] === 0xff) start += 1;
@@ -75,7 +75,7 @@ function withoutThumbnail(segment: Uint8Array): Uint8Array {
 
 function orientationSegment(orientation: number): Uint8Array {
   if (orientation === 1) return new Uint8Array();
-  const exif = exifOf(orientation);
+  const exif = formatExif(orientation);
   const name = new TextEncoder().encode("Exif\0\0");
   return Uint8Array.from([0xff, APP1, 0, 2 + name.length + exif.length, ...name, ...exif]);
 }

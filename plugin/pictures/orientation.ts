@@ -11,7 +11,7 @@ const ENTRY_BYTES = 12;
  * @param exif - the TIFF structure of Exif, perhaps after `Exif\0\0`
  * @returns 1 to 8; 1, upright, also if there is none or the data is damaged
  */
-export function orientationIn(exif: Uint8Array): number {
+export function readOrientation(exif: Uint8Array): number {
   const start = exif[0] === 0x45 ? 6 : 0;
   const view = new DataView(exif.buffer, exif.byteOffset, exif.byteLength);
   try {
@@ -30,7 +30,7 @@ export function orientationIn(exif: Uint8Array): number {
 }
 
 /** Exif data with nothing but an orientation, as a TIFF structure. */
-export function exifOf(orientation: number): Uint8Array {
+export function formatExif(orientation: number): Uint8Array {
   const bytes = new Uint8Array(26);
   const view = new DataView(bytes.buffer);
   view.setUint32(0, 0x4d4d002a);

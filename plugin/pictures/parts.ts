@@ -5,7 +5,7 @@ import { TwtxtError } from "../errors.js";
 export type PictureParts = readonly Uint8Array[];
 
 /** Whether a text of ASCII characters is at this position. */
-export function asciiAt(bytes: Uint8Array, at: number, text: string): boolean {
+export function hasAscii(bytes: Uint8Array, at: number, text: string): boolean {
   return (
     bytes.length >= at + text.length && [...text].every((character, i) => bytes[at + i] === character.charCodeAt(0))
   );

@@ -1,6 +1,6 @@
 // plugin/pictures/picture-to-show.ts: the pictures that the client shows: their formats and limits.
 import { TwtxtError } from "../errors.js";
-import { dimensionsOf } from "./dimensions.js";
+import { readDimensions } from "./dimensions.js";
 import { type CleanPicture, removeMetadata } from "./remove-metadata.js";
 
 /** Larger pictures are not shown. */
@@ -16,13 +16,13 @@ const MAX_PIXELS = 50_000_000;
  */
 export function pictureToShow(bytes: Uint8Array, name: string): CleanPicture {
   if (bytes.length > MAX_PICTURE_BYTES) throw new TwtxtError("bad-file", `${name} is not shown: it is too large.`);
-  const picture = cleanOf(bytes, name);
-  const { width, height } = dimensionsOf(picture);
+  const picture = cleanPicture(bytes, name);
+  const { width, height } = readDimensions(picture);
   if (width * height <= MAX_PIXELS) return picture;
   throw new TwtxtError("bad-file", `${name} is not shown: ${width} × ${height} pixels are too many.`);
 }
 
-function cleanOf(bytes: Uint8Array, name: string): CleanPicture {
+function cleanPicture(bytes: Uint8Array, name: string): CleanPicture {
   try {
     return removeMetadata(bytes, name);
   } catch (cause) {

@@ -1,7 +1,7 @@
 // plugin/pictures/png.ts: removes metadata from PNG pictures. W3C, Portable Network Graphics, Third Edition
 import { crc32 } from "node:zlib";
-import { exifOf, orientationIn } from "./orientation.js";
-import { asciiAt, damaged, type PictureParts } from "./parts.js";
+import { formatExif, readOrientation } from "./orientation.js";
+import { damaged, hasAscii, type PictureParts } from "./parts.js";
 
 const SIGNATURE_BYTES = 8;
 /** Length and type before the data of a chunk, and the checksum after it. */
@@ -14,14 +14,14 @@ const KEPT = new Set(
 export function partsOfPng(bytes: Uint8Array): PictureParts {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const kept: Uint8Array[] = [];
-  if (!asciiAt(bytes, SIGNATURE_BYTES + 4, "IHDR")) throw damaged();
+  if (!hasAscii(bytes, SIGNATURE_BYTES + 4, "IHDR")) throw damaged();
   let orientation = 1;
   for (let at = SIGNATURE_BYTES; ; ) {
     if (at + FRAME_BYTES > bytes.length) throw damaged();
     const end = at + FRAME_BYTES + view.getUint32(at);
     if (end > bytes.length) throw damaged();
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
-    if (type === "eXIf") orientation = orientationIn(bytes.subarray(at + 8, end - 4));
+    if (type === "eXIf") orientation = readOrientation(bytes.subarray(at + 8, end - 4));
     if (KEPT.has(type)) kept.push(bytes.subarray(at, end));
     if (type === "IEND") return [bytes.subarray(0, SIGNATURE_BYTES), ...withOrientation(kept, orientation)];
     at = end;
@@ -34,7 +34,7 @@ function withOrientation([header = new Uint8Array(), ...others]: Uint8Array[], o
 }
 
 function exifChunk(orientation: number): Uint8Array {
-  const exif = exifOf(orientation);
+  const exif = formatExif(orientation);
   const chunk = new Uint8Array(FRAME_BYTES + exif.length);
   const view = new DataView(chunk.buffer);
   view.setUint32(0, exif.length);

@@ -2,7 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { partsOfGif } from "./gif.js";
 import { partsOfJpeg } from "./jpeg.js";
-import { asciiAt, type PictureParts } from "./parts.js";
+import { hasAscii, type PictureParts } from "./parts.js";
 import { partsOfPng } from "./png.js";
 import { partsOfWebp } from "./webp.js";
 
@@ -15,34 +15,34 @@ export interface CleanPicture {
 }
 
 interface Format extends Omit<CleanPicture, "bytes"> {
-  isFormatOf(bytes: Uint8Array): boolean;
-  partsOf(bytes: Uint8Array): PictureParts;
+  matches(bytes: Uint8Array): boolean;
+  readParts(bytes: Uint8Array): PictureParts;
 }
 
 const FORMATS: readonly Format[] = [
   {
     type: "image/jpeg",
     extension: ".jpg",
-    isFormatOf: ([a, b, c]) => a === 0xff && b === 0xd8 && c === 0xff,
-    partsOf: partsOfJpeg,
+    matches: ([a, b, c]) => a === 0xff && b === 0xd8 && c === 0xff,
+    readParts: partsOfJpeg,
   },
   {
     type: "image/png",
     extension: ".png",
-    isFormatOf: (bytes) => bytes[0] === 0x89 && asciiAt(bytes, 1, "PNG\r\n\x1a\n"),
-    partsOf: partsOfPng,
+    matches: (bytes) => bytes[0] === 0x89 && hasAscii(bytes, 1, "PNG\r\n\x1a\n"),
+    readParts: partsOfPng,
   },
   {
     type: "image/webp",
     extension: ".webp",
-    isFormatOf: (bytes) => asciiAt(bytes, 0, "RIFF") && asciiAt(bytes, 8, "WEBP"),
-    partsOf: partsOfWebp,
+    matches: (bytes) => hasAscii(bytes, 0, "RIFF") && hasAscii(bytes, 8, "WEBP"),
+    readParts: partsOfWebp,
   },
   {
     type: "image/gif",
     extension: ".gif",
-    isFormatOf: (bytes) => asciiAt(bytes, 0, "GIF87a") || asciiAt(bytes, 0, "GIF89a"),
-    partsOf: partsOfGif,
+    matches: (bytes) => hasAscii(bytes, 0, "GIF87a") || hasAscii(bytes, 0, "GIF89a"),
+    readParts: partsOfGif,
   },
 ];
 
@@ -64,24 +64,24 @@ export function typeOfExtension(extension: string): string | null {
  * @throws TwtxtError `bad-file` for a damaged picture, and for other formats
  */
 export function removeMetadata(bytes: Uint8Array, name: string): CleanPicture {
-  const format = FORMATS.find(({ isFormatOf }) => isFormatOf(bytes));
-  if (!format) throw new TwtxtError("bad-file", `${name} ${faultOf(bytes)}`);
+  const format = FORMATS.find(({ matches }) => matches(bytes));
+  if (!format) throw new TwtxtError("bad-file", `${name} ${describeFault(bytes)}`);
   try {
     const { type, extension } = format;
-    return { bytes: Buffer.concat(format.partsOf(bytes)), type, extension };
+    return { bytes: Buffer.concat(format.readParts(bytes)), type, extension };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
     throw new TwtxtError(error.code, `${name} ${error.message}`, { cause: error });
   }
 }
 
-function faultOf(bytes: Uint8Array): string {
-  const isIso = asciiAt(bytes, 4, "ftyp");
+function describeFault(bytes: Uint8Array): string {
+  const isIso = hasAscii(bytes, 4, "ftyp");
   if (bytes.length === 0) return "is empty. Choose another file.";
-  if (isIso && ["heic", "heix", "mif1"].some((brand) => asciiAt(bytes, 8, brand))) {
+  if (isIso && ["heic", "heix", "mif1"].some((brand) => hasAscii(bytes, 8, brand))) {
     return `is a HEIC picture, which most browsers do not show. ${SAVE_AS}`;
   }
-  if (isIso && asciiAt(bytes, 8, "avif"))
+  if (isIso && hasAscii(bytes, 8, "avif"))
     return `is an AVIF picture, whose location data cannot be removed. ${SAVE_AS}`;
   const start = new TextDecoder().decode(bytes.subarray(0, 1024));
   if (/^\uFEFF?\s*</.test(start) && start.includes("<svg"))

@@ -1,5 +1,5 @@
 // plugin/pictures/webp.ts: removes metadata from WebP pictures. RFC 9649
-import { exifOf, orientationIn } from "./orientation.js";
+import { formatExif, readOrientation } from "./orientation.js";
 import { damaged, type PictureParts } from "./parts.js";
 
 const HEADER_BYTES = 12;
@@ -20,20 +20,20 @@ interface Chunk {
 export function partsOfWebp(bytes: Uint8Array): PictureParts {
   const size = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(4, true);
   if (8 + size > bytes.length) throw damaged();
-  const chunks = chunksIn(bytes.subarray(HEADER_BYTES, 8 + size));
+  const chunks = readChunks(bytes.subarray(HEADER_BYTES, 8 + size));
   if (!chunks.some(({ type }) => type.startsWith("VP8") || type === "ANMF")) throw damaged();
   const exif = chunks.find(({ type }) => type === "EXIF");
-  const orientation = exif ? orientationIn(exif.data) : 1;
+  const orientation = exif ? readOrientation(exif.data) : 1;
   const kept = chunks.flatMap((chunk) => keptChunk(chunk, orientation));
-  const added = orientation === 1 ? [] : chunkParts({ type: "EXIF", data: exifOf(orientation) });
-  return [headerOf([...kept, ...added]), ...kept, ...added];
+  const added = orientation === 1 ? [] : chunkParts({ type: "EXIF", data: formatExif(orientation) });
+  return [formatHeader([...kept, ...added]), ...kept, ...added];
 }
 
 function keptChunk({ type, data }: Chunk, orientation: number): Uint8Array[] {
   if (type === "ANMF") {
-    const inner = chunksIn(data.subarray(ANIMATION_FRAME_BYTES)).filter((chunk) => KEPT.has(chunk.type));
+    const inner = readChunks(data.subarray(ANIMATION_FRAME_BYTES)).filter((chunk) => KEPT.has(chunk.type));
     const parts = [data.subarray(0, ANIMATION_FRAME_BYTES), ...inner.flatMap(chunkParts)];
-    return [frame(type, sizeOf(parts)), ...parts];
+    return [frame(type, sumSizes(parts)), ...parts];
   }
   if (!KEPT.has(type)) return [];
   return chunkParts({ type, data: type === "VP8X" ? withFlags(data, orientation !== 1) : data });
@@ -44,7 +44,7 @@ function withFlags(data: Uint8Array, hasExif: boolean): Uint8Array {
   return Uint8Array.from([flags, ...data.subarray(1)]);
 }
 
-function chunksIn(bytes: Uint8Array): Chunk[] {
+function readChunks(bytes: Uint8Array): Chunk[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const chunks: Chunk[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -58,9 +58,9 @@ function chunksIn(bytes: Uint8Array): Chunk[] {
   return chunks;
 }
 
-function headerOf(parts: PictureParts): Uint8Array {
+function formatHeader(parts: PictureParts): Uint8Array {
   const header = new Uint8Array(HEADER_BYTES);
-  header.set(frame("RIFF", 4 + sizeOf(parts)));
+  header.set(frame("RIFF", 4 + sumSizes(parts)));
   header.set(new TextEncoder().encode("WEBP"), FRAME_BYTES);
   return header;
 }
@@ -76,6 +76,6 @@ function frame(type: string, size: number): Uint8Array {
   return bytes;
 }
 
-function sizeOf(parts: PictureParts): number {
+function sumSizes(parts: PictureParts): number {
   return parts.reduce((sum, part) => sum + part.length, 0);
 }

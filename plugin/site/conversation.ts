@@ -30,7 +30,7 @@ const NONE = -1;
  *
  * The result does not depend on the order of the entries. If several have the same key or name, the oldest counts.
  */
-export function threadsOf<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
+export function toThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   const sorted = sortedEntries(entries);
   const parents = withoutCircles(parentIndexes(sorted));
   const threads = sorted.map((entry): Thread<E> => ({ entry, replies: [] }));
@@ -42,7 +42,7 @@ export function threadsOf<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
 
 /** Arranges entries as threads, the one with the newest entry first. */
 export function newestThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
-  return threadsOf(entries)
+  return toThreads(entries)
     .map((thread) => ({ thread, at: newestTime(thread) }))
     .sort((a, b) => compare(b.at, a.at) || compare(a.thread.entry.key, b.thread.entry.key))
     .map(({ thread }) => thread);

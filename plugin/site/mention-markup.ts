@@ -27,12 +27,12 @@ export interface MentionContext {
   /** The site's own feed. A mention of it says "mentioned you". */
   feed: { url: string; nick: string };
   /** The title of a page of this site; `null` if unknown. */
-  titleOf(url: string): string | null;
+  findTitle(url: string): string | null;
   words: Words;
   /** The level of headings, from 2. */
   headingLevel: number;
   /** The picture before an author's name, with the space between them. Only the build can fetch pictures. */
-  pictureOf(author: Author): readonly Markup[];
+  toPicture(author: Author): readonly Markup[];
   dates: Dates;
   /** Parses a stranger's HTML into safe elements. */
   readHtml(html: string): readonly Markup[];
@@ -110,7 +110,7 @@ export function mentionItem(
   context: MentionContext,
   replies: readonly Markup[] = [],
 ): MarkupElement {
-  const attributes = attributesOf(mention, context);
+  const attributes = toAttributes(mention, context);
   if (mention.isRemoved) {
     return element(
       "li",
@@ -133,7 +133,7 @@ export function mentionItem(
   );
 }
 
-function attributesOf(mention: ShownMention, { target }: MentionContext): Record<string, string> {
+function toAttributes(mention: ShownMention, { target }: MentionContext): Record<string, string> {
   const { type, received, isRemoved } = mention;
   const property = target === null ? undefined : PROPERTIES[type];
   return {
@@ -147,12 +147,12 @@ function attributesOf(mention: ShownMention, { target }: MentionContext): Record
     "data-source": mention.source,
     "data-target": mention.target,
     ...(received !== null && { "data-received": received }),
-    ...(type === "reply" && target !== null && placeOf(mention)),
+    ...(type === "reply" && target !== null && toPlace(mention)),
   };
 }
 
 /** The attributes from which the component knows the place of a reply in the tree. */
-function placeOf(mention: ShownMention): Record<string, string> {
+function toPlace(mention: ShownMention): Record<string, string> {
   const { names, parents } = mentionEntry(mention);
   return { "data-names": names.join(" "), "data-parents": parents.join(" ") };
 }
@@ -168,7 +168,8 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
   const linkedDate = isFeedUrl(url) ? strangersLink("u-url", url, date) : date;
-  const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...verbOf(mention, type, context)), " "];
+  const verb =
+    type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...formatVerb(mention, type, context)), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...mark, " ", ...verb, linkedDate);
 }
@@ -182,9 +183,9 @@ function signature(mention: ShownMention, context: MentionContext): readonly Mar
   return [...name, element("span", { class: "twtxt-via" }, `, ${context.words.via} `, element("bdi", {}, via))];
 }
 
-function nameMarkup(author: Author, { pictureOf }: MentionContext): MarkupElement {
+function nameMarkup(author: Author, { toPicture }: MentionContext): MarkupElement {
   const { name, url, page = url } = author;
-  const shown = [...pictureOf(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
+  const shown = [...toPicture(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
   return isFeedUrl(page)
     ? strangersLink("p-author h-card", page, ...shown)
     : element("span", { class: "p-author h-card" }, ...shown);
@@ -209,7 +210,7 @@ function dateText(instant: string, dates: Dates): string {
 }
 
 /** Such as "replied", or in a list about several pages "replied to" and the page. */
-function verbOf(
+function formatVerb(
   { under, target, title: sentTitle }: ShownMention,
   type: MentionType,
   context: MentionContext,
@@ -222,7 +223,7 @@ function verbOf(
     return [toYou ?? words[type]];
   }
   return once(`${type} ${href}`, () => {
-    const title = element("cite", { dir: "auto" }, context.titleOf(href) ?? sentTitle ?? decodedPath(href));
+    const title = element("cite", { dir: "auto" }, context.findTitle(href) ?? sentTitle ?? decodedPath(href));
     const className = type === "reply" ? "twtxt-about u-in-reply-to" : "twtxt-about";
     const [before = "", after = ""] = words[`${type}Of`].split("{page}");
     return [before, element("a", { class: className, href }, title), after].filter((part) => part !== "");

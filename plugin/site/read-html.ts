@@ -15,12 +15,12 @@ export function readHtml(html: string): readonly Markup[] {
 
 /** The same as `readHtml`, always with the parser. */
 export function readAnyHtml(html: string): readonly Markup[] {
-  return parser.parse(html).children.flatMap(markupOf);
+  return parser.parse(html).children.flatMap(toMarkup);
 }
 
-function markupOf(node: Nodes): readonly Markup[] {
+function toMarkup(node: Nodes): readonly Markup[] {
   if (node.type === "text") return [node.value];
   if (node.type !== "element") return [];
   const { href } = node.properties;
-  return safeElement(node.tagName, typeof href === "string" ? href : null, node.children.flatMap(markupOf));
+  return safeElement(node.tagName, typeof href === "string" ? href : null, node.children.flatMap(toMarkup));
 }

@@ -58,7 +58,7 @@ export type Bases = Record<keyof typeof PATHS | "webmention" | "inbox", string>;
 export type Base = keyof Bases;
 
 /** @param options - the two configurable paths */
-export function basesOf({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {
+export function completeBases({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {
   return { webmention, inbox, ...PATHS };
 }
 
@@ -188,7 +188,7 @@ export interface RoutedSite {
  * @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for the site's own files.
  *   Other paths below a base have the last route there without params: its handler answers 404.
  */
-export function routesOf(site: RoutedSite): (path: string) => RouteMatch | null {
+export function createRouter(site: RoutedSite): (path: string) => RouteMatch | null {
   const { urls, isReceiver, authors, timeline, inbox, blobs } = site;
   const isOn = {
     mentions: isReceiver,
@@ -203,8 +203,8 @@ export function routesOf(site: RoutedSite): (path: string) => RouteMatch | null 
     .map(([name, route]) => ({
       name: name as RouteName,
       route,
-      pattern: patternOf(basePathOf(urls, route) + route.below),
-      folder: route.capability === null || route.below === "" ? null : `${basePathOf(urls, route)}/`,
+      pattern: toPattern(basePath(urls, route) + route.below),
+      folder: route.capability === null || route.below === "" ? null : `${basePath(urls, route)}/`,
     }));
   return (path) => {
     for (const { name, route, pattern } of routes) {
@@ -217,7 +217,7 @@ export function routesOf(site: RoutedSite): (path: string) => RouteMatch | null 
 }
 
 /** The path prefix of a site, such as `/blog`; empty for a site at the root of its host. */
-export function prefixOf({ urls }: Pick<RoutedSite, "urls">): string {
+export function readPrefix({ urls }: Pick<RoutedSite, "urls">): string {
   return new URL(urls.shared).pathname.slice(0, -PATHS.shared.length);
 }
 
@@ -227,7 +227,7 @@ export function siteRoutes(): SiteRoute[] {
 }
 
 /** The path patterns at which a function on Netlify answers, without those that a pattern with `/*` covers. */
-export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
+export function listPaths(netlify: EndpointFunction, bases: Bases): string[] {
   const paths = siteRoutes()
     .filter((route) => route.netlify === netlify)
     .map(({ base, below }) => bases[base] + below);
@@ -236,11 +236,11 @@ export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
   return paths.filter((path) => !isCovered(path));
 }
 
-function basePathOf(urls: Bases, route: Route): string {
+function basePath(urls: Bases, route: Route): string {
   return route.capability === null ? "" : new URL(urls[route.base]).pathname;
 }
 
-function patternOf(path: string): RegExp {
+function toPattern(path: string): RegExp {
   const source = path
     .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
     .replace(/:(\w+)/g, "(?<$1>[^/]+)")
@@ -258,6 +258,6 @@ export function isBlobKey(text: string): boolean {
 }
 
 /** @param sharedUrl - the URL below which public blobs are served */
-export function sharedUrlOf(sharedUrl: string, { owner, key }: { owner: string; key: string }): string {
+export function formatSharedUrl(sharedUrl: string, { owner, key }: { owner: string; key: string }): string {
   return `${sharedUrl}/${owner}/${key}`;
 }

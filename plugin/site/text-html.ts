@@ -75,8 +75,8 @@ export function textHtml(text: string, kind: "twt" | "page"): string {
   const tree = parsers[kind].parse(markdown);
   unwrapLongEmphasis(tree, markdown);
   linkImages(tree);
-  const linkOf = (_: string, index: string) => mentionLink(mentions[Number(index)]);
-  findAndReplace(tree, [[MARK, linkOf]], { ignore: ["link"] });
+  const restoreLink = (_: string, index: string) => mentionLink(mentions[Number(index)]);
+  findAndReplace(tree, [[MARK, restoreLink]], { ignore: ["link"] });
   findAndReplace(tree, [[/\n/g, () => ({ type: "break" })]]);
   restoreMentions(tree, sources);
   keepWebLinks(tree);
@@ -156,11 +156,11 @@ function keepWebLinks(tree: Root): void {
 /** The lines of a code block as separate elements, so that a long block can be folded. */
 function codeLines(text: string): Element[] {
   return text.split("\n").flatMap((line, index) => {
-    const code = elementOf("code", [{ type: "text", value: line }]);
-    return index > 0 ? [elementOf("br", []), code] : [code];
+    const code = createElement("code", [{ type: "text", value: line }]);
+    return index > 0 ? [createElement("br", []), code] : [code];
   });
 }
 
-function elementOf(tagName: string, children: Text[]): Element {
+function createElement(tagName: string, children: Text[]): Element {
   return { type: "element", tagName, properties: {}, children };
 }

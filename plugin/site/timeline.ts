@@ -64,14 +64,14 @@ export function selectTwts(followed: readonly PlainTwt[], own: readonly PlainTwt
     twt,
   }));
   return newestThreads(entries)
-    .map(twtsIn)
+    .map(listTwts)
     .filter((twts) => twts.some(({ isOwn }) => !isOwn))
     .flat()
     .sort(byTime);
 }
 
-function twtsIn({ entry, replies }: Thread<Entry & { twt: PlainTwt }>): PlainTwt[] {
-  return [entry.twt, ...replies.flatMap(twtsIn)];
+function listTwts({ entry, replies }: Thread<Entry & { twt: PlainTwt }>): PlainTwt[] {
+  return [entry.twt, ...replies.flatMap(listTwts)];
 }
 
 function byTime(a: PlainTwt, b: PlainTwt): number {

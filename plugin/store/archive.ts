@@ -9,7 +9,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { createTarDecoder, createTarPacker } from "modern-tar";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "./chunks.js";
-import { type CopyTarget, sha256Of, type Value } from "./copy.js";
+import { type CopyTarget, hashChunks, type Value } from "./copy.js";
 import { isKey } from "./store.js";
 
 const FOLDER = "store/";
@@ -131,12 +131,12 @@ export async function checkArchive(file: ArchiveSource, onBytes: (bytes: number)
   const values = new Map<string, ArchivedValue>();
   let about: About | null = null;
   let sums: Map<string, string> | null = null;
-  for await (const { number, name, size, body } of entriesOf(file, onBytes)) {
+  for await (const { number, name, size, body } of readEntries(file, onBytes)) {
     if (sums) throw badArchive(file, `${name} follows its list of hashes`);
     if (number === 0 && name === ABOUT)
-      about = parseAbout(await textOf(file, { name, size, body }, MAX_ABOUT_BYTES), file);
-    else if (name === SUMS) sums = parseSums(await textOf(file, { name, size, body }, MAX_SUMS_BYTES), file);
-    else values.set(keyIn(name, file), { entry: number, size, sha256: await sha256Of(body) });
+      about = parseAbout(await readText(file, { name, size, body }, MAX_ABOUT_BYTES), file);
+    else if (name === SUMS) sums = parseSums(await readText(file, { name, size, body }, MAX_SUMS_BYTES), file);
+    else values.set(parseKey(name, file), { entry: number, size, sha256: await hashChunks(body) });
     if (values.size > MAX_VALUES) throw badArchive(file, `it has more than ${MAX_VALUES} values`);
   }
   if (!about || !sums) throw badArchive(file, "it is cut off, or not a backup made by eleventy-twtxt");
@@ -153,13 +153,13 @@ export async function checkArchive(file: ArchiveSource, onBytes: (bytes: number)
  * @param contents - the result of {@link checkArchive}
  * @throws TwtxtError `bad-file` at the end of a value if the file was changed since
  */
-export async function* valuesOf(
+export async function* readValues(
   file: ArchiveSource,
   { values }: ArchiveContents,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<{ key: string; value: ArchivedValue; chunks: AsyncIterable<Uint8Array> }> {
   let found = 0;
-  for await (const { number, name, body } of entriesOf(file, onBytes)) {
+  for await (const { number, name, body } of readEntries(file, onBytes)) {
     const key = name.startsWith(FOLDER) ? name.slice(FOLDER.length) : "";
     const value = values.get(key);
     if (value?.entry === number) {
@@ -170,7 +170,7 @@ export async function* valuesOf(
         chunks: verifiedChunks(body, value, () => badArchive(file, "it was changed while it was read")),
       };
     }
-    await sha256Of(body);
+    await hashChunks(body);
   }
   if (found < values.size) throw badArchive(file, "it was changed while it was read");
 }
@@ -184,7 +184,7 @@ interface Entry {
 }
 
 /** @throws TwtxtError `bad-file` */
-async function* entriesOf(file: ArchiveSource, onBytes: (bytes: number) => void): AsyncGenerator<Entry> {
+async function* readEntries(file: ArchiveSource, onBytes: (bytes: number) => void): AsyncGenerator<Entry> {
   const gunzip = createGunzip();
   const counted = async function* (chunks: AsyncIterable<Uint8Array>) {
     for await (const chunk of chunks) {
@@ -224,7 +224,7 @@ function archiveError(error: unknown, file: ArchiveSource): TwtxtError {
   return error instanceof TwtxtError ? error : badArchive(file, (error as Error).message, { cause: error });
 }
 
-async function textOf(
+async function readText(
   file: ArchiveSource,
   { name, size, body }: Omit<Entry, "number">,
   maxBytes: number,
@@ -247,7 +247,7 @@ async function* verifiedChunks(
 }
 
 /** @throws TwtxtError `bad-file` for a name without a valid key, such as `store/../.env` */
-function keyIn(name: string, file: ArchiveSource): string {
+function parseKey(name: string, file: ArchiveSource): string {
   const key = name.slice(FOLDER.length);
   if (name.startsWith(FOLDER) && isKey(key)) return key;
   throw badArchive(file, `it contains ${JSON.stringify(name)}, which is not part of a backup`);

@@ -9,7 +9,7 @@ export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<U
 }
 
 /** A stream of these bytes, or of a range of them. */
-export function streamOf(bytes: Uint8Array, range?: Range): ReadableStream<Uint8Array> {
+export function toStream(bytes: Uint8Array, range?: Range): ReadableStream<Uint8Array> {
   const part = range ? bytes.subarray(range.first, range.last + 1) : bytes;
   return new ReadableStream({
     start(controller) {

@@ -1,7 +1,7 @@
 // plugin/store/copy.ts: copying of values between stores, also while other processes write them.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../errors.js";
-import { concatChunks, streamOf } from "./chunks.js";
+import { concatChunks, toStream } from "./chunks.js";
 import type { StreamingStore } from "./store.js";
 
 /** Values up to this size in bytes are held in memory and written with `put`, larger ones are streamed. */
@@ -22,7 +22,7 @@ export interface Value {
 
 /** A value in memory. */
 function memoryValue(bytes: Uint8Array): Value {
-  return { size: bytes.length, open: async () => streamOf(bytes) };
+  return { size: bytes.length, open: async () => toStream(bytes) };
 }
 
 /**
@@ -56,13 +56,13 @@ export async function writeValue(
 }
 
 /** @returns the SHA-256 in hex; `null` if the key does not exist */
-export async function hashOf(store: StreamingStore, key: string): Promise<string | null> {
+export async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
   const stream = await store.read(key);
-  return stream && sha256Of(stream);
+  return stream && hashChunks(stream);
 }
 
 /** @returns the SHA-256 in hex */
-export async function sha256Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+export async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of chunks) hash.update(chunk);
   return hash.digest("hex");

@@ -123,12 +123,12 @@ export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }
 
 /** Node's code of an error, such as `ENOENT`. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }

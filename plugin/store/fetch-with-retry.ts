@@ -68,13 +68,13 @@ async function settleConflict(
 }
 
 /** The reason for a failure of `fetch`, whose own message is only "fetch failed". */
-export function reasonOf({ message, cause }: Error): string {
+export function describeError({ message, cause }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
 async function tryOnce(
   url: Parameters<Fetch>[0],
-  { fetch = fetchSafely, explain = statusIn, readBack, ...init }: RetryingRequest,
+  { fetch = fetchSafely, explain = toStatusError, readBack, ...init }: RetryingRequest,
 ): Promise<Response | Failure> {
   const headers = new Headers(init.headers);
   const isConditional = headers.has("if-match") || headers.has("if-none-match");
@@ -95,7 +95,7 @@ async function tryOnce(
   }
 }
 
-async function statusIn(response: Response): Promise<Error> {
+async function toStatusError(response: Response): Promise<Error> {
   await response.body?.cancel();
   return new Error(`it answered with status ${response.status}`);
 }

@@ -63,7 +63,7 @@ export async function update<T>(
   change: (old: T | null) => T | null,
 ): Promise<T | null> {
   const decode = (bytes: Uint8Array) => parseJson(key, bytes, schema);
-  return updateAs(store, key, { decode, encode: (value) => Buffer.from(JSON.stringify(value)) }, change);
+  return updateValue(store, key, { decode, encode: (value) => Buffer.from(JSON.stringify(value)) }, change);
 }
 
 /** How a value is stored. */
@@ -74,7 +74,7 @@ interface Format<T> {
 }
 
 /** Does what {@link update} does, for values in another format. */
-export async function updateAs<T>(
+export async function updateValue<T>(
   store: Store,
   key: string,
   { decode, encode }: Format<T>,

@@ -110,10 +110,10 @@ export class KeyListing {
    * @throws TwtxtError `store-failed`
    */
   async reserve(key: CountedKey, limits: KeyLimits): Promise<(() => void) | keyof KeyLimits> {
-    let exceeded = this.#exceededBy(key, limits);
+    let exceeded = this.#findExceeded(key, limits);
     if (exceeded !== null) {
       await this.relist();
-      exceeded = this.#exceededBy(key, limits);
+      exceeded = this.#findExceeded(key, limits);
     }
     if (exceeded !== null) return exceeded;
     this.#reservations.add(key);
@@ -132,7 +132,7 @@ export class KeyListing {
     this.#remove(key);
   }
 
-  #exceededBy(key: CountedKey, limits: KeyLimits): keyof KeyLimits | null {
+  #findExceeded(key: CountedKey, limits: KeyLimits): keyof KeyLimits | null {
     const before = this.#totalsWith([...this.#reservations]);
     const after = this.#totalsWith([...this.#reservations, key]);
     if (after.count > Math.max(limits.count, before.count)) return "count";
@@ -202,10 +202,10 @@ export class KeyListing {
 }
 
 /** One listing for each name, such as a user. The listing that was used least recently is dropped, and made again when needed. */
-export function listingsOf(optionsOf: (name: string) => KeyListingOptions): (name: string) => KeyListing {
+export function createListings(toOptions: (name: string) => KeyListingOptions): (name: string) => KeyListing {
   const listings = new Map<string, KeyListing>();
   return (name) => {
-    const listing = listings.get(name) ?? new KeyListing(optionsOf(name));
+    const listing = listings.get(name) ?? new KeyListing(toOptions(name));
     listings.delete(name);
     listings.set(name, listing);
     const [oldest = name] = listings.keys();

@@ -1,5 +1,5 @@
 // plugin/store/memory.ts: store in memory.
-import { concatChunks, streamOf } from "./chunks.js";
+import { concatChunks, toStream } from "./chunks.js";
 import { checkKey, checkPrefix, isConditionMet, pageOfKeys, type StoredValue, type StreamingStore } from "./store.js";
 
 /** A store for tests and experiments. */
@@ -35,7 +35,7 @@ export function memoryStore(): StreamingStore {
     async read(key, range) {
       checkKey(key);
       const stored = values.get(key);
-      return stored ? streamOf(stored.bytes.slice(), range) : null;
+      return stored ? toStream(stored.bytes.slice(), range) : null;
     },
 
     async delete(key) {

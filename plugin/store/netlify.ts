@@ -2,8 +2,8 @@
 import { type Store as Blobs, type GetStoreOptions, getStore } from "@netlify/blobs";
 import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
-import { concatChunks, streamOf } from "./chunks.js";
-import { fetchWithRetry, reasonOf } from "./fetch-with-retry.js";
+import { concatChunks, toStream } from "./chunks.js";
+import { describeError, fetchWithRetry } from "./fetch-with-retry.js";
 import {
   type Condition,
   checkKey,
@@ -74,7 +74,7 @@ export class NetlifyStore implements StreamingStore {
   async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     checkKey(key);
     const found = await this.#run((blobs) => read(blobs, key));
-    return found && streamOf(found.bytes, range);
+    return found && toStream(found.bytes, range);
   }
 
   async delete(key: string): Promise<void> {
@@ -106,7 +106,7 @@ export class NetlifyStore implements StreamingStore {
       return await operation(getStore({ ...this.#options, consistency: "strong", fetch }));
     } catch (error) {
       const cause = failure() ?? (error as Error);
-      throw new TwtxtError("store-failed", `Netlify Blobs failed: ${reasonOf(cause)}.`, { cause });
+      throw new TwtxtError("store-failed", `Netlify Blobs failed: ${describeError(cause)}.`, { cause });
     }
   }
 }

@@ -72,10 +72,10 @@ export function s3Bucket({ endpoint, bucket, prefix = "", fetch, ...access }: S3
       redirect: "manual",
       ...(body && { body, duplex: "half" }),
       ...(fetch && { fetch }),
-      explain: async (refused) => (await refusalIn(refused)).error,
+      explain: async (refused) => (await readRefusal(refused)).error,
     });
     if (answer.ok) return answer;
-    const { expectedFailure, error } = await refusalIn(answer);
+    const { expectedFailure, error } = await readRefusal(answer);
     if (expectedFailure && expected.includes(expectedFailure)) return null;
     throw error;
   };
@@ -105,13 +105,13 @@ function checkBucketPrefix(prefix: string): void {
 }
 
 /** Reads why a request was refused. A missing bucket does not count as a missing key. */
-async function refusalIn({
+async function readRefusal({
   status,
   body,
 }: Response): Promise<{ error: Error; expectedFailure: ExpectedFailure | null }> {
   const text = await readStart(body);
-  const [code] = textsIn(text, "Code");
-  const [message] = textsIn(text, "Message");
+  const [code] = readTexts(text, "Code");
+  const [message] = readTexts(text, "Message");
   const reason = [code, message].filter((part) => part !== undefined).join(": ");
   const why = reason.replace(/\p{C}+/gu, " ").slice(0, WHY_LENGTH);
   const error = new Error(`it answered with status ${status}${why && ` (${why})`}${status === 403 ? FORBIDDEN : ""}`);
@@ -167,11 +167,11 @@ export function listQuery({ prefix, startAfter, limit, next }: ListQuery): Recor
  * @throws Error for an incomplete page, which must not look like an empty list
  */
 export function listPage(xml: string): ListPage {
-  const [isMore] = textsIn(xml, "IsTruncated");
-  const [next = ""] = textsIn(xml, "NextContinuationToken");
+  const [isMore] = readTexts(xml, "IsTruncated");
+  const [next = ""] = readTexts(xml, "NextContinuationToken");
   const isWhole = /<\/ListBucketResult>\s*$/.test(xml) && (isMore === "false" || (isMore === "true" && next !== ""));
   if (!isWhole) throw new Error("its list of keys is incomplete");
-  return { keys: textsIn(xml, "Key").flatMap(decoded), next: isMore === "true" ? next : null };
+  return { keys: readTexts(xml, "Key").flatMap(decoded), next: isMore === "true" ? next : null };
 }
 
 function decoded(key: string): string[] {
@@ -183,7 +183,7 @@ function decoded(key: string): string[] {
 }
 
 /** The contents of all elements of this name that contain only text. */
-function textsIn(xml: string, element: string): string[] {
+function readTexts(xml: string, element: string): string[] {
   const pattern = new RegExp(`<${element}>([^<]*)</${element}>`, "g");
   return [...xml.matchAll(pattern)].map(([, text = ""]) => unescaped(text));
 }

@@ -1,6 +1,6 @@
 // plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
-import { reasonOf } from "./fetch-with-retry.js";
+import { describeError } from "./fetch-with-retry.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
 import { collectChunks, IdleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
 import {
@@ -53,7 +53,7 @@ export class S3Store implements StreamingStore {
     checkKey(key);
     if (condition && "etag" in condition && !ETAG.test(condition.etag)) return null;
     const path = this.#prefix + key;
-    const request = { path, headers: headersFor(condition), body: Uint8Array.from(bytes) };
+    const request = { path, headers: toHeaders(condition), body: Uint8Array.from(bytes) };
     return this.#run(async (signal) => {
       // Writers that compete write different bytes, so the same bytes are those of an earlier try.
       const readBack = async () => {
@@ -73,7 +73,7 @@ export class S3Store implements StreamingStore {
 
   async #read(path: string, signal: AbortSignal): Promise<StoredValue | null> {
     const answer = await this.#send({ method: "GET", path, signal }, ["no such key"]);
-    return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), etag: etagOf(answer) };
+    return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), etag: readEtag(answer) };
   }
 
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
@@ -109,7 +109,7 @@ export class S3Store implements StreamingStore {
       const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
       const request = { path: this.#prefix + key, headers, signal: idle.signal };
       const answer = await this.#send({ method: "GET", ...request }, ["no such key"]);
-      return answer && withIdleLimit(bodyOf(answer, range), idle, (cause) => this.#failure(cause));
+      return answer && withIdleLimit(readBody(answer, range), idle, (cause) => this.#failure(cause));
     } catch (cause) {
       idle.end();
       throw this.#failure(cause);
@@ -158,13 +158,13 @@ export class S3Store implements StreamingStore {
   }
 
   #failure(cause: unknown): TwtxtError {
-    return new TwtxtError("store-failed", `The S3 bucket ${this.#bucket} failed: ${reasonOf(cause as Error)}.`, {
+    return new TwtxtError("store-failed", `The S3 bucket ${this.#bucket} failed: ${describeError(cause as Error)}.`, {
       cause,
     });
   }
 }
 
-function headersFor(condition: Condition | undefined): Record<string, string> {
+function toHeaders(condition: Condition | undefined): Record<string, string> {
   if (!condition) return {};
   return "isNew" in condition ? { "if-none-match": "*" } : { "if-match": condition.etag };
 }
@@ -175,7 +175,7 @@ function expectedFailures(condition: Condition | undefined): ExpectedFailure[] {
 }
 
 /** @throws Error if the response has no etag that could be used in a condition */
-function etagOf({ headers }: Response): string {
+function readEtag({ headers }: Response): string {
   const etag = headers.get("etag") ?? "";
   if (!ETAG.test(etag)) throw new Error("its answer has no etag");
   return etag;
@@ -184,12 +184,12 @@ function etagOf({ headers }: Response): string {
 /** The etag of a completed write. */
 async function writtenEtag(answer: Response): Promise<string> {
   await answer.body?.cancel();
-  return etagOf(answer);
+  return readEtag(answer);
 }
 
 /** @throws Error if the response is not the requested range, for example if the range was ignored */
-function bodyOf(answer: Response, range: Range | undefined): ReadableStream<Uint8Array> {
-  etagOf(answer);
+function readBody(answer: Response, range: Range | undefined): ReadableStream<Uint8Array> {
+  readEtag(answer);
   const { body, headers, status } = answer;
   const part = headers.get("content-range") ?? "";
   const isRequested = range ? status === 206 && part.startsWith(`bytes ${range.first}-${range.last}/`) : status === 200;

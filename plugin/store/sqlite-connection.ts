@@ -6,7 +6,7 @@ import { accessSync, closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { codeOf, makeFolder, syncFolder } from "./disk.js";
+import { errorCode, makeFolder, syncFolder } from "./disk.js";
 import { checkFormat, FORMAT } from "./format.js";
 import { BUSY, type Database, isNotWritable, openDatabase, resultCode } from "./sqlite-driver.js";
 import { Rows, SCHEMA, type Step, type StepResult } from "./sqlite-rows.js";
@@ -135,7 +135,7 @@ function isThere(file: string): boolean {
     accessSync(file);
     return true;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }
@@ -147,7 +147,7 @@ async function createFile(root: string, file: string): Promise<void> {
     // In one step: closing it later could drop the locks of another connection of this process.
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw error;
   }
   await syncFolder(root, firstNew);
 }

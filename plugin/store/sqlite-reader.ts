@@ -1,6 +1,6 @@
 // plugin/store/sqlite-reader.ts: reads the values of a database and the files beside it.
 import { TwtxtError } from "../errors.js";
-import { streamOf } from "./chunks.js";
+import { toStream } from "./chunks.js";
 import { isDamaged } from "./sqlite-driver.js";
 import type { Entry, Rows } from "./sqlite-rows.js";
 import { checkKey, checkPrefix, type ListRange, type Range, type StoredValue } from "./store.js";
@@ -39,7 +39,7 @@ export class SqliteReader {
     checkKey(key);
     const { files } = this.#options;
     return this.#find(key, async ({ size, value, file }) =>
-      file === null ? streamOf(value ?? new Uint8Array(), range) : files.stream(file, size, range),
+      file === null ? toStream(value ?? new Uint8Array(), range) : files.stream(file, size, range),
     );
   }
 

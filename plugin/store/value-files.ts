@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { codeOf, ifExists, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
+import { errorCode, ifExists, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
 import { MARKS, markInUse, processOfName, uniqueName } from "./processes.js";
 import type { Range } from "./store.js";
 
@@ -84,7 +84,7 @@ export class ValueFiles {
       return await markInUse(dirname(this.#snapshots));
     } catch (error) {
       // No other process can remove files either.
-      if (codeOf(error) === "EROFS") return async () => {};
+      if (errorCode(error) === "EROFS") return async () => {};
       throw error;
     }
   }
@@ -120,7 +120,7 @@ function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

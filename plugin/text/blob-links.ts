@@ -2,12 +2,12 @@
 import type { MarkdownIt } from "markdown-it";
 import { escapeHtml } from "../site/html.js";
 import { BLOB_KEY } from "../site/routes.js";
-import { fileOf } from "./markdown-mentions.js";
+import { readFile } from "./markdown-mentions.js";
 
 /** Resolves the blob links of a page. */
 export interface LinkTargets {
   /** The URL of the blob with this key; `null` to leave the link as it is. */
-  urlOf(key: string): string | null;
+  toUrl(key: string): string | null;
   /** Called with a link without a valid key, such as `blob:a b`. */
   onNoKey(link: string): void;
 }
@@ -30,7 +30,7 @@ export const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'
 /** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
 export function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
   markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
-    const targets = targetsIn(fileOf(env));
+    const targets = targetsIn(readFile(env));
     for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
       if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, targets);
       for (const name of ["href", "src"]) {
@@ -48,17 +48,17 @@ export function linkBlobs(html: string, targets: LinkTargets): string {
 }
 
 /** Replaces blob links in a text in Markdown, but not in code. */
-export function linkBlobsInText(text: string, urlOf: LinkTargets["urlOf"]): string {
+export function linkBlobsInText(text: string, toUrl: LinkTargets["toUrl"]): string {
   return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
-    return key === undefined ? found : (urlOf(key) ?? found);
+    return key === undefined ? found : (toUrl(key) ?? found);
   });
 }
 
-function linkTag(tag: string, { urlOf, onNoKey }: LinkTargets): string {
+function linkTag(tag: string, { toUrl, onNoKey }: LinkTargets): string {
   const escaped = {
     onNoKey,
-    urlOf: (key: string) => {
-      const url = urlOf(key);
+    toUrl: (key: string) => {
+      const url = toUrl(key);
       return url && escapeHtml(url);
     },
   };
@@ -69,8 +69,8 @@ function linkTag(tag: string, { urlOf, onNoKey }: LinkTargets): string {
   });
 }
 
-function linkedValue(name: string, value: string, { urlOf, onNoKey }: LinkTargets): string {
-  const link = (found: string, key: string) => urlOf(key) ?? found;
+function linkedValue(name: string, value: string, { toUrl, onNoKey }: LinkTargets): string {
+  const link = (found: string, key: string) => toUrl(key) ?? found;
   if (name === "srcset") return value.replace(LINK_IN_LIST, link);
   if (!["href", "poster", "src"].includes(name)) return value;
   if (/^\s*blob:/.test(value) && !WHOLE_LINK.test(value) && !OF_BROWSER.test(value)) onNoKey(value.trim());

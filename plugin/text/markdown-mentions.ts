@@ -1,12 +1,12 @@
 // plugin/text/markdown-mentions.ts: links for mentions in Markdown, `@<nick url>` or `@nick` of a followed feed.
 import type { MarkdownIt, StateInline } from "markdown-it";
-import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
+import { characterBefore, type Mention, parseMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { mentionLink } from "../site/html.js";
 import { canParseUrl } from "../url.js";
 
 /** @param env - of a markdown-it state, in which Eleventy passes the data of the page */
-export function fileOf(env: { page?: { inputPath?: string } } | undefined): string | undefined {
+export function readFile(env: { page?: { inputPath?: string } } | undefined): string | undefined {
   return env?.page?.inputPath;
 }
 
@@ -41,10 +41,10 @@ export function addMentionRule(
 ): void {
   markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
     if (state.src[state.pos] !== "@" || isInLink(state)) return false;
-    const mention = mentionAt(state.src, state.pos) ?? shortMentionAt(state.src, state.pos, follow);
-    if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, fileOf(state.env)));
+    const mention = parseMention(state.src, state.pos) ?? findShortMention(state.src, state.pos, follow);
+    if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, readFile(state.env)));
     if (!LINKABLE.test(mention.url)) return false;
-    if (!silent) pushLink(state, mention.url, `@${nickOf(mention, follow)}`);
+    if (!silent) pushLink(state, mention.url, `@${chooseNick(mention, follow)}`);
     state.pos = mention.end;
     return true;
   });
@@ -57,8 +57,8 @@ function isInLink(state: StateInline): boolean {
 
 /** Keeps `@<bob>` as text, because a browser would not show a tag. */
 function keepUnknown(state: StateInline, silent: boolean, onUnknown: (name: string) => void): boolean {
-  const incomplete = incompleteMentionAt(state.src, state.pos);
-  const unknown = unknownMentionAt(state.src, state.pos);
+  const incomplete = findIncompleteMention(state.src, state.pos);
+  const unknown = findUnknownMention(state.src, state.pos);
   if (unknown !== null && !silent) onUnknown(unknown);
   if (incomplete === null) return false;
   if (!silent) state.push("text", "", 0).content = incomplete;
@@ -66,7 +66,7 @@ function keepUnknown(state: StateInline, silent: boolean, onUnknown: (name: stri
   return true;
 }
 
-function incompleteMentionAt(text: string, start: number): string | null {
+function findIncompleteMention(text: string, start: number): string | null {
   INCOMPLETE_MENTION.lastIndex = start;
   const found = INCOMPLETE_MENTION.exec(text);
   const isTag = INLINE_TAG.test(found?.groups?.name ?? "");
@@ -78,11 +78,11 @@ function incompleteMentionAt(text: string, start: number): string | null {
  *
  * @returns `null` for a part of an address, of a URL, or of a package name such as `@11ty/eleventy`
  */
-export function unknownMentionAt(text: string, start: number): string | null {
-  return incompleteMentionAt(text, start) ?? unknownNameAt(text, start);
+export function findUnknownMention(text: string, start: number): string | null {
+  return findIncompleteMention(text, start) ?? findUnknownName(text, start);
 }
 
-function unknownNameAt(text: string, start: number): string | null {
+function findUnknownName(text: string, start: number): string | null {
   if (text[start] !== "@" || JOINED.test(characterBefore(text, start))) return null;
   NAME.lastIndex = start + 1;
   const name = NAME.exec(text)?.[0] ?? "";
@@ -96,7 +96,7 @@ function unknownNameAt(text: string, start: number): string | null {
  *
  * @returns `null` for none, or if no followed feed has that nick
  */
-export function shortMentionAt(
+export function findShortMention(
   text: string,
   start: number,
   follow: Readonly<Settings["follow"]>,
@@ -115,7 +115,7 @@ export function shortMentionAt(
 }
 
 /** The nick of a mentioned feed: as written, or from the follow list, or the host. */
-export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): string {
+export function chooseNick({ nick, url }: Mention, follow: Settings["follow"]): string {
   const known = nick ?? follow.find((feed) => feed.url === url)?.nick;
   return known ?? (new URL(url).host.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "") || "somebody");
 }
@@ -157,9 +157,9 @@ function mentionInHtml(
   follow: Settings["follow"],
 ): { nick: string; url: string; end?: number } | null {
   const url = (groups.url ?? groups.urlEscaped)?.replaceAll("&amp;", "&");
-  if (url === undefined) return shortMentionAt(html, at, follow);
+  if (url === undefined) return findShortMention(html, at, follow);
   if (WORD.test(characterBefore(html, at)) || !LINKABLE.test(url) || !canParseUrl(url)) return null;
-  return { nick: nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
+  return { nick: chooseNick({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
 }
 
 /** Adds a link, marked as an autolink so that markdown-it's typographer does not change the nick. */

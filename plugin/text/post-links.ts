@@ -42,14 +42,14 @@ export function linkFinder(settings: LinkingSite): FindLinks {
   if (mentions === false || !mentions.links) return () => [];
   // No one on the web can read the pages of a site on this machine.
   const isLocal = isLoopback(new URL(settings.url).hostname);
-  const own = new Set([settings.url, ...mentions.aliases].map((url) => siteOf(new URL(url))));
-  const isSent = (url: URL) => !own.has(siteOf(url)) && (!isLocal || isLoopback(url.hostname));
+  const own = new Set([settings.url, ...mentions.aliases].map((url) => toSite(new URL(url))));
+  const isSent = (url: URL) => !own.has(toSite(url)) && (!isLocal || isLoopback(url.hostname));
   return (html) => {
     if (!LINK.test(html)) return [];
     const links = new Map<string, string>();
     for (const { groups } of html.matchAll(WHOLE_PAGE.test(html) ? TAGS_OF_PAGE : TAGS)) {
-      const href = groups?.attributes === undefined ? null : hrefOf(groups.attributes);
-      const url = href === null ? null : urlOf(href, settings.url);
+      const href = groups?.attributes === undefined ? null : readHref(groups.attributes);
+      const url = href === null ? null : parseUrl(href, settings.url);
       if (href === null || url === null || !isSent(url)) continue;
       const link = href.startsWith("//") || /\s/.test(href) ? url.href : href;
       url.hash = "";
@@ -69,21 +69,21 @@ function tagsExcept(elements: string): RegExp {
 }
 
 /** @returns `null` for a link that is not sent */
-function hrefOf(tag: string): string | null {
-  const attributes = attributesOf(tag);
+function readHref(tag: string): string | null {
+  const attributes = parseAttributes(tag);
   const isLeftOut = hasToken(attributes.get("class"), "u-mention") || hasToken(attributes.get("rel"), "ugc");
   return isLeftOut ? null : (attributes.get("href")?.trim() ?? null);
 }
 
 /** @returns `null` for a URL that is relative, too long, not http(s) or with a password */
-function urlOf(href: string, siteUrl: string): URL | null {
+function parseUrl(href: string, siteUrl: string): URL | null {
   if (!ABSOLUTE.test(href) || href.length > MAX_URL_LENGTH || !canParseUrl(href, siteUrl)) return null;
   const url = new URL(href, siteUrl);
   return url.username === "" && url.password === "" ? url : null;
 }
 
 /** The first attribute of each name counts. */
-function attributesOf(tag: string): Map<string, string> {
+function parseAttributes(tag: string): Map<string, string> {
   const found = [...tag.matchAll(ATTRIBUTES)].map(([, name = "", , double, single, bare = ""]) => {
     return [name.toLowerCase(), decode(double ?? single ?? bare)] as const;
   });
@@ -105,7 +105,7 @@ function decode(text: string): string {
 }
 
 /** The host of a URL; the same with and without "www." or a trailing dot, and for all names of this machine. */
-function siteOf({ hostname, port }: URL): string {
+function toSite({ hostname, port }: URL): string {
   const name = hostname.replace(/^www\./, "").replace(/\.+$/, "");
   return `${isLoopback(name) ? "localhost" : name}:${port}`;
 }

@@ -32,7 +32,7 @@ export function textFromAnyHtml(html: string, page: PageOfHtml): string {
   resolveLinks(tree, page);
   const markdown = unified()
     .use(rehypeRemark, {
-      handlers: { a: (state, node: Element) => mentionIn(node, page) ?? defaultHandlers.a(state, node) },
+      handlers: { a: (state, node: Element) => readMention(node, page) ?? defaultHandlers.a(state, node) },
       nodeHandlers: { comment: () => undefined },
     })
     .use(dropLinkTitles)
@@ -45,7 +45,7 @@ export function plainText(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   visit(tree, (node, index, parent) => {
     if (node.type === "text") node.value = node.value.replace(/@</g, "@\\<");
-    const mention = node.type === "element" ? mentionIn(node, page) : null;
+    const mention = node.type === "element" ? readMention(node, page) : null;
     if (!mention || !parent || index === undefined) return;
     parent.children[index] = { type: "text", value: mention.value };
     return SKIP;
@@ -112,7 +112,7 @@ function resolveLinks(tree: Root, page: PageOfHtml): void {
   });
 }
 
-function mentionIn(node: Element, page: PageOfHtml): Html | null {
+function readMention(node: Element, page: PageOfHtml): Html | null {
   const wire = isMention(node) ? page.mention(toText(node), page.resolve(String(node.properties.href))) : null;
   return wire === null ? null : { type: "html", value: wire };
 }

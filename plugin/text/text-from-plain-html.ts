@@ -17,9 +17,9 @@ export interface PageOfHtml {
 const ATTRIBUTES =
   '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|dir|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
 /** The start of an element after optional white space, or the end. */
-const startOf = (tags: string) => new RegExp(`[ \\t\\n\\f\\r]*(?:$|<(${tags})(${ATTRIBUTES})>)`, "y");
-const BLOCK = startOf("p|h[1-6]|ul|ol|blockquote");
-const ITEM = startOf("li");
+const startTag = (tags: string) => new RegExp(`[ \\t\\n\\f\\r]*(?:$|<(${tags})(${ATTRIBUTES})>)`, "y");
+const BLOCK = startTag("p|h[1-6]|ul|ol|blockquote");
+const ITEM = startTag("li");
 /** An element without contents, or the start of another one. */
 const INLINE = new RegExp(`<(?:(br|img)(${ATTRIBUTES}) ?/?|(a|b|code|em|i|strong)(${ATTRIBUTES}))>`, "y");
 /** Text that may not be the same in Markdown. */
@@ -55,7 +55,7 @@ export function textFromPlainHtml(html: string, page: PageOfHtml): string | null
 function flow(html: string, page: PageOfHtml): string {
   const blocks: string[] = [];
   let isAfterList = false;
-  for (const { tag, attributes, inner } of elementsOf(html, BLOCK)) {
+  for (const { tag, attributes, inner } of findElements(html, BLOCK)) {
     const isList = tag === "ul" || tag === "ol";
     // The second of two lists in a row would need a different marker.
     if (isAfterList && (isList || tag === "blockquote")) throw notPlain;
@@ -77,7 +77,7 @@ function quotation(text: string): string {
 
 function list(tag: string, attributes: string, html: string, page: PageOfHtml): string {
   const { groups = {} } = LIST_ATTRIBUTES.exec(attributes) ?? refuse();
-  const items = elementsOf(html, ITEM).map(({ inner }) => oneLine(inner, page));
+  const items = findElements(html, ITEM).map(({ inner }) => oneLine(inner, page));
   // `textFromAnyHtml` makes a mention in an item a separate paragraph.
   if (items.length === 0 || items.some((item) => item.includes("@<"))) throw notPlain;
   return items.map((item, i) => `${tag === "ol" ? `${Number(groups.start ?? 1) + i}.` : "-"} ${item}`).join("\n");
@@ -107,7 +107,7 @@ function phrasing(html: string, page: PageOfHtml, before: string, after: string)
   const pieces: string[] = [];
   const emphases: { at: number; marker: string }[] = [];
   for (let at = 0; at < html.length; ) {
-    const { text, marker, end } = html[at] === "<" ? elementAt(html, at, page) : textAt(html, at);
+    const { text, marker, end } = html[at] === "<" ? readElement(html, at, page) : readText(html, at);
     if (marker !== undefined) emphases.push({ at: pieces.length, marker });
     pieces.push(text);
     at = end;
@@ -129,7 +129,7 @@ interface Piece {
   end: number;
 }
 
-function textAt(html: string, at: number): Piece {
+function readText(html: string, at: number): Piece {
   const tagAt = html.indexOf("<", at);
   const end = tagAt < 0 ? html.length : tagAt;
   const text = html.slice(at, end);
@@ -137,13 +137,13 @@ function textAt(html: string, at: number): Piece {
   return { text: SPECIAL_TEXT.test(text) ? escapeText(collapseSpace(text)) : text, end };
 }
 
-function elementAt(html: string, at: number, page: PageOfHtml): Piece {
+function readElement(html: string, at: number, page: PageOfHtml): Piece {
   INLINE.lastIndex = at;
   const [start, empty, given = "", tag = "", attributes = ""] = INLINE.exec(html) ?? refuse();
   const from = at + start.length;
   if (empty !== undefined) return { text: empty === "br" ? "\n" : image(given, page), end: from };
 
-  const inner = innerAt(html, from, tag);
+  const inner = readInner(html, from, tag);
   const end = from + inner.length + endTag(tag).length;
   const marker = EMPHASIS[tag];
   if (marker !== undefined) return { text: `${marker}${phrasing(inner, page, "*", "*")}${marker}`, marker, end };
@@ -215,20 +215,20 @@ interface HtmlElement {
 }
 
 /** The elements of HTML that has nothing else but white space between them. */
-function elementsOf(html: string, start: RegExp): HtmlElement[] {
+function findElements(html: string, start: RegExp): HtmlElement[] {
   const elements: HtmlElement[] = [];
   for (let at = 0; ; ) {
     start.lastIndex = at;
     const [found, tag, attributes = ""] = start.exec(html) ?? refuse();
     if (tag === undefined) return elements;
-    const inner = innerAt(html, at + found.length, tag);
+    const inner = readInner(html, at + found.length, tag);
     elements.push({ tag, attributes, inner });
     at += found.length + inner.length + endTag(tag).length;
   }
 }
 
 /** The contents up to the first end tag of this name. If elements of this name are nested, the contents match no pattern. */
-function innerAt(html: string, start: number, tag: string): string {
+function readInner(html: string, start: number, tag: string): string {
   const end = html.indexOf(endTag(tag), start);
   return end < 0 ? refuse() : html.slice(start, end);
 }

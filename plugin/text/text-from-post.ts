@@ -1,12 +1,12 @@
 // plugin/text/text-from-post.ts: text of a twt from a post.
 import { authorError, type TwtxtError } from "../errors.js";
-import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
+import { formatMention, isMentionUrl, locateMentions, parseMention } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText, isLongerThan, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
-import { nickOf } from "./markdown-mentions.js";
+import { chooseNick } from "./markdown-mentions.js";
 import { type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
 import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
 
@@ -78,7 +78,7 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
   if (post.data.twt === "deleted") throw deletedTooLate(post);
   const draft = textOfOption(post, source) ?? defaultText(post, source);
-  const reply = replyOf(post);
+  const reply = readReply(post);
 
   const text = cleanText(writeMentions(cleanText(draft), source.settings.follow));
   const whole = text && reply ? addReply(text, reply, source) : text;
@@ -145,7 +145,7 @@ function bodyText(source: PostSource): string {
 }
 
 function textFromHtml(html: string, source: PostSource): string {
-  const page = pageOf(source);
+  const page = toPage(source);
   return (textFromPlainHtml(html, page) ?? source.html().textFromAnyHtml(html, page)).trim();
 }
 
@@ -157,14 +157,14 @@ function addMentionsOfBody(text: string, source: PostSource): string {
   const missing = new Map(
     source
       .html()
-      .mentionsInHtml(body, pageOf(source))
+      .mentionsInHtml(body, toPage(source))
       .filter(({ url }) => isMentionUrl(url) && !known.has(url))
       .map(({ label, url }) => [url, wireForm(label, url, source.settings.follow)]),
   );
   return [text, ...missing.values()].join(" ");
 }
 
-function pageOf(source: PostSource): PageOfHtml {
+function toPage(source: PostSource): PageOfHtml {
   return {
     resolve: source.resolve,
     mention: (label, url) => (isMentionUrl(url) ? wireForm(label, url, source.settings.follow) : null),
@@ -173,9 +173,9 @@ function pageOf(source: PostSource): PageOfHtml {
 
 function plain(value: unknown, source: PostSource): string {
   const { follow } = source.settings;
-  const text = stringOf(value);
+  const text = toText(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
-  const parsed = isPlain ? text : source.html().plainText(escapeExceptFormatting(text, follow), pageOf(source));
+  const parsed = isPlain ? text : source.html().plainText(escapeExceptFormatting(text, follow), toPage(source));
   return expandShortMentions(parsed.trim(), follow, source.onUnknownMention);
 }
 
@@ -183,12 +183,12 @@ function plain(value: unknown, source: PostSource): string {
 function escapeExceptFormatting(text: string, follow: Settings["follow"]): string {
   return text.replace(CODE_OR_MENTION_OR_TAG, (found, tag) => {
     if (tag) return found;
-    const mention = mentionAt(found, 0);
-    return mention ? mentionLink({ nick: nickOf(mention, follow), url: mention.url }) : found.replace(/</g, "&lt;");
+    const mention = parseMention(found, 0);
+    return mention ? mentionLink({ nick: chooseNick(mention, follow), url: mention.url }) : found.replace(/</g, "&lt;");
   });
 }
 
-function stringOf(value: unknown): string {
+function toText(value: unknown): string {
   // YAML parses a title such as `2024-01-02` as a date.
   if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$/, "");
   return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
@@ -199,10 +199,10 @@ function oneLine(text: string): string {
 }
 
 /** Reads `replyTo: "<hash> <feed url>"`, optionally with a nick before the URL. PROTOCOL 2.3 */
-function replyOf(post: Post): ReplyTo | null {
+function readReply(post: Post): ReplyTo | null {
   const { replyTo } = post.data;
   if (replyTo === undefined || replyTo === null || replyTo === "") return null;
-  const reply = parseReplyTo(stringOf(replyTo));
+  const reply = parseReplyTo(toText(replyTo));
   if (reply) return reply;
   throw badFrontMatter(post, 'replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt"', replyTo);
 }
@@ -225,7 +225,7 @@ function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, source: PostSo
   const isMentioned = feedUrl === null || locateMentions(text).some(({ url }) => url === feedUrl);
   if (isMentioned) return `(#${hash}) ${text}`;
   const known = [...settings.follow, { nick: settings.nick, url: source.feedUrl }];
-  return `(#${hash}) ${formatMention({ nick: nickOf({ nick, url: feedUrl }, known), url: feedUrl })} ${text}`;
+  return `(#${hash}) ${formatMention({ nick: chooseNick({ nick, url: feedUrl }, known), url: feedUrl })} ${text}`;
 }
 
 /**

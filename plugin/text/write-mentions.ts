@@ -1,7 +1,7 @@
 // plugin/text/write-mentions.ts: mentions in the form `@<nick url>`, which all clients understand.
-import { formatMention, isMentionUrl, isNick, locateMentions, mentionAt } from "../feed/mention.js";
+import { formatMention, isMentionUrl, isNick, locateMentions, parseMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
-import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";
+import { chooseNick, findShortMention, findUnknownMention } from "./markdown-mentions.js";
 
 type Follow = Settings["follow"];
 
@@ -10,7 +10,7 @@ export function wireForm(label: string, url: string, follow: Follow): string {
   const name = label.replace(/^@/, "");
   const followed = follow.find((feed) => feed.url === url)?.nick;
   const nick = followed ?? (isNick(name) ? name : null);
-  return formatMention({ nick: nickOf({ nick, url }, follow), url });
+  return formatMention({ nick: chooseNick({ nick, url }, follow), url });
 }
 
 /**
@@ -25,7 +25,7 @@ export function writeMentions(text: string, follow: Follow): string {
     const isSeparate = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
     const isWritable = (mention.nick === null || isNick(mention.nick)) && isMentionUrl(mention.url);
     const written = isWritable
-      ? (isSeparate ? "" : " ") + formatMention({ nick: nickOf(mention, follow), url: mention.url })
+      ? (isSeparate ? "" : " ") + formatMention({ nick: chooseNick(mention, follow), url: mention.url })
       : text.slice(mention.start, mention.end).replace("@<", "@\\<");
     pieces.push(before, written);
     from = mention.end;
@@ -45,9 +45,9 @@ export function expandShortMentions(text: string, follow: Follow, onUnknown: (na
   let written = "";
   let from = 0;
   for (const { 0: found, index } of text.matchAll(CODE_OR_MENTION_OR_NAME)) {
-    const mention = found === "@" ? shortMentionAt(text, index, follow) : null;
-    const isMention = mention !== null || mentionAt(text, index) !== null;
-    const unknown = isMention || !found.startsWith("@") ? null : unknownMentionAt(text, index);
+    const mention = found === "@" ? findShortMention(text, index, follow) : null;
+    const isMention = mention !== null || parseMention(text, index) !== null;
+    const unknown = isMention || !found.startsWith("@") ? null : findUnknownMention(text, index);
     if (unknown !== null) onUnknown(unknown);
     if (!mention && found !== "\\@") continue;
     const isWireForm = text[index + 2] === "<";

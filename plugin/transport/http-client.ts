@@ -5,7 +5,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as sendHttp } from "node:http";
 import { Agent as HttpsAgent, request as sendHttps } from "node:https";
 import { addAbortSignal, pipeline } from "node:stream";
-import { portOf } from "../url.js";
+import { readPort } from "../url.js";
 
 /** Idle connections end before those of most servers, which keep them for 5 s or longer. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 4000 };
@@ -35,7 +35,7 @@ export class HttpClient {
       const isEncrypted = url.protocol === "https:";
       const outgoing = (isEncrypted ? sendHttps : sendHttp)({
         host: url.hostname.replace(/^\[|\]$/g, ""),
-        port: portOf(url),
+        port: readPort(url),
         agent: isEncrypted ? this.#https : this.#http,
         method,
         path: url.pathname + url.search,

@@ -50,7 +50,7 @@ export async function readSmallWeb(url: URL, request: SmallWebRequest): Promise<
   socket.once("close", () => signal.removeEventListener("abort", abort));
   try {
     await opened(socket, isGemini ? "secureConnect" : "connect");
-    if (isGemini) await request.checkCertificate(certificateOf(socket as TLSSocket));
+    if (isGemini) await request.checkCertificate(readCertificate(socket as TLSSocket));
     socket.write(isGemini ? `${url.href}\r\n` : `${selector(url)}\r\n`);
     return await (isGemini ? readGemini(socket) : readGopher(socket));
   } catch (error) {
@@ -82,7 +82,7 @@ function opened(socket: Socket, event: string): Promise<void> {
   });
 }
 
-function certificateOf(socket: TLSSocket): ServerCertificate {
+function readCertificate(socket: TLSSocket): ServerCertificate {
   const { fingerprint256: fingerprint, valid_to } = socket.getPeerCertificate();
   return { fingerprint, expires: Date.parse(valid_to), isAuthorized: socket.authorized };
 }

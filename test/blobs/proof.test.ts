@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { examineProof, proofOf, type SignedFields } from "../../plugin/blobs/proof.js";
+import { examineProof, type SignedFields, signProof } from "../../plugin/blobs/proof.js";
 import { ALICE, CAROL } from "./alices-blobs.js";
 
 /** The proof was created with node:crypto from the seed 00 01 02 ... 1f, without this package. */
@@ -37,7 +37,7 @@ function examined(changes: Partial<SignedFields> = {}, properties: Record<string
 describe("the owner's proof", () => {
   it("equals the proof of another program", () => {
     const texts: string[] = [];
-    const proof = proofOf(BLOB, CREATED, (bytes) => {
+    const proof = signProof(BLOB, CREATED, (bytes) => {
       texts.push(Buffer.from(bytes).toString());
       return sign(null, bytes, privateKey);
     });
@@ -143,7 +143,7 @@ describe("the owner's proof", () => {
 
   it("bad-metadata: is not created for a control character", () => {
     const blob = { ...BLOB, filename: "a\nb" };
-    expect(() => proofOf(blob, PROOF.created, () => new Uint8Array(64))).toThrow(
+    expect(() => signProof(blob, PROOF.created, () => new Uint8Array(64))).toThrow(
       expect.objectContaining({ code: "bad-metadata" }),
     );
   });

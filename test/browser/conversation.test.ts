@@ -49,7 +49,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
     endpoint: "/webmention",
     target: POST,
     feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-    titleOf: () => null,
+    findTitle: () => null,
     pictures: new Map(),
     words: ENGLISH,
     lang: "en",

@@ -25,7 +25,7 @@ const likes = (count: number): PublicMention[] =>
 function pageOf(mentions: readonly PublicMention[], own: readonly OwnTwt[] = []): string {
   const html = conversationHtml(new SiteConversations(mentions, own).of(POST), {
     ...{ json: "/mentions.json", script: "/script.js", style: null, endpoint: null, target: POST },
-    ...{ feed: { url: "https://alice.example/twtxt.txt", nick: "alice" }, titleOf: () => null, pictures: new Map() },
+    ...{ feed: { url: "https://alice.example/twtxt.txt", nick: "alice" }, findTitle: () => null, pictures: new Map() },
     ...{ words: ENGLISH, lang: "en", timeZone: "UTC", headingLevel: 2, readHtml, once: writeOnce() },
     dates: dateFormat("en", "UTC"),
   });

@@ -58,7 +58,7 @@ function page(): string {
       endpoint: null,
       target: null,
       feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-      titleOf: () => null,
+      findTitle: () => null,
       pictures: new Map(),
       words: ENGLISH,
       lang: "en",

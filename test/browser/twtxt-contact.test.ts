@@ -8,12 +8,12 @@ import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
 import { readBody } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
 import { formatMessage } from "../../plugin/messages/plaintext.js";
 import { seal } from "../../plugin/messages/sealing.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
-import { streamOf } from "../../plugin/store/chunks.js";
+import { toStream } from "../../plugin/store/chunks.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
 import { chooseFiles } from "../helpers/choose-file.js";
@@ -87,7 +87,7 @@ async function answer(alice: Correspondent, page: Page, text: string): Promise<v
 
 /** Delivers a sealed message with a request signed by Alice's key, which the site requires. */
 async function deliverAs(alice: Correspondent, url: string, body: Uint8Array): Promise<void> {
-  const { sign } = secretKeyOf(new Uint8Array(32).fill(1));
+  const { sign } = toSecretKey(new Uint8Array(32).fill(1));
   const request = { method: "POST", url, body, headers: { "content-type": "text/plain" } };
   const headers = signRequest(request, { publicKey: alice.kex, sign }, Date.now());
   expect((await fetch(url, { method: "POST", headers, body: Uint8Array.from(body) })).status).toBe(202);
@@ -257,7 +257,7 @@ describeInChromium("a reader at the contact page", () => {
       if (request.method !== "POST") return answer();
       const body = await readBody(request, 2 ** 20);
       bodies.push(Buffer.from(body).toString());
-      const response = await answer({ ...request, body: streamOf(body) });
+      const response = await answer({ ...request, body: toStream(body) });
       return bodies.length === 1 ? new Response(null, { status: 502 }) : response;
     };
     await write(page, "hello");
@@ -294,7 +294,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain("It is not certain who wrote");
 
-    const other = secretKeyOf(new Uint8Array(32).fill(2));
+    const other = toSecretKey(new Uint8Array(32).fill(2));
     const from = `${OTHER}@${alice.host}`;
     const text = formatMessage({ time: "2026-11-20T09:00:00Z", from, text: "I am Alice." });
     const sealed = seal(Buffer.from(text), { sender: other, recipients: [parseKey(guest)] });

@@ -67,7 +67,7 @@ function listOf(
     endpoint: null,
     target: POST,
     feed: { url: FEED, nick: "al<i>ce" },
-    titleOf: () => null,
+    findTitle: () => null,
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
     words: ENGLISH,
     lang: "en",
@@ -733,7 +733,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
       ...{
         feed: { url: FEED, nick: "alice" },
-        titleOf: () => null,
+        findTitle: () => null,
         pictures: new Map(),
         words: ENGLISH,
         lang: "en",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
-import { hashOf } from "../../plugin/store/copy.js";
+import { hashValue } from "../../plugin/store/copy.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
@@ -231,7 +231,7 @@ describe("backup --url and restore --url", () => {
   async function contentsOf(store: SqliteStore): Promise<Map<string, string | null>> {
     // A running site notes its jobs.
     const keys = (await store.keys("")).filter((key) => !/^(nonces|jobs)\/|^sent\/lease$/.test(key));
-    return new Map(await Promise.all(keys.map(async (key) => [key, await hashOf(store, key)] as const)));
+    return new Map(await Promise.all(keys.map(async (key) => [key, await hashValue(store, key)] as const)));
   }
 
   it("copy all data of a running site to another one, large blobs included, and replace nothing without --force", async () => {

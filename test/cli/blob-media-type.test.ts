@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mediaTypeOf } from "../../plugin/author/blobs/file-contents.js";
+import { detectMediaType } from "../../plugin/author/blobs/file-contents.js";
 import { PNG } from "./blob-author.js";
 
 /** A ZIP archive with one empty file, `a`. */
@@ -27,6 +27,6 @@ describe("the media type of a file", () => {
     ["README", TEXT, true, "application/octet-stream"],
     ["", Buffer.alloc(0), true, "application/octet-stream"],
   ])("of %j", async (filename, start, isUtf8, expected) => {
-    expect(await mediaTypeOf(filename, { start, isUtf8 })).toBe(expected);
+    expect(await detectMediaType(filename, { start, isUtf8 })).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 // test/cli/blob-state.ts: blobs whose contents and metadata each identify the request that wrote them, so that a mixture is detected.
 import { createHash } from "node:crypto";
-import { etagOf, type Metadata } from "../../plugin/blobs/blob.js";
-import { headersOf } from "../../plugin/blobs/metadata.js";
+import { type Metadata, toEtag } from "../../plugin/blobs/blob.js";
+import { toHeaders } from "../../plugin/blobs/metadata.js";
 import { type BlobResponse, type BlobServer, requestBlob } from "./blob-server.js";
 
 /** The state of a blob: its contents, and the number of the request that wrote its metadata. */
@@ -29,7 +29,7 @@ export function contentsOf(number: number, size: number): Uint8Array {
 }
 
 export function put(number: number, contents: Uint8Array) {
-  return { method: "PUT", headers: headersOf(metadataOf(number)), body: contents } as const;
+  return { method: "PUT", headers: toHeaders(metadataOf(number)), body: contents } as const;
 }
 
 export function post(number: number) {
@@ -45,9 +45,9 @@ export function post(number: number) {
 export function textOf(state: State | null): string {
   if (!state) return "none";
   const metadata = metadataOf(state.metadataNumber);
-  const headers: Record<string, string> = headersOf(metadata);
+  const headers: Record<string, string> = toHeaders(metadata);
   const sha256 = sha256Of(state.contents);
-  const etag = etagOf({ ...metadata, sha256 });
+  const etag = toEtag({ ...metadata, sha256 });
   return [sha256, etag, ...METADATA_HEADERS.map((name) => headers[name])].join(" ");
 }
 

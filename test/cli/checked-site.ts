@@ -68,13 +68,13 @@ export interface CheckedSite {
 
 export async function checkedSite(options: SiteOptions = {}): Promise<CheckedSite> {
   const requests: string[] = [];
-  let site: { endpointAt: Parameters<typeof nodeServer>[0]["endpointAt"]; serveFile: Answer } | undefined;
+  let site: { endpointAt: Parameters<typeof nodeServer>[0]["findEndpoint"]; serveFile: Answer } | undefined;
   let handlers: Record<string, Answer> = {};
   const server = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: "http://127.0.0.1",
-    endpointAt: (path) => (handlers[path] ? null : (site?.endpointAt(path) ?? null)),
+    findEndpoint: (path) => (handlers[path] ? null : (site?.endpointAt(path) ?? null)),
     serveFile: async (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
       requests.push(`${request.method} ${request.url}`);
@@ -201,7 +201,7 @@ function writeSite(files: Record<string, string | Buffer | null>): string {
 }
 
 function endpointsOf(built: PublishedSite, options: SiteOptions, requests: string[]) {
-  const { endpointAt } = new SiteHost({
+  const { findEndpoint } = new SiteHost({
     site: built,
     file: "",
     read: async () => built,
@@ -225,7 +225,7 @@ function endpointsOf(built: PublishedSite, options: SiteOptions, requests: strin
     log: () => {},
   });
   return (path: string) => {
-    const found = endpointAt(path);
+    const found = findEndpoint(path);
     return (
       found &&
       endpoint((request, address) => {

@@ -9,7 +9,7 @@ import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import type { HttpRequest } from "../../plugin/http/respond.js";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
@@ -203,7 +203,7 @@ async function correspondent(
           person.files.push(request.url ?? "");
           return serveFile(request, response, otherwise);
         },
-        endpointAt: (path) => recorded(endpointAt(path), person),
+        findEndpoint: (path) => recorded(endpointAt(path), person),
         rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
         log: () => {},
       });
@@ -228,7 +228,7 @@ export function contactsOf({ machine, address }: Correspondent) {
 }
 
 function kexOf(seed: number): string {
-  return formatKey(secretKeyOf(new Uint8Array(32).fill(seed)).publicKey);
+  return formatKey(toSecretKey(new Uint8Array(32).fill(seed)).publicKey);
 }
 
 /** Records the requests to the inbox, and replaces or changes the responses as the test says. */

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Machine } from "../../plugin/author/machine.js";
-import { siteAt } from "../../plugin/author/site.js";
+import { loadSite } from "../../plugin/author/site.js";
 import { follow as followFeed } from "../../plugin/author/timeline/followed-feeds.js";
 import type { Ask } from "../../plugin/http/guard.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -42,9 +42,9 @@ function machineAt(folder: string): Machine {
 async function follower(folder: string, feeds: readonly (typeof BOB)[]) {
   const script = `
     import { once } from "node:events";
-    import { siteAt } from ${JSON.stringify(join(COMPILED, "author/site.js"))};
+    import { loadSite } from ${JSON.stringify(join(COMPILED, "author/site.js"))};
     import { follow } from ${JSON.stringify(join(COMPILED, "author/timeline/followed-feeds.js"))};
-    const site = await siteAt({ folder: ${JSON.stringify(folder)} });
+    const site = await loadSite({ folder: ${JSON.stringify(folder)} });
     process.stdout.write("ready");
     await once(process.stdin, "data");
     for (const feed of ${JSON.stringify(feeds)}) await follow(site, feed, null);
@@ -156,7 +156,7 @@ describe("eleventy-twtxt follow", () => {
   it("loses no change if two processes follow feeds at the same time", async () => {
     const { folder, read } = following();
     const there = await follower(folder, feedsOf("there"));
-    const site = await siteAt(machineAt(folder));
+    const site = await loadSite(machineAt(folder));
     const ended = there.run();
     for (const feed of feedsOf("here")) await followFeed(site, feed, noRequests);
     expect(await ended).toBe(0);

@@ -5,7 +5,7 @@ import type { HostSettings } from "../../plugin/site/site.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackRoute } from "../helpers/loopback.js";
 
-export type EndpointAt = SiteHost["endpointAt"];
+export type EndpointAt = SiteHost["findEndpoint"];
 
 export interface HostOptions {
   store: StreamingStore;
@@ -37,5 +37,5 @@ export function endpointsAt(settings: HostSettings, { store, isStreaming, now, e
         ending,
       }),
     log: () => {},
-  }).endpointAt;
+  }).findEndpoint;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { nameEvent } from "../../plugin/messages/guest-name.js";
 import { decodeKey, formatMessage, seal } from "../../plugin/messages/index.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
@@ -13,7 +13,7 @@ async function writeAsGuest(alice: Correspondent, seed: number, text: string, na
   const { address } = alice.guest(seed);
   const events = [nameEvent(name) ?? []].flat();
   const message = formatMessage({ time: "2026-11-20T09:00:00Z", from: address, text, events });
-  const sender = secretKeyOf(new Uint8Array(32).fill(seed));
+  const sender = toSecretKey(new Uint8Array(32).fill(seed));
   const recipients = [decodeKey(alice.kex), sender.publicKey];
   const body = seal(new TextEncoder().encode(message), { sender, recipients, armor: true });
   const response = await fetch(alice.endpoint, { method: "POST", body });

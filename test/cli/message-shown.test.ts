@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ReadMessage } from "../../plugin/author/messages/mailbox.js";
-import { factsOf } from "../../plugin/author/messages/message-facts.js";
+import { toFacts } from "../../plugin/author/messages/message-facts.js";
 import { listLines, messageLines } from "../../plugin/cli/message/message-text.js";
 import { reportLines } from "../../plugin/cli/message/outgoing.js";
 import type { Trust } from "../../plugin/messages/lookup/trust.js";
@@ -23,11 +23,11 @@ describe("a message", () => {
     const head = `11111111  ${TIME}  ${BOB.address}  verified by DNS`;
     expect(listLines([message(BY_DNS)], null)).toEqual([`${head}  hello`]);
     expect(messageLines(message(BY_DNS), null)).toEqual([head, "  hello"]);
-    expect(factsOf(message(BY_DNS))).toMatchObject({ trust: "verified", byDns: true });
+    expect(toFacts(message(BY_DNS))).toMatchObject({ trust: "verified", byDns: true });
     const usual: Trust = { trust: "verified", byDns: false };
     expect(messageLines(message(usual), null)[0]).toMatch(/ {2}verified$/);
-    expect(factsOf(message(usual))).toMatchObject({ trust: "verified", byDns: false });
-    expect(factsOf(message({ trust: "unverified", reason: "x" }))).toMatchObject({ byDns: false });
+    expect(toFacts(message(usual))).toMatchObject({ trust: "verified", byDns: false });
+    expect(toFacts(message({ trust: "unverified", reason: "x" }))).toMatchObject({ byDns: false });
   });
 
   it("is shown with at most 500 lines, and the number of lines left out", () => {
@@ -35,7 +35,7 @@ describe("a message", () => {
     const lines = messageLines(message(BY_DNS, text(40_000)), 80);
     expect(lines).toHaveLength(502);
     expect(lines.slice(-2)).toEqual(["  499", "(39500 more lines; --json prints all)"]);
-    expect(factsOf(message(BY_DNS, text(40_000)))).toMatchObject({ text: text(40_000) });
+    expect(toFacts(message(BY_DNS, text(40_000)))).toMatchObject({ text: text(40_000) });
     expect(messageLines(message(BY_DNS, text(500)), 80).at(-1)).toBe("  499");
     expect(messageLines(message(BY_DNS, text(501)), 80).at(-1)).toBe("(1 more line; --json prints all)");
   });

@@ -158,7 +158,7 @@ describe("a PUT request", () => {
       port: 0,
       host: "127.0.0.1",
       origin: "https://alice.example",
-      endpointAt: () => endpoint(hostAt("https://alice.example", handlers)),
+      findEndpoint: () => endpoint(hostAt("https://alice.example", handlers)),
       serveFile: (_, response) => void response.writeHead(404).end(),
       rateLimit: () => null,
       trustedProxies: 0,

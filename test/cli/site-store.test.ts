@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { siteAt } from "../../plugin/author/site.js";
+import { loadSite } from "../../plugin/author/site.js";
 import { folderName, storeFolder } from "../../plugin/author/site-store.js";
 import { builtHostSettings, builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
@@ -53,7 +53,7 @@ describe("the data of a site", () => {
       alice.write(path, content);
     }
     const terminal = testTerminal(alice.folder, "2026-11-20T09:00:00Z");
-    const folder = await storeFolder(await siteAt(terminal), terminal);
+    const folder = await storeFolder(await loadSite(terminal), terminal);
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });
 
@@ -74,16 +74,16 @@ describe("the data of a site", () => {
     const settings = builtHostSettings("https://alice.example", { mentions: { aliases: ["https://old.example"] } });
     alice.write(".eleventy-twtxt/host.json", JSON.stringify({ settings, pages: PAGES }));
     const terminal = testTerminal(alice.folder, "2026-11-20T09:00:00Z");
-    const home = await storeFolder(await siteAt(terminal), terminal);
+    const home = await storeFolder(await loadSite(terminal), terminal);
     expect(home).toContain("alice.example");
     const former = home.replace("alice.example", "old.example");
     mkdirSync(former, { recursive: true });
-    await expect(storeFolder(await siteAt(terminal), terminal)).rejects.toMatchObject({
+    await expect(storeFolder(await loadSite(terminal), terminal)).rejects.toMatchObject({
       code: "store-failed",
       message: `The data of this site is in ${former}, from its time at https://old.example. Move that folder to ${home}, or name it with --store ${former}.`,
     });
     mkdirSync(home, { recursive: true });
-    expect(await storeFolder(await siteAt(terminal), terminal)).toBe(home);
+    expect(await storeFolder(await loadSite(terminal), terminal)).toBe(home);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { healthRoom } from "../../plugin/client/health/health-room.js";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
@@ -21,7 +21,7 @@ import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 function authorOf(seed: Uint8Array) {
-  const key = formatKey(secretKeyOf(seed).publicKey);
+  const key = formatKey(toSecretKey(seed).publicKey);
   return { user: "alice", address: "alice@alice.example", key, endpoint: null };
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
 import { nameEvent } from "../../plugin/messages/guest-name.js";
 import { formatMessage } from "../../plugin/messages/plaintext.js";
@@ -23,7 +23,7 @@ function clientOf({ machine, environment, allowing }: Correspondent): Promise<Cl
 
 /** Delivers a message as the contact page does. */
 async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { text: string; name: string | null }) {
-  const sender = secretKeyOf(new Uint8Array(32).fill(seed));
+  const sender = toSecretKey(new Uint8Array(32).fill(seed));
   const from = to.guest(seed).address;
   const event = name === null ? null : nameEvent(name);
   const plain = formatMessage({ time: "2026-11-20T09:00:00Z", from, text, events: event ? [event] : [] });
@@ -75,7 +75,7 @@ describeWithoutKeychain("the room of messages", () => {
 
   it("shows the newest messages of a long conversation first", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { inbox: { messages: 10_000 } });
-    const sender = secretKeyOf(new Uint8Array(32).fill(2));
+    const sender = toSecretKey(new Uint8Array(32).fill(2));
     for (let minute = 0; minute < 105; minute += 1) {
       const time = new Date(Date.UTC(2026, 10, 1, 0, minute)).toISOString().replace(".000", "");
       const text = new TextEncoder().encode(formatMessage({ time, from: bob.address, text: `Message ${minute}.` }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ownerIn } from "../../plugin/client/peer.js";
+import { findOwner } from "../../plugin/client/peer.js";
 
 const LOCAL = "0100007F:A3D2";
 const REMOTE = "0100007F:1F90";
@@ -13,13 +13,13 @@ function table(state: string, user: number, prefix = ""): string {
 
 describe("the user of a connection", () => {
   it("is the user of the other end, for IPv4 and IPv6 sockets", () => {
-    expect(ownerIn(table("01", 1000), LOCAL, REMOTE)).toBe(1000);
-    expect(ownerIn(table("01", 1000, "0000000000000000FFFF0000"), LOCAL, REMOTE)).toBe(1000);
+    expect(findOwner(table("01", 1000), LOCAL, REMOTE)).toBe(1000);
+    expect(findOwner(table("01", 1000, "0000000000000000FFFF0000"), LOCAL, REMOTE)).toBe(1000);
   });
 
   it("is unknown for a closed socket, which Linux lists as root's, and for an unlisted one", () => {
-    for (const state of ["04", "05", "06", "08"]) expect(ownerIn(table(state, 0), LOCAL, REMOTE)).toBeNull();
-    expect(ownerIn(table("01", 1000), "0100007F:0001", REMOTE)).toBeNull();
-    expect(ownerIn("", LOCAL, REMOTE)).toBeNull();
+    for (const state of ["04", "05", "06", "08"]) expect(findOwner(table(state, 0), LOCAL, REMOTE)).toBeNull();
+    expect(findOwner(table("01", 1000), "0100007F:0001", REMOTE)).toBeNull();
+    expect(findOwner("", LOCAL, REMOTE)).toBeNull();
   });
 });

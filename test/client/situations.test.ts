@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
@@ -38,7 +38,7 @@ const OFFLINE = {
 };
 
 function publicKeyOf(seed: Uint8Array): string {
-  return formatKey(secretKeyOf(seed).publicKey);
+  return formatKey(toSecretKey(seed).publicKey);
 }
 
 /** Alice's client: her site is built, and her key is on this machine. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { authorAt } from "../../plugin/author/author.js";
+import { loadAuthor } from "../../plugin/author/author.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { testTerminal } from "../cli/helpers.js";
 import { describeInChromium } from "../helpers/chromium.js";
@@ -24,7 +24,7 @@ const FOLLOW = [
 /** Pins the key of a contact of the author. */
 async function pinContact(address: string, { folder, environment = {} }: ModeratedSite["setup"]): Promise<void> {
   const machine = { ...testTerminal(folder, "2026-11-20T09:30:00Z"), environment };
-  const { store } = await authorAt({ as: undefined, identity: undefined, settings: undefined }, machine);
+  const { store } = await loadAuthor({ as: undefined, identity: undefined, settings: undefined }, machine);
   const found = { address, key: "kex1x", endpoint: "https://x.example/", url: "https://x.example/", byDns: false };
   await new Contacts(store, machine.now).pin(found);
 }

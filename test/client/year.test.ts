@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
-import { weeksOf, writersOf, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
+import { countWriters, toWeeks, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { openTab } from "../helpers/tabs.js";
@@ -18,7 +18,7 @@ function mention(received: string, type: ManagedMention["type"], name = "bob"): 
 
 describe("a year of mentions", () => {
   it("counts 52 weeks from Monday to Sunday, UTC, by kind", () => {
-    const weeks = weeksOf(
+    const weeks = toWeeks(
       [
         mention("2026-11-22T23:59:59.999Z", "mention"),
         mention("2026-11-16T00:00:00.000Z", "reply"),
@@ -40,7 +40,7 @@ describe("a year of mentions", () => {
   it("is a plot and a table from ten mentions on, and only a table below that", () => {
     const pageOf = (count: number) => {
       const mentions = Array<ManagedMention>(count).fill(mention("2026-11-20T00:00:00Z", "reply"));
-      return String(YearPage({ weeks: weeksOf(mentions, NOW), writers: writersOf(mentions) }));
+      return String(YearPage({ weeks: toWeeks(mentions, NOW), writers: countWriters(mentions) }));
     };
     const cells = (count: number) => `<th scope="row">2026-11-16</th><td>0</td><td>${count}</td><td>0</td>`;
     expect(pageOf(9)).toContain(cells(9));
@@ -53,7 +53,7 @@ describe("a year of mentions", () => {
   it("lists the ten most frequent authors", () => {
     const names = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, "0")}`);
     const all = names.flatMap((name, index) => Array(index + 1).fill(mention("2026-11-20T00:00:00Z", "reply", name)));
-    const writers = writersOf(all);
+    const writers = countWriters(all);
     expect(writers).toHaveLength(10);
     expect(writers[0]).toEqual({ name: "n11", url: "https://n11.example/twtxt.txt", count: 12 });
     expect(writers.at(-1)?.count).toBe(3);
@@ -66,7 +66,7 @@ describeInChromium("the plot of a year", () => {
     const tab = await openTab();
     for (let day = 0; day < 35; day += 1) {
       const mentions = Array<ManagedMention>(10).fill(mention("2026-11-20T00:00:00Z", "reply"));
-      const weeks = weeksOf(mentions, NOW + day * 86_400_000);
+      const weeks = toWeeks(mentions, NOW + day * 86_400_000);
       await tab.setContent(`<!DOCTYPE html><style>${css}</style><main>${YearPage({ weeks, writers: [] })}</main>`);
       for (const width of [320, 390, 1280]) {
         await tab.setViewportSize({ width, height: 844 });

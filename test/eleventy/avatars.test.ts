@@ -3,7 +3,7 @@ import type { RequestListener } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { avatarsOf } from "../../plugin/eleventy/mentions/avatars.js";
+import { loadAvatars } from "../../plugin/eleventy/mentions/avatars.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { loopbackRoute, loopbackServer } from "../helpers/loopback.js";
 
@@ -21,7 +21,7 @@ async function download(listener: RequestListener, paths: readonly string[], sig
   const server = await loopbackServer(listener);
   const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], route: loopbackRoute });
   const urls = paths.map((path) => (path.startsWith("/") ? server.url + path : path));
-  const avatars = await avatarsOf(urls, { folder, ask, signal });
+  const avatars = await loadAvatars(urls, { folder, ask, signal });
   return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
 }
 
@@ -90,7 +90,7 @@ describe("an author's picture", () => {
   it("is read from the cache of an earlier build", async () => {
     const server = await loopbackServer((_, response) => response.end(PNG));
     const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], route: loopbackRoute });
-    const build = () => avatarsOf([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
+    const build = () => loadAvatars([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
     const first = await build();
     expect(first.size).toBe(1);
     expect(await build()).toEqual(first);

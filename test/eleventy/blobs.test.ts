@@ -84,7 +84,7 @@ describe("the filter sharedBlob", () => {
     ["an empty user", "k", "", `${OWNER_WANTED}, got "".`],
     ["a key that may not store blobs here", "k", DAVE, `${OWNER_WANTED}, got "${DAVE}".`],
   ])("throws an error with the page and the expected value: %s", (_, key, owner, message) => {
-    expect(() => sharedBlobs(blogOfTwo).urlOf(key, owner, "./posts/a.njk")).toThrow(
+    expect(() => sharedBlobs(blogOfTwo).toUrl(key, owner, "./posts/a.njk")).toThrow(
       `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob": ${message}`,
     );
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mf2 } from "microformats-parser";
 import { describe, expect, it } from "vitest";
-import { elementsOf, parseHtml } from "../../plugin/http/parse-html.js";
+import { parseHtml, walkElements } from "../../plugin/http/parse-html.js";
 import { readEntry } from "../../plugin/mentions/verify/microformats.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -30,7 +30,7 @@ describe("the h-entry lines in docs/mentions.md", () => {
       },
     });
     const { tree } = await parseHtml(built.read("posts/hens/index.html"));
-    const [entry] = [...elementsOf(tree)].filter(({ properties }) => Object(properties.className)[0] === "h-entry");
+    const [entry] = [...walkElements(tree)].filter(({ properties }) => Object(properties.className)[0] === "h-entry");
     if (!entry) throw new Error("The page has no h-entry.");
 
     expect(lines.trim().split("\n")).toHaveLength(7);

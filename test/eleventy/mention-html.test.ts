@@ -22,7 +22,7 @@ function pagesOf(mentions: readonly PublicMention[], once: MentionContext["once"
     style: null,
     endpoint: null,
     feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
-    titleOf: () => null,
+    findTitle: () => null,
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
     words: ENGLISH,
     lang: "en",

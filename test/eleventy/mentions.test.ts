@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
-import { loopbackHostsFor } from "../../plugin/url.js";
+import { listLoopbackHosts } from "../../plugin/url.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 
@@ -638,7 +638,7 @@ describe("pictures of authors", () => {
     expect(built.read("mentions/index.html")).toMatch(
       /<img class="u-photo" src="\/mentions\/avatars\/[0-9a-f]{32}\.png"/,
     );
-    expect(loopbackHostsFor("https://alice.example", [photos.url])).toEqual([]);
+    expect(listLoopbackHosts("https://alice.example", [photos.url])).toEqual([]);
   });
 
   it("come from the cache, as files of the site that image transforms do not change", async () => {

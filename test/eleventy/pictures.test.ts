@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { picturesOf } from "../../plugin/eleventy/posts/pictures.js";
+import { readPictures } from "../../plugin/eleventy/posts/pictures.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { quoted, textAt } from "./read-build.js";
 
@@ -24,7 +24,7 @@ describe("pictures in front matter", () => {
     ["a blob", { photo: "blob:a.jpg" }, ["blob:a.jpg"]],
   ])("are read from %s", (_, frontMatter, pictures) => {
     const expected = pictures.map((one) => (typeof one === "string" ? toPicture(one) : one));
-    expect(picturesOf(frontMatter)).toEqual(expected);
+    expect(readPictures(frontMatter)).toEqual(expected);
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe("pictures in front matter", () => {
     { photo: "javascript:alert(1)/x.jpg" },
     { title: "/a.jpg" },
   ])("are not read from %j", (frontMatter) => {
-    expect(picturesOf(frontMatter)).toEqual([]);
+    expect(readPictures(frontMatter)).toEqual([]);
   });
 });
 

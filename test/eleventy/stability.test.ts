@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CollectionItem } from "../../plugin/eleventy/eleventy.js";
 import { feedFiles } from "../../plugin/eleventy/output/feed-files.js";
-import { permalinkOf } from "../../plugin/eleventy/posts/post-date.js";
+import { requirePermalink } from "../../plugin/eleventy/posts/post-date.js";
 import { type Schedule, schedulePosts } from "../../plugin/eleventy/posts/posts.js";
 import { twtHash } from "../../plugin/feed/hash.js";
 import type { Twt } from "../../plugin/feed/twt.js";
@@ -88,7 +88,7 @@ function feedOf(blog: readonly Draft[], timeZone: string): Feed {
   const schedule = schedulePosts(blog.map(itemOf), settings, NOW);
   const words = new Map(blog.map((draft) => [urlOf(draft.slug), draft.words]));
   const twts = schedule.dated.map(({ post, timestamp }) => {
-    const url = permalinkOf(post);
+    const url = requirePermalink(post);
     return [url, { timestamp, text: `${words.get(url)} https://alice.example${url}` }] as const;
   });
   const files = feedFiles(
@@ -110,7 +110,7 @@ function urlOf(slug: string): string {
 
 /** The posts that moved to another second with a warning. */
 function movedIn({ schedule }: Feed): Set<string> {
-  return new Set(schedule.moved.map(({ post }) => permalinkOf(post)));
+  return new Set(schedule.moved.map(({ post }) => requirePermalink(post)));
 }
 
 /** Whether all seconds between two posts are taken, so that one can move the other. */

@@ -1,16 +1,16 @@
 // test/helpers/endpoints.ts: serves the handlers of a capability at their routes, as a host does.
-import { type Endpoint, endpointsOf, type Handlers } from "../../plugin/host/endpoints.js";
+import { createEndpoints, type Endpoint, type Handlers } from "../../plugin/host/endpoints.js";
 import type { HttpRequest, Log } from "../../plugin/http/respond.js";
-import { type Bases, basesOf } from "../../plugin/site/routes.js";
+import { type Bases, completeBases } from "../../plugin/site/routes.js";
 
 /**
  * @param others - the base URLs that differ from the default paths
  * @returns the responses of a host; 404 where no route has a handler
  */
 export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, others: Partial<Bases> = {}) {
-  const bases = Object.entries(basesOf({ webmention: "/webmention", inbox: "/inbox" }));
+  const bases = Object.entries(completeBases({ webmention: "/webmention", inbox: "/inbox" }));
   const urls = { ...(Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases), ...others };
-  const find = endpointsOf(
+  const find = createEndpoints(
     { urls, isReceiver: true, authors: [{}], timeline: {}, inbox: { guests: {} }, blobs: {} },
     handlers,
     log,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { endpointsOf } from "../../plugin/host/endpoints.js";
+import { createEndpoints } from "../../plugin/host/endpoints.js";
 import { healthHandler } from "../../plugin/host/health.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
@@ -18,7 +18,7 @@ function server({ pathPrefix = "", get }: { pathPrefix?: string; get?: Streaming
   const read = vi.spyOn(store, "get");
   const handler = healthHandler({ client: "eleventy-plugin-twtxt/1.2.3", store, now: () => clock.time });
   const { settings } = builtSite(`https://alice.example${pathPrefix}`);
-  const endpointAt = endpointsOf(settings, { health: handler }, (line) => log.push(line));
+  const endpointAt = createEndpoints(settings, { health: handler }, (line) => log.push(line));
   const ask = async (path = "/health") => {
     const response = await endpointAt(path)?.answer(new Request(`https://alice.example${path}`), "192.0.2.1");
     return response && { status: response.status, body: (await response.json()) as Record<string, unknown> };

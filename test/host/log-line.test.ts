@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
-import { endpointsOf } from "../../plugin/host/endpoints.js";
+import { createEndpoints } from "../../plugin/host/endpoints.js";
 import { formatLogLine, LOG_FORMATS } from "../../plugin/host/log-line.js";
 import { builtSite } from "../helpers/built-site.js";
 
@@ -11,7 +11,7 @@ async function linesAbout(error: Error): Promise<string[]> {
   const lines: string[] = [];
   const { settings } = builtSite("https://alice.example");
   const fail = () => Promise.reject(error);
-  const endpointAt = endpointsOf(settings, { health: fail }, (line, context) => {
+  const endpointAt = createEndpoints(settings, { health: fail }, (line, context) => {
     for (const format of LOG_FORMATS) lines.push(formatLogLine(format, TIME, line, context));
   });
   await endpointAt("/health")?.answer(new Request("https://alice.example/health?token=secret"), "192.0.2.1");

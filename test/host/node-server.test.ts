@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
-import { addressOf } from "../../plugin/host/node-request.js";
+import { findAddress } from "../../plugin/host/node-request.js";
 import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { type SiteFilesOptions, siteFiles } from "../../plugin/host/site-files.js";
@@ -47,7 +47,7 @@ async function started({ route, limitOf = () => "mention", ...options }: Started
     port: 0,
     host: "127.0.0.1",
     origin: ORIGIN,
-    endpointAt(path) {
+    findEndpoint(path) {
       const handler = route?.(path);
       return handler ? endpoint((request, address) => handler(request, { address, params: {} }), limitOf(path)) : null;
     },
@@ -653,7 +653,7 @@ describe("the rate limit", () => {
     const ask = (remoteAddress: string, forwarded?: string, method = "POST") => {
       const headersDistinct = forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] };
       return (
-        limit("mention", method, addressOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))
+        limit("mention", method, findAddress({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))
           ?.status ?? 200
       );
     };
@@ -905,7 +905,7 @@ describe("the files of a site", () => {
     writeFileSync(join(folder, ".well-known/msg/alice.json"), "{}");
     const options = { folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: null };
     const own = { ...endpoint(async ({ method }) => new Response(`endpoint, ${method}`)), isStaticFirst: true };
-    const server = await started({ serveFile: siteFiles(options), endpointAt: () => own });
+    const server = await started({ serveFile: siteFiles(options), findEndpoint: () => own });
     expect((await ask(server, "/.well-known/msg/alice.json")).body).toBe("{}");
     expect((await ask(server, "/.well-known/msg/bob.json")).body).toBe("endpoint, GET");
     expect((await ask(server, "/.well-known/msg/bob.json", { method: "OPTIONS" })).body).toBe("endpoint, OPTIONS");

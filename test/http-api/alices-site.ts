@@ -71,7 +71,7 @@ export interface SiteOptions {
 
 export interface AlicesSite {
   settings: HostSettings;
-  endpointAt: SiteHost["endpointAt"];
+  endpointAt: SiteHost["findEndpoint"];
   /** Reads the feeds that Alice follows. */
   refreshTimeline(): Promise<void>;
   /** The response of Bob's server. */
@@ -108,7 +108,7 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
   const { store, fail } = breakable(memoryStore());
   const settings = settingsOf(options);
   const created: SiteServices[] = [];
-  const { endpointAt } = new SiteHost({
+  const { findEndpoint } = new SiteHost({
     site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
     file: "",
     read: () => Promise.reject(new Error("The test has no build.")),
@@ -124,7 +124,7 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
     port: 0,
     host: "127.0.0.1",
     origin: ORIGIN,
-    endpointAt,
+    findEndpoint,
     serveFile: siteFiles({ folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: ENDPOINT }),
     rateLimit: rateLimit({ perMinute: options.perMinute ?? 0, now: () => NOW }),
     trustedProxies: 0,
@@ -134,7 +134,7 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
   ends.push(close);
   return {
     settings,
-    endpointAt,
+    endpointAt: findEndpoint,
     refreshTimeline: async () => created[0]?.refreshTimeline(),
     bob,
     fail,
@@ -144,7 +144,7 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
     send: (method, path, request = {}) => sendRequest(port, requestFor(method, path, request, NOW)),
     sendTruncated(method, path) {
       const sent = requestFor(method, path, {}, NOW);
-      return sendTruncated(endpointAt(sent.path), sent);
+      return sendTruncated(findEndpoint(sent.path), sent);
     },
   };
 }

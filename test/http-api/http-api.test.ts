@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { headerRules } from "../../plugin/eleventy/output/netlify-config.js";
-import { functionsOf } from "../../plugin/eleventy/output/netlify-functions.js";
-import { statusOf, type TwtxtErrorCode } from "../../plugin/errors.js";
-import { ROUTES, type Route, routesOf } from "../../plugin/site/routes.js";
+import { listFunctions } from "../../plugin/eleventy/output/netlify-functions.js";
+import { type TwtxtErrorCode, toStatus } from "../../plugin/errors.js";
+import { createRouter, ROUTES, type Route } from "../../plugin/site/routes.js";
 import { builtSite } from "../helpers/built-site.js";
 import { type AlicesSite, alicesSite, OPTIONS, sharedSite, siteWithContent } from "./alices-site.js";
 import { ORIGIN } from "./asking.js";
@@ -89,13 +89,13 @@ describe("docs/openapi.yaml", () => {
     const source = readFileSync(new URL("../../plugin/errors.ts", import.meta.url), "utf8");
     const codes = [...source.matchAll(/^ {2}"?([a-z-]+)"?: \d{3},$/gm)].map(([, code = ""]) => code as TwtxtErrorCode);
     expect(codes.length).toBeGreaterThan(50);
-    const isSent = (code: TwtxtErrorCode) => statusOf(code) !== 500 || code === "blob-damaged";
+    const isSent = (code: TwtxtErrorCode) => toStatus(code) !== 500 || code === "blob-damaged";
     const sentCodes = codes.filter((code) => isSent(code) && !(code in NEVER_SENT));
     const named = ROWS.map(({ outcome }) => outcome.split(" ")).filter(([, code]) => code && code !== "internal");
 
     expect([...new Set(named.map(([, code]) => code))].sort()).toEqual(sentCodes.sort());
     for (const [status, code] of named)
-      expect([code, statusOf(code as TwtxtErrorCode)]).toEqual([code, Number(status)]);
+      expect([code, toStatus(code as TwtxtErrorCode)]).toEqual([code, Number(status)]);
   });
 
   it("lists all properties of every object", () => {
@@ -162,7 +162,7 @@ describe("the paths of docs/openapi.yaml", () => {
   const { settings, options, urls } = builtSite(ORIGIN, OPTIONS);
 
   it("are the routes with their methods, and the files", () => {
-    const find = routesOf(settings);
+    const find = createRouter(settings);
     const nameOf = (path: string) => find(path.replace(/\{\w+\}/g, "x"))?.name;
     expect(PATHS.filter((path) => nameOf(path) === undefined)).toEqual(FILES);
     const methods = PATHS.filter((path) => !FILES.includes(path)).map((path) => [nameOf(path), methodsOf(path).sort()]);
@@ -177,7 +177,7 @@ describe("the paths of docs/openapi.yaml", () => {
   });
 
   it("require a signature, the token or nothing, as their routes do", () => {
-    const find = routesOf(settings);
+    const find = createRouter(settings);
     const schemes: Record<Route["access"], (method: string) => string[]> = {
       anyone: () => [],
       signed: (method) => (method === "OPTIONS" ? [] : ["signature"]),
@@ -198,7 +198,7 @@ describe("the paths of docs/openapi.yaml", () => {
   });
 
   it("are the paths of the functions at Netlify", () => {
-    const functions = functionsOf(options, urls).flatMap((one) => one.paths);
+    const functions = listFunctions(options, urls).flatMap((one) => one.paths);
     const patterns = functions.map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("*", ".+")}$`));
     const isServed = (path: string) => patterns.some((pattern) => pattern.test(path));
     expect(PATHS.filter((path) => !isServed(path))).toEqual(["/health", ...FILES]);

@@ -1,7 +1,7 @@
 import type { Nodes, Root } from "hast";
 import { toText } from "hast-util-to-text";
 import { describe, expect, it } from "vitest";
-import { elementsOf, parseHtml } from "../../plugin/http/parse-html.js";
+import { parseHtml, walkElements } from "../../plugin/http/parse-html.js";
 
 const treeOf = async (html: string) => (await parseHtml(html)).tree;
 
@@ -9,7 +9,7 @@ const treeOf = async (html: string) => (await parseHtml(html)).tree;
 const LARGE = 1 << 18;
 
 async function tags(html: string): Promise<string[]> {
-  return [...elementsOf(await treeOf(html))].map(({ tagName }) => tagName);
+  return [...walkElements(await treeOf(html))].map(({ tagName }) => tagName);
 }
 
 const depthOf = async (html: string) => depthUnder(await treeOf(html));
@@ -24,7 +24,7 @@ function depthUnder(root: Root): number {
 describe("a page as a tree", () => {
   it("has its elements in document order, with their attributes", async () => {
     const root = await treeOf('<title>t</title><body><ul><li><a rel="me A" href="/x?a&amp;b">x</a><li>y</ul><p>z');
-    const elements = [...elementsOf(root)];
+    const elements = [...walkElements(root)];
     expect(elements.map(({ tagName }) => tagName)).toEqual([
       "html",
       "head",
@@ -47,7 +47,7 @@ describe("a page as a tree", () => {
 
   it("has no attribute with a value longer than 16 KiB", async () => {
     const root = await treeOf(`<p class="${"a ".repeat(500_000)}" id="p"><a href="/${"a/".repeat(10_000)}" rel="me">`);
-    const properties = [...elementsOf(root)].map((element) => element.properties);
+    const properties = [...walkElements(root)].map((element) => element.properties);
     expect(properties.slice(-2)).toEqual([{ id: "p" }, { rel: ["me"] }]);
   });
 
@@ -65,13 +65,13 @@ describe("a page as a tree", () => {
     ["different attributes", "<i a><i b><i c>"],
   ])("has limited depth, and at most its first 50,000 elements, in order: %s", async (_name, unit) => {
     const root = await treeOf(`${unit.repeat(Math.ceil(60_000 / unit.length))}<em>after</em>`);
-    const elements = [...elementsOf(root)];
+    const elements = [...walkElements(root)];
     expect(elements.length).toBeGreaterThan(10_000);
     expect(elements.at(-1)?.tagName).toBe("em");
     expect(depthUnder(root)).toBeLessThanOrEqual(129); // the text in the deepest element
 
     const whole = await treeOf(unit.repeat(Math.ceil(LARGE / unit.length)));
-    expect([...elementsOf(whole)].length).toBeLessThanOrEqual(50_000);
+    expect([...walkElements(whole)].length).toBeLessThanOrEqual(50_000);
     expect(depthUnder(whole)).toBeLessThanOrEqual(129);
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseKey } from "../../plugin/keys/key.js";
-import { seedOf } from "../../plugin/keys/node-identity.js";
+import { readSeed } from "../../plugin/keys/node-identity.js";
 import { ContactReader, type ShownAnswer } from "../demo/contact-reader.js";
 import { addressOf, fileOf } from "../demo/letters.js";
 import { check, tell } from "../demo/telling.js";
@@ -106,7 +106,7 @@ async function exchangeWithGo(people: People, reader: ContactReader, guest: Gues
     if (reference === null)
       return console.log("SKIPPED: the reference implementation of saltpack at the contact page. Go is not installed.");
     const { alice } = people;
-    const key = identityOf(seedOf(readFileSync(join(alice.folder, fileOf(alice, "first")), "utf8")));
+    const key = identityOf(readSeed(readFileSync(join(alice.folder, fileOf(alice, "first")), "utf8")));
     const go = goPeer(reference);
     await openWithGo(go, key, guest);
     await answerWithGo(go, key, { people, reader, guest });

@@ -1,7 +1,7 @@
 // test/interop/python-client.ts: runs the Python client, written from the documentation, against `eleventy-twtxt serve`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
 import { addressOf, fileOf } from "../demo/letters.js";
@@ -106,7 +106,7 @@ async function inboxes({ bobsKeyFile, command, asBob }: People): Promise<void> {
 /** A guest needs no host and no registration: the address is the key, at Alice's blog. */
 async function guests({ alice, command, asBob }: People): Promise<void> {
   const seed = new Uint8Array(32).fill(9);
-  const address = `${formatKey(secretKeyOf(seed).publicKey)}@${new URL(alice.url).host}`;
+  const address = `${formatKey(toSecretKey(seed).publicKey)}@${new URL(alice.url).host}`;
   const keyFile = "keys/guest.key";
   writeFileSync(join(alice.folder, keyFile), formatIdentity(seed, { address, created: null }), { mode: 0o600 });
   await asBob("--identity", keyFile, "send", addressOf(alice), QUESTION);

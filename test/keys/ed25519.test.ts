@@ -1,8 +1,8 @@
 import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { ed25519, x25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, it } from "vitest";
-import { secretKeyOf } from "../../plugin/keys/ed25519.js";
-import { exchangeKeyOf } from "../../plugin/keys/key.js";
+import { toSecretKey } from "../../plugin/keys/ed25519.js";
+import { toExchangeKey } from "../../plugin/keys/key.js";
 
 const badKey = expect.objectContaining({ code: "bad-key" });
 
@@ -10,7 +10,7 @@ describe("a secret key", () => {
   const seed = randomBytes(32);
 
   it("signs for its public key", () => {
-    const { publicKey, sign } = secretKeyOf(seed);
+    const { publicKey, sign } = toSecretKey(seed);
     expect(publicKey).toEqual(ed25519.getPublicKey(seed));
     const x = Buffer.from(publicKey).toString("base64url");
     const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
@@ -18,9 +18,9 @@ describe("a secret key", () => {
   });
 
   it("derives a shared secret with another key", () => {
-    const own = secretKeyOf(seed);
+    const own = toSecretKey(seed);
     const other = x25519.keygen();
-    const exchangeKey = exchangeKeyOf(own.publicKey);
+    const exchangeKey = toExchangeKey(own.publicKey);
     if (exchangeKey === null) throw new Error("no key");
     for (const _again of [1, 2]) {
       expect([...own.agree(other.publicKey)]).toEqual([...x25519.getSharedSecret(other.secretKey, exchangeKey)]);
@@ -29,15 +29,15 @@ describe("a secret key", () => {
 
   it("no longer needs its seed", () => {
     const wiped = new Uint8Array(seed);
-    const key = secretKeyOf(wiped);
+    const key = toSecretKey(wiped);
     wiped.fill(0);
     const other = x25519.keygen().publicKey;
-    expect([...key.agree(other)]).toEqual([...secretKeyOf(seed).agree(other)]);
-    expect([...key.sign(seed)]).toEqual([...secretKeyOf(seed).sign(seed)]);
+    expect([...key.agree(other)]).toEqual([...toSecretKey(seed).agree(other)]);
+    expect([...key.sign(seed)]).toEqual([...toSecretKey(seed).sign(seed)]);
   });
 
   it("does not appear in JSON or in the console", () => {
-    const key = secretKeyOf(seed);
+    const key = toSecretKey(seed);
     expect(Object.keys(key)).toEqual(["publicKey", "sign", "agree"]);
     expect(JSON.stringify(key)).not.toContain(seed.toString("hex"));
   });
@@ -47,6 +47,6 @@ describe("a secret key", () => {
     ["too short", new Uint8Array(31).fill(9)],
     ["too long", new Uint8Array(33).fill(9)],
   ])("does not agree with an invalid key: %s", (_name, exchangeKey) => {
-    expect(() => secretKeyOf(seed).agree(exchangeKey)).toThrow(badKey);
+    expect(() => toSecretKey(seed).agree(exchangeKey)).toThrow(badKey);
   });
 });

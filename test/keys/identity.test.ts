@@ -20,7 +20,7 @@ import {
   retireIdentity,
   wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
-import { exchangeKeyOf, parseKey } from "../../plugin/keys/key.js";
+import { parseKey, toExchangeKey } from "../../plugin/keys/key.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
 import type { IdentityPlaces, Keychain } from "../../plugin/keys/places.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
@@ -88,7 +88,7 @@ describe("an identity file", () => {
 
   it("has an identity that can derive a shared secret", () => {
     const other = x25519.keygen();
-    const exchangeKey = exchangeKeyOf(parseKey(KEX)) ?? new Uint8Array(0);
+    const exchangeKey = toExchangeKey(parseKey(KEX)) ?? new Uint8Array(0);
     const shared = x25519.getSharedSecret(other.secretKey, exchangeKey);
     expect([...parseIdentity(TEXT, "alice.key").agree(other.publicKey)]).toEqual([...shared]);
   });

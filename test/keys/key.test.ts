@@ -4,7 +4,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { bech32, bech32m } from "@scure/base";
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
-import { exchangeKeyOf, formatKey, isPublicKey, isWeakKey, parseKey } from "../../plugin/keys/key.js";
+import { formatKey, isPublicKey, isWeakKey, parseKey, toExchangeKey } from "../../plugin/keys/key.js";
 
 interface Vector {
   kex: string;
@@ -53,7 +53,7 @@ describe("a public key as text", () => {
 describe("a public key as bytes", () => {
   it.each(vectors)("has an exchange key: $kex", ({ ed25519_public, x25519_public }) => {
     expect(isPublicKey(hex(ed25519_public))).toBe(true);
-    expect(exchangeKeyOf(hex(ed25519_public))).toEqual(hex(x25519_public));
+    expect(toExchangeKey(hex(ed25519_public))).toEqual(hex(x25519_public));
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("a public key as bytes", () => {
     ["zero with the sign bit set", hex("01".padEnd(62, "0").concat("80"))],
   ])("is invalid: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
-    expect(exchangeKeyOf(bytes)).toBeNull();
+    expect(toExchangeKey(bytes)).toBeNull();
   });
 });
 
@@ -76,7 +76,7 @@ describe("random bytes", () => {
       const bytes = new Uint8Array(createHash("sha256").update(`point ${number}`).digest());
       const isPoint = ed25519.utils.isValidPublicKey(bytes, false);
       expect(isPublicKey(bytes)).toBe(isPoint);
-      expect(exchangeKeyOf(bytes)).toEqual(isPoint ? ed25519.utils.toMontgomery(bytes) : null);
+      expect(toExchangeKey(bytes)).toEqual(isPoint ? ed25519.utils.toMontgomery(bytes) : null);
     }
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { nameEvent, nameIn } from "../../plugin/messages/guest-name.js";
+import { nameEvent, readName } from "../../plugin/messages/guest-name.js";
 import { parseMessage } from "../../plugin/messages/plaintext.js";
 
-const nameOf = (comments: string) => nameIn(parseMessage(`2026-11-20T09:00:00Z\t(a@a.example)\thi\n${comments}`));
+const nameOf = (comments: string) => readName(parseMessage(`2026-11-20T09:00:00Z\t(a@a.example)\thi\n${comments}`));
 
 describe("the name in a guest's message", () => {
   it.each([
@@ -21,7 +21,7 @@ describe("the name in a guest's message", () => {
     ["a name without visible characters is ignored", "\u200b \u2800\u3164", null],
   ])("%s", (_, given, name) => {
     expect(nameEvent(given)).toEqual(name === null ? null : { name: "name", args: name });
-    expect(nameIn({ events: [{ name: "name", args: given }] })).toBe(name);
+    expect(readName({ events: [{ name: "name", args: given }] })).toBe(name);
   });
 
   it("is read only from the first comment line", () => {

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  createReceipt,
   formatMessage,
   isReceipt,
+  listReceipts,
   parseMessage,
   readHash,
-  receiptFor,
-  receiptsOf,
 } from "../../plugin/messages/plaintext.js";
 import { runs } from "../helpers/runs.js";
 
@@ -28,7 +28,7 @@ describe("a formatted message", () => {
   });
 
   it("is followed by its events, one per line", () => {
-    const events = [receiptFor(HASH), { name: "x", args: "a\n# read: b" }];
+    const events = [createReceipt(HASH), { name: "x", args: "a\n# read: b" }];
     expect(formatMessage({ time: TIME, from: FROM, text: "", events })).toBe(
       `${line("")}# read: ${HASH}\n# x: a\u2028# read: b\n`,
     );
@@ -162,12 +162,12 @@ describe("a read receipt", () => {
     const message = parseMessage(
       `${line("")}# read: ${HASH}\n# read: ${HASH.toUpperCase()}\n# read: x\n# seen: ${HASH}\n`,
     );
-    expect(receiptsOf(message)).toEqual([HASH]);
+    expect(listReceipts(message)).toEqual([HASH]);
     expect(message.events).toHaveLength(4);
   });
 
   it("may be the only content of a message", () => {
-    const events = [receiptFor(HASH)];
+    const events = [createReceipt(HASH)];
     expect(isReceipt(parseMessage(formatMessage({ time: TIME, from: FROM, text: "", events })))).toBe(true);
     expect(isReceipt(parseMessage(formatMessage({ time: TIME, from: FROM, text: "thanks", events })))).toBe(false);
     expect(isReceipt(parseMessage(line("")))).toBe(false);

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { loadedWith } from "../../bench/functions.js";
 import type { mentions } from "../../netlify/functions/mentions.js";
+import { loadedWith } from "../bench/functions.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
-import { orientationIn } from "../../plugin/pictures/orientation.js";
+import { readOrientation } from "../../plugin/pictures/orientation.js";
 import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
 
 // The files are pictures of 24 by 16 pixels with "SECRET" wherever their format can hold metadata.
@@ -50,7 +50,7 @@ describe("the metadata of a picture", () => {
   ])("is removed except the orientation, the only Exif field left: %s", (name, orientation, mark, length) => {
     const bytes = cleaned(name);
     const exif = bytes.subarray(bytes.indexOf(mark) + length);
-    expect(orientationIn(exif)).toBe(orientation);
+    expect(readOrientation(exif)).toBe(orientation);
     expect(exif.readUInt16BE(8)).toBe(1);
     expect(bytes.indexOf(mark, bytes.indexOf(mark) + 1)).toBe(-1);
   });

@@ -1,7 +1,7 @@
 // test/site/conversation.test.ts: mentions as a tree of replies.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Entry, type Thread, threadsOf } from "../../plugin/site/conversation.js";
+import { type Entry, type Thread, toThreads } from "../../plugin/site/conversation.js";
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString().slice(0, 19).concat("Z");
 
@@ -26,29 +26,29 @@ describe("threads", () => {
       entry("deep", 5, "late"),
       entry("b", 0),
     ];
-    expect(outline(threadsOf(entries))).toBe("b a(early late(deep))");
+    expect(outline(toThreads(entries))).toBe("b a(early late(deep))");
   });
 
   test("a reply can name its parent by either hash or by its URL", () => {
     const parent = { ...entry("parent", 0), names: ["7chars7", "12characters", "https://bob.example/1"] };
     const replies = parent.names.map((name, index) => entry(`r${index}`, index + 1, name));
-    expect(outline(threadsOf([...replies, parent]))).toBe("parent(r0 r1 r2)");
+    expect(outline(toThreads([...replies, parent]))).toBe("parent(r0 r1 r2)");
   });
 
   test("a reply with an unknown parent is under its next known ancestor, or at the top", () => {
     const entries = [entry("post", 0), entry("reply", 1, "unknown", "post"), entry("lost", 2, "unknown")];
-    expect(outline(threadsOf(entries))).toBe("post(reply) lost");
+    expect(outline(toThreads(entries))).toBe("post(reply) lost");
   });
 
   test("a reply can be older than its parent", () => {
-    expect(outline(threadsOf([entry("parent", 5), entry("reply", 1, "parent")]))).toBe("parent(reply)");
+    expect(outline(toThreads([entry("parent", 5), entry("reply", 1, "parent")]))).toBe("parent(reply)");
   });
 
   test("the fifth level and deeper ones are flat, in the order of their dates", () => {
     const chain = ["a", "b", "c", "d", "e", "f", "g"].map((key, index, keys) =>
       entry(key, index, keys[index - 1] ?? "none"),
     );
-    expect(outline(threadsOf([...chain, entry("h", 9, "d")]))).toBe("a(b(c(d e f g h)))");
+    expect(outline(toThreads([...chain, entry("h", 9, "d")]))).toBe("a(b(c(d e f g h)))");
   });
 
   test("the oldest entry of a cycle is at the top", () => {
@@ -59,14 +59,14 @@ describe("threads", () => {
       entry("outside", 0, "a"),
       entry("self", 4, "self"),
     ];
-    expect(outline(threadsOf(cycle))).toBe("b(a(outside c)) self");
+    expect(outline(toThreads(cycle))).toBe("b(a(outside c)) self");
   });
 
   test("a cycle or a chain of 20,000 replies is no deeper than any other", () => {
     const replies = (first: string) =>
       Array.from({ length: 20_000 }, (_, index) => entry(`e${index}`, index, index > 0 ? `e${index - 1}` : first));
     for (const first of ["e19999", "unknown"]) {
-      const text = outline(threadsOf(replies(first)));
+      const text = outline(toThreads(replies(first)));
       expect(text).toMatch(/^e0\(e1\(e2\(e3 e4 e5 .* e19999\)\)\)$/);
     }
   });
@@ -95,7 +95,7 @@ describe("any set of entries", () => {
             walk(replies, level + 1);
           }
         };
-        walk(threadsOf(given), 1);
+        walk(toThreads(given), 1);
         expect(keys.sort()).toEqual([...new Set(given.map(({ key }) => key))].sort());
       }),
     );
@@ -108,7 +108,7 @@ describe("any set of entries", () => {
     );
     fc.assert(
       fc.property(shuffled, ([given, other]) => {
-        expect(threadsOf(other)).toEqual(threadsOf(given));
+        expect(toThreads(other)).toEqual(toThreads(given));
       }),
     );
   });

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { packTar, type TarEntry } from "modern-tar";
 import { afterAll, describe, expect, it } from "vitest";
-import { type ArchiveSource, ArchiveWriter, checkArchive, valuesOf } from "../../plugin/store/archive.js";
+import { type ArchiveSource, ArchiveWriter, checkArchive, readValues } from "../../plugin/store/archive.js";
 import { concatChunks } from "../../plugin/store/chunks.js";
 import { copyConsistently, SMALL_BYTES } from "../../plugin/store/copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -72,7 +72,7 @@ describe("an archive of a store", () => {
     const contents = await check(sourceOf(file));
     expect(contents.about).toEqual(ABOUT);
     const found: Record<string, Uint8Array> = {};
-    for await (const { key, chunks } of valuesOf(sourceOf(file), contents, () => {}))
+    for await (const { key, chunks } of readValues(sourceOf(file), contents, () => {}))
       found[key] = await concatChunks(chunks);
     expect(Object.keys(found).sort()).toEqual(Object.keys(values).sort());
     for (const [key, value] of Object.entries(values))
@@ -134,7 +134,7 @@ describe("an archive of a store", () => {
     const contents = await check(source);
     expect([...contents.values.keys()]).toEqual(["a"]);
     const found = [];
-    for await (const { key, chunks } of valuesOf(source, contents, () => {}))
+    for await (const { key, chunks } of readValues(source, contents, () => {}))
       found.push([key, String(await concatChunks(chunks))]);
     expect(found).toEqual([["a", "new"]]);
   });
@@ -144,7 +144,7 @@ describe("an archive of a store", () => {
     const other = await archiveOf(await filled({ "a/b": "two" }));
     const contents = await check(sourceOf(file));
     const reading = async () => {
-      for await (const { chunks } of valuesOf(sourceOf(other), contents, () => {})) await concatChunks(chunks);
+      for await (const { chunks } of readValues(sourceOf(other), contents, () => {})) await concatChunks(chunks);
     };
     await expect(reading()).rejects.toMatchObject({ code: "bad-file" });
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KeyListing, listingsOf } from "../../plugin/store/key-listing.js";
+import { createListings, KeyListing } from "../../plugin/store/key-listing.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { faultyStore } from "../helpers/faulty-store.js";
 
@@ -146,7 +146,7 @@ describe("a reservation", () => {
 });
 
 it("the 1,000 most recently used listings stay in memory", () => {
-  const listingOf = listingsOf((name) => ({ store: memoryStore(), now: () => 0, prefix: name, parse: () => null }));
+  const listingOf = createListings((name) => ({ store: memoryStore(), now: () => 0, prefix: name, parse: () => null }));
   const [first, second] = [listingOf("first"), listingOf("second")];
   for (let n = 0; n < 998; n += 1) listingOf(`guest ${n}`);
   expect(listingOf("first")).toBe(first);

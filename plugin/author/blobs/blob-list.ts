@@ -1,7 +1,13 @@
 // plugin/author/blobs/blob-list.ts: lists the author's blobs and verifies them.
 import type { BlobInfo } from "../../blobs/blob.js";
 import { receiveBlob } from "../../blobs/client/download.js";
-import { type BlobState, type KnownBlobs, LOST_ADVICE, lossOf, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
+import {
+  type BlobState,
+  describeLoss,
+  type KnownBlobs,
+  LOST_ADVICE,
+  WRONG_ADVICE,
+} from "../../blobs/client/known-blobs.js";
 import type { Proof } from "../../blobs/proof.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { typedHints } from "../invocation.js";
@@ -45,7 +51,7 @@ async function verifyListed(blob: BlobInfo, known: KnownBlobs): Promise<Proof> {
 function lostBlobs(states: readonly BlobState[], blobs: readonly BlobInfo[]): { key: string; why: string }[] {
   const stored = new Set(blobs.map(({ key }) => key));
   return states.flatMap((state) => {
-    const why = stored.has(state.key) ? null : lossOf(state);
+    const why = stored.has(state.key) ? null : describeLoss(state);
     return why === null ? [] : [{ key: state.key, why }];
   });
 }
@@ -104,7 +110,7 @@ const ERROR_STATES: Partial<Record<TwtxtErrorCode, Verification["state"]>> = {
 async function verifyStored(key: string, { blobs: { client, known }, maxBytes }: BlobSite): Promise<Verification> {
   try {
     const download = await client.get(key);
-    if (!download) return { key, state: "missing", why: lossOf(await known.get(key)) ?? "there is no such blob" };
+    if (!download) return { key, state: "missing", why: describeLoss(await known.get(key)) ?? "there is no such blob" };
     const { proof } = await receiveBlob(download, { known, maxBytes, isAnyAccepted: true, write: drain });
     if (proof.state === "absent") return { key, state: "unproven", why: "it has no proof" };
     return { key, state: proof.state, why: proof.state === "wrong" ? proof.why : null };

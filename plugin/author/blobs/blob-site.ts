@@ -10,15 +10,15 @@ import { oneLine } from "../../http/one-line.js";
 import { siteApi } from "../../http/site-api.js";
 import { formerIdentities, readIdentity } from "../../keys/identity.js";
 import type { Identity } from "../../keys/node-identity.js";
-import { sharedUrlOf } from "../../site/routes.js";
+import { formatSharedUrl } from "../../site/routes.js";
 import type { SiteSettings } from "../../site/site.js";
 import { SqliteStore } from "../../store/sqlite.js";
-import { type Author, authorAt } from "../author.js";
+import { type Author, loadAuthor } from "../author.js";
 import { dataFolder, identityPlaces } from "../files.js";
 import { typed } from "../invocation.js";
-import { endingOf, type Machine, type OwnSiteChoice } from "../machine.js";
+import { endSignal, type Machine, type OwnSiteChoice } from "../machine.js";
 import { ownUrl } from "../network.js";
-import { siteAt } from "../site.js";
+import { loadSite } from "../site.js";
 
 /** A site where the author stores blobs. */
 export interface BlobSite {
@@ -40,23 +40,23 @@ export interface BlobSite {
 
 /**
  * @param signal - aborts all requests; default: at the end of the process
- * @throws TwtxtError `no-settings` for a site without blobs; and as {@link authorAt}
+ * @throws TwtxtError `no-settings` for a site without blobs; and as {@link loadAuthor}
  */
 export async function blobSite(
   choice: OwnSiteChoice,
   machine: Machine,
-  signal: AbortSignal = endingOf(machine),
+  signal: AbortSignal = endSignal(machine),
 ): Promise<BlobSite> {
-  const { settings } = await siteAt(machine, choice.settings);
+  const { settings } = await loadSite(machine, choice.settings);
   const { blobs: limits, host, urls, hasEndpoints } = settings;
   if (limits === null || !hasEndpoints) throw noBlobs(host);
-  const author = await authorAt(choice, machine);
+  const author = await loadAuthor(choice, machine);
   const root = ownUrl(urls.blobs, choice);
-  const blobs = blobsOf(author.identity, { root, signal }, machine);
+  const blobs = openBlobs(author.identity, { root, signal }, machine);
   return { blobs, author, root, sharedUrl: urls.shared, maxBytes: limits.maxBytes, quota: limits, host, signal };
 }
 
-function blobsOf(signer: Identity, { root, signal }: Pick<BlobSite, "root" | "signal">, machine: Machine): OwnBlobs {
+function openBlobs(signer: Identity, { root, signal }: Pick<BlobSite, "root" | "signal">, machine: Machine): OwnBlobs {
   const { now } = machine;
   const missing = "Give the plugin the option blobs: true, build and deploy.";
   const ask = siteApi({ root, signer, now, missing, signal });
@@ -79,7 +79,7 @@ export async function formerSites(site: BlobSite, file: string | undefined, mach
   return [...byKey.values()].map((one) => ({
     ...site,
     author: { ...site.author, identity: one },
-    blobs: blobsOf(one, site, machine),
+    blobs: openBlobs(one, site, machine),
   }));
 }
 
@@ -109,14 +109,14 @@ export function visibility({ isPublic }: Pick<BlobFields, "isPublic">): "public"
 }
 
 /** The URL of a public blob, the key of a private one. */
-export function placeOf(blob: BlobFields, sharedUrl: string): string {
-  return blob.isPublic ? sharedUrlOf(sharedUrl, blob) : blob.key;
+export function choosePlace(blob: BlobFields, sharedUrl: string): string {
+  return blob.isPublic ? formatSharedUrl(sharedUrl, blob) : blob.key;
 }
 
 /** For `--json`. */
-export function factsOf(blob: BlobFields, sharedUrl: string) {
+export function toFacts(blob: BlobFields, sharedUrl: string) {
   const { key, size, sha256, type, filename, isPublic, properties } = blob;
-  const shared = isPublic ? sharedUrlOf(sharedUrl, blob) : null;
+  const shared = isPublic ? formatSharedUrl(sharedUrl, blob) : null;
   return { key, size, sha256: sha256 || null, type, filename, public: isPublic, properties, shared };
 }
 
@@ -143,7 +143,7 @@ export function proofFacts(proof: Proof) {
  *
  * @param name - of the file, for a blob without one
  */
-export function markdownOf({ key, type, filename }: BlobFields, name = ""): string {
+export function formatMarkdown({ key, type, filename }: BlobFields, name = ""): string {
   const label = oneLine(filename || name || shortKey(key)).replace(/[\\[\]]/g, "\\$&");
   return `${type.startsWith("image/") ? "!" : ""}[${label}](blob:${key})`;
 }

@@ -23,14 +23,14 @@ export interface SourceFile {
 }
 
 /** A file of the author's. @param path - absolute @throws TwtxtError `bad-file` */
-export async function fileAt(path: string, shown: string): Promise<SourceFile> {
-  const found = await statOf(path);
+export async function findFile(path: string, shown: string): Promise<SourceFile> {
+  const found = await readStat(path);
   if (!found.isFile()) throw new TwtxtError("bad-file", `${shown} is not a file.`);
   return { shown, filename: basename(path), size: found.size, chunks: () => readChunks(path) };
 }
 
 /** @throws TwtxtError `bad-file` */
-export async function statOf(path: string) {
+export async function readStat(path: string) {
   return stat(path).catch((error) => {
     if (!isMissing(error)) throw badFile(error);
     // Node.js replaces bytes that are not UTF-8 in a name, and then finds no file of that name.
@@ -55,7 +55,7 @@ const CHUNK_BYTES = 256 * 1024;
  *
  * @throws TwtxtError `bad-file`
  */
-export async function contentsOf(file: SourceFile, signal: AbortSignal): Promise<FileContents> {
+export async function readContents(file: SourceFile, signal: AbortSignal): Promise<FileContents> {
   const hash = createHash("sha256");
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let [size, start, isUtf8] = [0, Buffer.alloc(0), true];
@@ -119,7 +119,7 @@ const CONTAINERS = ["application/zip", "application/gzip", "application/xml", "a
  * @param filename - empty for none
  * @returns with `charset=utf-8` for UTF-8 text; `application/octet-stream` for an unknown type
  */
-export async function mediaTypeOf(
+export async function detectMediaType(
   filename: string,
   { start, isUtf8 }: Pick<FileContents, "start" | "isUtf8">,
 ): Promise<string> {
@@ -138,7 +138,7 @@ export async function mediaTypeOf(
  * @throws TwtxtError `bad-file`
  */
 export async function cleanPictureFile(path: string, name: string): Promise<string | null> {
-  const type = (await fileTypeFromBuffer(await orBadFile(startOf(path))))?.mime ?? "";
+  const type = (await fileTypeFromBuffer(await orBadFile(readStart(path))))?.mime ?? "";
   if (!CLEANED_TYPES.includes(type)) {
     return type.startsWith("image/") ? `Location data cannot be removed from pictures of the type ${type}.` : null;
   }
@@ -147,7 +147,7 @@ export async function cleanPictureFile(path: string, name: string): Promise<stri
   return null;
 }
 
-async function startOf(path: string): Promise<Buffer> {
+async function readStart(path: string): Promise<Buffer> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES));

@@ -15,9 +15,9 @@ import { sizeText } from "../amounts.js";
 import { type Author, ownKeys } from "../author.js";
 import { typed } from "../invocation.js";
 import type { HostChoice, Machine } from "../machine.js";
-import { networkOf } from "../network.js";
+import { createNetwork } from "../network.js";
 import type { BlobSite } from "./blob-site.js";
-import { contentsOf, contentsOfBytes, mediaTypeOf, type SourceFile } from "./file-contents.js";
+import { contentsOfBytes, detectMediaType, readContents, type SourceFile } from "./file-contents.js";
 
 /** Seals a file to the author and the recipients. */
 export type SealFile = (file: SealedFile) => Uint8Array;
@@ -52,7 +52,7 @@ export async function fileSealer(
 ): Promise<SealFile> {
   const [sender] = await ownKeys(author, machine);
   const contacts = new Contacts(author.store, machine.now);
-  const lookup = lookupOnce(networkOf(choice).lookup);
+  const lookup = lookupOnce(createNetwork(choice).lookup);
   const resolved = to.length === 0 ? [] : await resolveRecipients(to, { lookup, contacts });
   for (const { found } of resolved) if (found) await contacts.pin(found);
   const recipients = [...resolved.map(({ key }) => parseKey(key)), sender.publicKey];
@@ -78,8 +78,8 @@ async function contentsToPut(
 ): Promise<Omit<PreparedBlob, "key">> {
   const { filename } = file;
   if (change.filename === undefined) checkFilename(filename);
-  const contents = await contentsOf(file, site.signal);
-  const type = change.type ?? (await mediaTypeOf(filename, contents));
+  const contents = await readContents(file, site.signal);
+  const type = change.type ?? (await detectMediaType(filename, contents));
   if (!sealFile) return { contents, change, file: { type, ...(filename !== "" && { filename }) } };
   const sealed = sealFile({ filename: change.filename ?? filename, type, bytes: await buffer(contents.chunks()) });
   return { contents: contentsOfBytes(sealed), change: { ...change, type: SEALED_TYPE, filename: "" }, file: {} };

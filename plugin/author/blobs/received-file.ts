@@ -13,11 +13,11 @@ import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import { sizeText } from "../amounts.js";
-import { authorAt, ownKeys } from "../author.js";
-import { type Draft, draftIn } from "../files.js";
+import { loadAuthor, ownKeys } from "../author.js";
+import { createTemporaryFile, type Draft } from "../files.js";
 import { typed } from "../invocation.js";
-import { type AuthorChoice, endingOf, type HostChoice, type Machine } from "../machine.js";
-import { networkOf } from "../network.js";
+import { type AuthorChoice, endSignal, type HostChoice, type Machine } from "../machine.js";
+import { createNetwork } from "../network.js";
 import { type BlobSite, knownBlobs } from "./blob-site.js";
 
 /** An opened file is for its recipient only, also where other users share the machine. */
@@ -43,15 +43,15 @@ export async function sharedBlob(
   shared: SharedUrl,
   choice: AuthorChoice & HostChoice,
   machine: Machine,
-  signal: AbortSignal = endingOf(machine),
+  signal: AbortSignal = endSignal(machine),
 ): Promise<BlobSource> {
-  const { ask } = networkOf(choice, { totalMs: SHARED_TIMEOUT_MS });
+  const { ask } = createNetwork(choice, { totalMs: SHARED_TIMEOUT_MS });
   return {
     download: await getShared(shared, (url, request) => ask(url, { ...request, signal })),
     known: knownBlobs(shared, machine),
     maxBytes: MAX_UNPROVEN_BYTES,
     advice: WRONG_SHARED_ADVICE,
-    keys: async () => ownKeys(await authorAt(choice, machine), machine),
+    keys: async () => ownKeys(await loadAuthor(choice, machine), machine),
   };
 }
 
@@ -109,7 +109,7 @@ export async function receiveFile(source: BlobSource, options: ReceiveFileOption
   const { download, keys, ...receiving } = source;
   const { folder, opens, isAnyAccepted, namesKey } = options;
   const isSealed = isSealedType(download.blob.type);
-  const draft = await draftIn(folder, isSealed ? SECRET_MODE : undefined);
+  const draft = await createTemporaryFile(folder, isSealed ? SECRET_MODE : undefined);
   try {
     const received = await receiveBlob(download, { ...receiving, isAnyAccepted, write: draft.write });
     const opening =
@@ -149,7 +149,7 @@ async function openFile(
 }
 
 /** What the author should know about a received file, in sentences. */
-export function remarksOn({ received: { blob, proof }, opening: { file, why } }: ReceivedFile): string[] {
+export function listRemarks({ received: { blob, proof }, opening: { file, why } }: ReceivedFile): string[] {
   const signer = file?.signer === blob.owner ? "its owner" : "not its owner";
   return [
     ...(proof.state === "wrong" ? [`UNVERIFIED: ${proof.why}.`] : []),

@@ -5,7 +5,7 @@ import { parseKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../amounts.js";
 import { typed } from "../invocation.js";
-import { type Answer, atHost, type Finding, fix, jsonIn, note, ok, type Probe, quoted } from "./check.js";
+import { type Answer, atHost, type Finding, fix, note, ok, type Probe, parseJson, quoted } from "./check.js";
 
 /** A name that no address has: the part before the @ has at most 64 characters. */
 const UNKNOWN_USER = `/.well-known/msg/${"nobody".repeat(11)}.json`;
@@ -49,7 +49,7 @@ export async function* checkAddress(
 }
 
 function isDocument(answer: Answer): boolean {
-  const { endpoint, key } = jsonIn(answer);
+  const { endpoint, key } = parseJson(answer);
   return answer.status === 200 && typeof endpoint === "string" && typeof key === "string";
 }
 
@@ -81,7 +81,7 @@ function* checkDocument(answer: Answer): Generator<Finding> {
   if (headers["accept-encoding"] !== undefined) {
     yield fix(`${url} has a header Accept-Encoding, which one client misinterprets.`, "Have your host omit it.");
   }
-  const { endpoint, key } = jsonIn(answer);
+  const { endpoint, key } = parseJson(answer);
   if (!isInbox(String(endpoint), url)) {
     const what = `${url} names the inbox ${quoted(String(endpoint))}, which is not an https URL.`;
     yield fix(what, 'Give the option "endpoint" an absolute https URL.');

@@ -5,13 +5,13 @@ import { linkTargets } from "../../mentions/send/endpoint-links.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../amounts.js";
-import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted, runChecks } from "./check.js";
+import { type Answer, type Finding, fix, note, ok, type Probe, parseJson, quoted, runChecks } from "./check.js";
 import { checkScheme, type ServedFeed } from "./check-feed.js";
 
 type Findings = AsyncGenerator<Finding>;
 
 /** The endpoint that a feed names; `null` for none. PROTOCOL 2.2 */
-export function endpointOf(feed: ServedFeed): string | null {
+export function findEndpoint(feed: ServedFeed): string | null {
   return endpointInHeader(feed.header, feed.url) ?? endpointInLink(feed);
 }
 
@@ -98,7 +98,7 @@ export async function* checkEndpoint(endpoint: string, lists: ListUrls, probe: P
   yield* checkScheme(endpoint, "The endpoint");
   yield* checkPage(page, endpoint);
   yield checkRefusal(refusal);
-  const code = codeOf(refusal);
+  const code = readCode(refusal);
   const hasRefused = code === "bad-request" && refusal.status === 400;
   if (hasRefused) yield* runChecks(...MISTAKES.map((mistake) => checkMistake(mistake, endpoint, probe)));
   if (code === "bad-request" || code === "too-many-requests") yield* checkLists(lists, probe);
@@ -152,7 +152,7 @@ function checkRefusal({ status, url, headers }: Answer): Finding {
 async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: string, probe: Probe): Findings {
   const { what, type, body, status, code } = mistake;
   const answer = await probe(endpoint, { method: "POST", headers: { "content-type": type }, body });
-  if (answer.status === status && codeOf(answer) === code) return;
+  if (answer.status === status && readCode(answer) === code) return;
   yield fix(
     `${endpoint} answers ${what} with ${answer.status} instead of ${status}.`,
     "If there is a proxy in front of it, let it pass such requests. Otherwise update the plugin, build and deploy.",
@@ -160,8 +160,8 @@ async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: strin
 }
 
 /** The code in a problem document of this package's endpoints; empty for anything else. */
-function codeOf(answer: Answer): string {
-  return answer.type === "application/problem+json" ? String(jsonIn(answer).code) : "";
+function readCode(answer: Answer): string {
+  return answer.type === "application/problem+json" ? String(parseJson(answer).code) : "";
 }
 
 /**
@@ -221,7 +221,7 @@ async function* checkList(url: string, probe: Probe): Findings {
       "Look for the error in the log of your host.",
     );
   }
-  if (list.status !== 200 || list.type !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
+  if (list.status !== 200 || list.type !== "application/json" || !Array.isArray(parseJson(list).mentions)) {
     return yield fix(
       `${url} is not a list of mentions: it answers ${list.status}.`,
       `Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site. If its endpoint is in its own folder, run doctor in the folder of the site's sources.`,

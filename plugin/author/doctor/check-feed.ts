@@ -32,8 +32,8 @@ export async function* findFeed(given: string, probe: Probe): AsyncGenerator<Fin
     }
     return feed;
   }
-  for (const link of await linksIn(first)) {
-    const linked = await feedAt(link, probe);
+  for (const link of await readLinks(first)) {
+    const linked = await fetchFeed(link, probe);
     if (!linked) continue;
     yield ok(`${first.url} names the feed ${link}`);
     yield found(linked);
@@ -83,11 +83,11 @@ export function noFeed({ status, url, headers }: Answer): Finding {
   return fix(`${url} is refused (${status}).`, todo);
 }
 
-async function linksIn({ status, type, bytes, url }: Answer): Promise<string[]> {
+async function readLinks({ status, type, bytes, url }: Answer): Promise<string[]> {
   return status === 200 && type === "text/html" ? feedLinks(bytes.toString(), url) : [];
 }
 
-async function feedAt(url: string, probe: Probe): Promise<ServedFeed | null> {
+async function fetchFeed(url: string, probe: Probe): Promise<ServedFeed | null> {
   const answer = await answerOrNull(probe(url, { maxBytes: FEED_BYTES }));
   return answer && asFeed(answer);
 }
@@ -138,7 +138,7 @@ export function checkType(answer: Answer): Finding {
 /** Some hosts send the same time for every file. */
 function* checkModified({ headers, parsed }: ServedFeed, now: number): Generator<Finding> {
   const modified = Date.parse(headers["last-modified"] ?? "");
-  const newest = newestOf(parsed.twts.filter(({ instant }) => Date.parse(instant) <= now))?.instant ?? "";
+  const newest = findNewest(parsed.twts.filter(({ instant }) => Date.parse(instant) <= now))?.instant ?? "";
   if (!(Date.parse(newest) > modified + HOUR)) return;
   yield fix(
     `The feed seems older than its newest twt: its Last-Modified header is ${new Date(modified).toISOString()}, but that twt is from ${newest}.`,
@@ -147,7 +147,7 @@ function* checkModified({ headers, parsed }: ServedFeed, now: number): Generator
 }
 
 /** The twt with the latest time; the last one of several. */
-export function newestOf(twts: readonly ParsedTwt[]): ParsedTwt | undefined {
+export function findNewest(twts: readonly ParsedTwt[]): ParsedTwt | undefined {
   const latest = twts
     .map(({ instant }) => instant)
     .toSorted()
@@ -207,7 +207,7 @@ async function checkPlace(own: string, { url, text }: ServedFeed, probe: Probe):
   if (canParseUrl(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
   const says = `The feed says that its URL is ${quoted(own)}`;
   const todo = `Serve it there, or write "# url = ${url}". Another URL changes the hashes in replies to your twts, so change it at most once.`;
-  const there = canParseUrl(own) ? await feedAt(own, probe) : null;
+  const there = canParseUrl(own) ? await fetchFeed(own, probe) : null;
   if (!there) return fix(`${says}, but it is not there.`, todo);
   if (there.asked.length > 1) {
     return fix(`${says}, which redirects to ${there.url}. Some readers follow no redirects.`, todo);

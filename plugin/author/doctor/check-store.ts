@@ -2,7 +2,7 @@
 import { SqliteStore } from "../../store/sqlite.js";
 import { typed } from "../invocation.js";
 import type { Machine } from "../machine.js";
-import { siteAt } from "../site.js";
+import { loadSite } from "../site.js";
 import { siteStore } from "../site-store.js";
 import { type Finding, fix, ok } from "./check.js";
 
@@ -10,7 +10,7 @@ const MAX_NAMED = 5;
 
 /** Checks nothing if the data are not in a folder of this machine. @throws TwtxtError `no-settings`; `store-failed` */
 export async function* checkStore(settings: string | undefined, machine: Machine): AsyncGenerator<Finding> {
-  const site = await siteAt(machine, settings);
+  const site = await loadSite(machine, settings);
   if (site.settings.host === "netlify") return;
   const { store, place } = await siteStore(site, { command: "doctor", store: undefined }, machine);
   if (!(store instanceof SqliteStore) || (await store.list("", { limit: 1 })).length === 0) return;

@@ -7,7 +7,7 @@ import { LINE_LIMIT } from "../../feed/twt.js";
 import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { counted } from "../amounts.js";
 import { type Finding, fix, note, ok, type Probe, quoted, runChecks } from "./check.js";
-import { asFeed, checkType, newestOf, noFeed, type ServedFeed } from "./check-feed.js";
+import { asFeed, checkType, findNewest, noFeed, type ServedFeed } from "./check-feed.js";
 
 /** The limit of some readers. */
 const FIRST_MIB = 1024 * 1024;
@@ -112,13 +112,13 @@ const REBUILD = "Build and deploy the site again: until then readers miss older 
 /** @see PROTOCOL 1.4 */
 export async function* checkArchives(feed: ServedFeed, probe: Probe): AsyncGenerator<Finding> {
   const identity = feed.header.url?.[0] ?? feed.url;
-  const known = new Set(feed.parsed.twts.map(lineOf));
+  const known = new Set(feed.parsed.twts.map(formatTwt));
   const inFeed = known.size;
   const findings: Finding[] = [];
   let count = 0;
   const check = (archive: ServedFeed, hash: string) => {
     findings.push(...checkArchive(archive, hash, identity, known));
-    for (const twt of archive.parsed.twts) known.add(lineOf(twt));
+    for (const twt of archive.parsed.twts) known.add(formatTwt(twt));
     count += 1;
   };
   for await (const fault of runChecks(readArchives(feed, probe, check))) findings.push(fault);
@@ -177,19 +177,19 @@ function* checkArchive(
     yield fix(what, "Hashes are made with that URL: write the URL of the feed into each archive.");
   }
   // Some files have the newest twt first.
-  const lastTwts = [parsed.twts.at(-1), newestOf(parsed.twts)].filter((twt) => twt !== undefined);
+  const lastTwts = [parsed.twts.at(-1), findNewest(parsed.twts)].filter((twt) => twt !== undefined);
   if (!lastTwts.some((twt) => twtHash(identity, twt) === hash)) {
     yield fix(
       `The last twt of ${url} is not ${quoted(hash)}, which "# prev" names: the archive is incomplete, or a different one.`,
       REBUILD,
     );
   }
-  const twice = parsed.twts.filter((twt) => known.has(lineOf(twt))).length;
+  const twice = parsed.twts.filter((twt) => known.has(formatTwt(twt))).length;
   if (twice === 0) return;
   const what = `${counted(twice, "twt")} of ${url} ${twice === 1 ? "is" : "are"} in another part of the feed too.`;
   yield note(what, "Keep each in one file.");
 }
 
-function lineOf({ timestamp, text }: ParsedTwt): string {
+function formatTwt({ timestamp, text }: ParsedTwt): string {
   return `${timestamp}\t${text}`;
 }

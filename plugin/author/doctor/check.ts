@@ -1,8 +1,8 @@
 // plugin/author/doctor/check.ts: findings, and requests that end a check if they get no answer.
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
-import { essenceOf } from "../../http/respond.js";
-import { privateHostAdvice, privateHostsOf } from "../network.js";
+import { readEssence } from "../../http/respond.js";
+import { privateHostAdvice, readPrivateHosts } from "../network.js";
 
 const MIB = 1024 * 1024;
 const MAX_QUOTE = 160;
@@ -101,7 +101,7 @@ export function probeWith(ask: Ask): Probe {
       return {
         ...answer,
         bytes: hasBody ? await bytes() : Buffer.alloc(0),
-        type: essenceOf(answer.headers["content-type"]),
+        type: readEssence(answer.headers["content-type"]),
         isForBrowsers: answer.headers["access-control-allow-origin"] === "*",
       };
     } catch (error) {
@@ -112,7 +112,7 @@ export function probeWith(ask: Ask): Probe {
 }
 
 /** A JSON object; an empty one for anything else. */
-export function jsonIn({ bytes }: Answer): Record<string, unknown> {
+export function parseJson({ bytes }: Answer): Record<string, unknown> {
   try {
     return Object(JSON.parse(bytes.toString()));
   } catch {
@@ -126,7 +126,7 @@ function refused(url: string, error: TwtxtError, request: GuardedRequest): Findi
   switch (code) {
     case "address-refused": {
       const isPlain = request.isHttpsNeeded && url.startsWith("http:");
-      return fix(message, isPlain ? "Serve your site over https." : privateHostAdvice(privateHostsOf(error)));
+      return fix(message, isPlain ? "Serve your site over https." : privateHostAdvice(readPrivateHosts(error)));
     }
     case "too-many-redirects":
       return fix(message, "Serve it at its own address, without redirects.");
@@ -168,14 +168,14 @@ function unreachable(url: string, error: TwtxtError): Finding {
       "Other readers do not wait longer either. Try again later, or ask your host.",
     );
   }
-  const code = codeOf(error);
+  const code = errorCode(error);
   for (const [pattern, what, todo] of FAULTS) if (pattern.test(code)) return fix(what(url, code), todo);
   return fix(`${url} gives no readable answer (${code || error.message}).`, "Try again, or ask your host.");
 }
 
 /** The system's code, of the innermost cause. */
-function codeOf(error: unknown): string {
+function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const { code } = error as NodeJS.ErrnoException;
-  return codeOf(error.cause) || (error instanceof TwtxtError ? "" : (code ?? ""));
+  return errorCode(error.cause) || (error instanceof TwtxtError ? "" : (code ?? ""));
 }

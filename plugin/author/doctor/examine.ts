@@ -1,13 +1,13 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
 import { isSameUrl } from "../../http/same-url.js";
-import { domainOf, parseAddress } from "../../keys/address.js";
-import { isSameHost, loopbackHostOf } from "../../url.js";
+import { parseAddress, readDomain } from "../../keys/address.js";
+import { findLoopbackHost, isSameHost } from "../../url.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
-import { networkOf } from "../network.js";
-import { ifBuilt, publishedSite, siteAt } from "../site.js";
+import { createNetwork } from "../network.js";
+import { ifBuilt, loadSite, publishedSite } from "../site.js";
 import { type Finding, type Probe, probeWith, runChecks } from "./check.js";
 import { type AddressToCheck, checkAddress } from "./check-address.js";
-import { checkEndpoint, checkNames, checkRateLimit, endpointOf, listsBeside, notTested } from "./check-endpoint.js";
+import { checkEndpoint, checkNames, checkRateLimit, findEndpoint, listsBeside, notTested } from "./check-endpoint.js";
 import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type ServedFeed } from "./check-feed.js";
 import { checkStore } from "./check-store.js";
 import { checkArchives, checkText } from "./check-text.js";
@@ -24,7 +24,7 @@ type OwnSite = Awaited<ReturnType<typeof ownSite>>;
 
 /** The author's own site, from its last build. Its address is `null` if it has no documents of one. */
 async function ownSite(machine: Machine, settingsFile: string | undefined) {
-  const site = await siteAt(machine, settingsFile);
+  const site = await loadSite(machine, settingsFile);
   const { feedUrl, urls } = (await publishedSite(site)).settings;
   return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
 }
@@ -35,7 +35,7 @@ async function ownSite(machine: Machine, settingsFile: string | undefined) {
  * @param given - the URL of a feed or a site; `null` for the site in this folder
  * @returns `null` if neither is there
  */
-export async function checksOf(
+export async function createChecks(
   given: string | null,
   choice: ExamineChoice,
   machine: Machine,
@@ -52,16 +52,16 @@ async function* examine(
   choice: ExamineChoice,
   machine: Machine,
 ): AsyncGenerator<Finding> {
-  const ownHost = own === null ? [] : loopbackHostOf(own.feedUrl);
-  const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...ownHost] });
+  const ownHost = own === null ? [] : findLoopbackHost(own.feedUrl);
+  const { ask } = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...ownHost] });
   const probe = probeWith(ask);
   const now = machine.now();
   const feed = yield* findFeed(start, probe);
   if (!feed) return;
 
   const site = own && isSameUrl(own.feedUrl, feed.url) ? own : null;
-  const endpoint = endpointOf(feed);
-  const address = addressOf(feed, site, choice);
+  const endpoint = findEndpoint(feed);
+  const address = chooseAddress(feed, site, choice);
   if (site) yield* checkStore(choice.settings, machine);
   yield* runChecks(
     checkHeaders(feed, now),
@@ -77,11 +77,11 @@ async function* examine(
   );
 }
 
-function addressOf(feed: ServedFeed, site: OwnSite | null, choice: ExamineChoice): AddressToCheck | null {
+function chooseAddress(feed: ServedFeed, site: OwnSite | null, choice: ExamineChoice): AddressToCheck | null {
   const { host, origin } = new URL(feed.url);
   const address = choice.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
   if (address === null) return null;
-  const domain = domainOf(address);
+  const domain = readDomain(address);
   return {
     address,
     origin: domain === host ? origin : `https://${domain}`,

@@ -9,7 +9,7 @@ import { version } from "../invocation.js";
 import { askSiteState, readSentMentions, type SentMentions } from "../known-state.js";
 import type { Machine } from "../machine.js";
 import type { SiteApiChoice } from "../own-site.js";
-import { publishedSite, type Site, siteAt } from "../site.js";
+import { loadSite, publishedSite, type Site } from "../site.js";
 import { siteStore } from "../site-store.js";
 
 export interface SiteHealth {
@@ -43,10 +43,10 @@ interface SiteData {
  * @throws TwtxtError `no-settings`; `store-failed`
  */
 export async function siteHealth(choice: SiteApiChoice, machine: Machine, most: number): Promise<SiteHealth> {
-  const site = await siteAt(machine, choice.settings);
+  const site = await loadSite(machine, choice.settings);
   const { url, host, feedUrl } = (await publishedSite(site)).settings;
   const facts = {
-    versions: { plugin: version(), node: process.versions.node, ...(await versionsOf(site)) },
+    versions: { plugin: version(), node: process.versions.node, ...(await readVersions(site)) },
     ...{ url, host },
     built: (await lstat(site.host.file)).mtime,
   };
@@ -57,19 +57,19 @@ export async function siteHealth(choice: SiteApiChoice, machine: Machine, most: 
   const unasked = { ...facts, told: null, fault: told };
   if (host === "netlify") return { ...unasked, data: null, sent: null };
   const { store, folder, place } = await siteStore(site, { command: "client", store: undefined }, machine);
-  const bytes = folder === null ? null : await sizeOf(folder);
+  const bytes = folder === null ? null : await measureFolder(folder);
   return { ...unasked, data: { place, bytes }, sent: await readSentMentions(store, feedUrl, most) };
 }
 
-async function versionsOf({ file }: Site): Promise<Pick<SiteHealth["versions"], "eleventy" | "site">> {
+async function readVersions({ file }: Site): Promise<Pick<SiteHealth["versions"], "eleventy" | "site">> {
   const manifest = file("package.json");
   const folders = createRequire(manifest).resolve.paths("@11ty/eleventy") ?? [];
-  const found = await Promise.all(folders.map((folder) => versionIn(join(folder, "@11ty/eleventy/package.json"))));
-  return { eleventy: found.find((one) => one !== null) ?? null, site: await versionIn(manifest) };
+  const found = await Promise.all(folders.map((folder) => readVersion(join(folder, "@11ty/eleventy/package.json"))));
+  return { eleventy: found.find((one) => one !== null) ?? null, site: await readVersion(manifest) };
 }
 
 /** @returns `null` for no version, and for no such file */
-async function versionIn(manifest: string): Promise<string | null> {
+async function readVersion(manifest: string): Promise<string | null> {
   const json = await ifThere(readFile(manifest, "utf8"));
   try {
     const { version } = Object(JSON.parse(json ?? "{}"));
@@ -80,12 +80,12 @@ async function versionIn(manifest: string): Promise<string | null> {
 }
 
 /** The size of a folder with all its files, in bytes; 0 for none. */
-async function sizeOf(folder: string): Promise<number> {
+async function measureFolder(folder: string): Promise<number> {
   let bytes = 0;
   // A running server may delete files meanwhile.
   for (const entry of (await ifThere(readdir(folder, { withFileTypes: true }))) ?? []) {
     const path = join(folder, entry.name);
-    bytes += entry.isDirectory() ? await sizeOf(path) : ((await ifThere(lstat(path)))?.size ?? 0);
+    bytes += entry.isDirectory() ? await measureFolder(path) : ((await ifThere(lstat(path)))?.size ?? 0);
   }
   return bytes;
 }

@@ -37,7 +37,7 @@ export function endpointText(endpoint: string, method: MentionReport["method"] |
  *
  * @param dateText - writes a time of the form `2026-11-22T22:49:00.000Z`
  */
-export function outcomeOf(mention: ReportedMention, dateText: (date: string) => string = minuteOf): string {
+export function describeOutcome(mention: ReportedMention, dateText: (date: string) => string = toMinute): string {
   const { kind, outcome, endpoint, method, why, at, attempts, next } = mention;
   const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
   const date = at ? ` ${dateText(at)}` : "";
@@ -66,6 +66,6 @@ export function outcomeOf(mention: ReportedMention, dateText: (date: string) => 
   }
 }
 
-function minuteOf(date: string): string {
+function toMinute(date: string): string {
   return `${date.slice(0, 16)}Z`;
 }

@@ -14,9 +14,9 @@ import {
 } from "../../mentions/receive/managed-mention.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import type { HostSettings } from "../../site/site.js";
-import { loopbackHostOf } from "../../url.js";
+import { findLoopbackHost } from "../../url.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
-import { networkOf, ownUrl } from "../network.js";
+import { createNetwork, ownUrl } from "../network.js";
 import { openSiteApi, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
@@ -181,7 +181,7 @@ export async function shownMentions(
 ): Promise<PublicMention[]> {
   if (!settings.isReceiver || !settings.hasEndpoints) return [];
   const url = ownUrl(settings.urls.mentionsJson, choice);
-  const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...loopbackHostOf(url)] });
+  const { ask } = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...findLoopbackHost(url)] });
   const newest: PublicMention[] = [];
   for await (const mentions of mentionPages(ask, url, signal)) {
     newest.push(...mentions);

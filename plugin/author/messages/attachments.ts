@@ -3,18 +3,18 @@ import { shortKey } from "../../blobs/blob.js";
 import { parseSharedUrl, type SharedUrl } from "../../blobs/client/download.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { readGuestKey } from "../../keys/guest.js";
 import type { MessageToSend } from "../../messages/send/send-message.js";
-import { sharedUrlOf } from "../../site/routes.js";
+import { formatSharedUrl } from "../../site/routes.js";
 import { sizeText } from "../amounts.js";
-import { authorAt } from "../author.js";
+import { loadAuthor } from "../author.js";
 import { blobSite } from "../blobs/blob-site.js";
-import { fileAt, type SourceFile } from "../blobs/file-contents.js";
+import { findFile, type SourceFile } from "../blobs/file-contents.js";
 import { checkSealedSize, fileSealer, prepareBlob } from "../blobs/prepared-blob.js";
 import { ownBlob, type ReceivedFile, receiveFile, sharedBlob } from "../blobs/received-file.js";
 import { typed } from "../invocation.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
-import { ifBuilt, siteAt } from "../site.js";
+import { ifBuilt, loadSite } from "../site.js";
 import type { Mailbox } from "./mailbox.js";
 
 interface Work {
@@ -26,7 +26,7 @@ interface Work {
 
 /** A file of the author's. @param path - absolute @throws TwtxtError `bad-file`; `too-large` for one that cannot be sealed */
 export async function fileToAttach(path: string): Promise<SourceFile> {
-  const file = await fileAt(path, path);
+  const file = await findFile(path, path);
   checkSealedSize(file.size);
   return file;
 }
@@ -70,7 +70,7 @@ export async function attachmentLimit(
   { settings: file }: Pick<OwnSiteChoice, "settings">,
   machine: Machine,
 ): Promise<number | null> {
-  const site = await ifBuilt(file, siteAt(machine, file));
+  const site = await ifBuilt(file, loadSite(machine, file));
   const { blobs = null, hasEndpoints = false } = site?.settings ?? {};
   return hasEndpoints ? (blobs?.maxBytes ?? null) : null;
 }
@@ -85,13 +85,13 @@ async function storeAttachment(
   recipients: readonly string[],
   { choice, machine, signal }: Work,
 ): Promise<StoredAttachment> {
-  if (recipients.some((address) => guestKeyOf(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
+  if (recipients.some((address) => readGuestKey(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
   const site = await blobSite(choice, machine, signal);
   const sealFile = await fileSealer(recipients, site.author, choice, machine);
   const { key, contents, ...options } = await prepareBlob(file, { site, change: { isPublic: true }, sealFile });
   const { blob } = await site.blobs.put(key, contents, { ...options, isSentAnyway: false });
   return {
-    line: attachmentLine({ ...file, url: sharedUrlOf(site.sharedUrl, blob) }),
+    line: attachmentLine({ ...file, url: formatSharedUrl(site.sharedUrl, blob) }),
     async remove() {
       await site.blobs.delete(blob.key);
     },
@@ -120,7 +120,7 @@ export async function receiveAttachment(
   signers: readonly string[],
   { choice, machine, signal }: Work,
 ): Promise<ReceivedAttachment> {
-  const { identity } = await authorAt(choice, machine);
+  const { identity } = await loadAuthor(choice, machine);
   try {
     const source =
       shared.owner === identity.publicKey
@@ -128,7 +128,7 @@ export async function receiveAttachment(
         : await sharedBlob(shared, choice, machine, signal);
     const options = { folder: null, opens: true, isAnyAccepted: false, namesKey: false };
     const file = await receiveFile(source, options);
-    return await contentsOf(file, signers, shared.url).finally(file.draft.clear);
+    return await readContents(file, signers, shared.url).finally(file.draft.clear);
   } catch (error) {
     const advice = error instanceof TwtxtError ? ADVICE[error.code] : undefined;
     if (!(error instanceof TwtxtError) || advice === undefined) throw error;
@@ -136,7 +136,7 @@ export async function receiveAttachment(
   }
 }
 
-async function contentsOf(
+async function readContents(
   { draft, received: { blob }, opening: { file, why } }: ReceivedFile,
   signers: readonly string[],
   url: string,
@@ -177,14 +177,14 @@ export function attachmentLine({ filename, size, url }: { filename: string; size
 export function splitAttachments(text: string): { text: string; attachments: Attachment[] } {
   const attachments: Attachment[] = [];
   const lines = text.split("\n").filter((line) => {
-    const attachment = attachmentIn(line.trim());
+    const attachment = parseAttachment(line.trim());
     if (attachment) attachments.push(attachment);
     return attachment === null;
   });
   return { text: lines.join("\n").trim(), attachments };
 }
 
-function attachmentIn(line: string): Attachment | null {
+function parseAttachment(line: string): Attachment | null {
   const { label = "", url = line } = LINK.exec(line)?.groups ?? {};
   const shared = /\s/.test(url) ? null : parseSharedUrl(url);
   if (shared === null) return null;

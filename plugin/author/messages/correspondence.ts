@@ -3,13 +3,13 @@ import { setImmediate } from "node:timers/promises";
 import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
-import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
 import { sleep } from "../machine.js";
 import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
-import { textOf } from "./message-facts.js";
+import { readText } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
 import { type OpenedCopy, openCopies } from "./own-copies.js";
-import { type KeyChange, keyChangesIn, type Thread, threadsOf } from "./threads.js";
+import { findKeyChanges, type KeyChange, type Thread, toThreads } from "./threads.js";
 
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;
@@ -76,14 +76,14 @@ export class Correspondence {
   /** Unread ones first, then by their newest messages. */
   async conversations(): Promise<Conversation[]> {
     await this.#readCopies();
-    const entries = [...this.#entries.values()].sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1));
-    const threads = threadsOf(entries, [...this.#copies.values()]);
+    const entries = [...this.#entries.values()].sort((a, b) => (toCursor(a) < toCursor(b) ? -1 : 1));
+    const threads = toThreads(entries, [...this.#copies.values()]);
     const isRead = await this.mailbox.readMarks.current();
     const all = threads.map((thread) => ({
       ...thread,
       unread: thread.received.filter(({ id }) => !isRead(id)).length,
     }));
-    return all.sort((a, b) => Number(b.unread > 0) - Number(a.unread > 0) || (newestIn(a) < newestIn(b) ? 1 : -1));
+    return all.sort((a, b) => Number(b.unread > 0) - Number(a.unread > 0) || (findNewest(a) < findNewest(b) ? 1 : -1));
   }
 
   /** @param address - `null` for the messages whose senders are not certain */
@@ -93,14 +93,14 @@ export class Correspondence {
 
   /** The addresses that publish another key than the one that the author knows. */
   keyChanges(): KeyChange[] {
-    return keyChangesIn(this.#entries.values());
+    return findKeyChanges(this.#entries.values());
   }
 
   /** A message and the address of its correspondent, `null` if the sender is not verified. @throws TwtxtError `not-found` */
   async entry(id: string): Promise<{ entry: InboxEntry; address: string | null }> {
     const entry = this.#entries.get(id);
     if (!entry) throw new TwtxtError("not-found", "This message is no longer in your inbox.");
-    const [thread] = threadsOf([entry], []);
+    const [thread] = toThreads([entry], []);
     return { entry, address: thread?.address ?? null };
   }
 
@@ -113,7 +113,7 @@ export class Correspondence {
   async written(id: string): Promise<{ address: string; text: string; signers: string[] }> {
     const entry = this.#entries.get(id);
     if (entry && isOpened(entry) && !isUncertain(entry) && entry.message.address !== null) {
-      return { address: entry.message.address, text: textOf(entry), signers: [entry.signer] };
+      return { address: entry.message.address, text: readText(entry), signers: [entry.signer] };
     }
     await this.#readCopies();
     const { to: [address] = [], text } = this.#copies.get(id) ?? {};
@@ -239,7 +239,7 @@ export class Correspondence {
 }
 
 /** The unread messages of all conversations. */
-export function unreadIn(conversations: readonly Conversation[]): number {
+export function countUnread(conversations: readonly Conversation[]): number {
   return conversations.reduce((sum, { unread }) => sum + unread, 0);
 }
 
@@ -247,6 +247,6 @@ function isUncertain(entry: InboxEntry): boolean {
   return isOpened(entry) && entry.trust.trust !== "verified";
 }
 
-function newestIn({ received, sent }: Thread): string {
+function findNewest({ received, sent }: Thread): string {
   return [received.at(-1)?.created ?? "", sent.at(-1)?.created ?? ""].sort().at(-1) ?? "";
 }

@@ -1,8 +1,8 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { domainOf } from "../../keys/address.js";
-import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
+import { readDomain } from "../../keys/address.js";
+import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
 import { type Found, type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import {
@@ -10,7 +10,7 @@ import {
   type SenderLookup,
   type SenderLookupOptions,
 } from "../../messages/lookup/sender-lookup.js";
-import { receiptsOf } from "../../messages/plaintext.js";
+import { listReceipts } from "../../messages/plaintext.js";
 import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import {
@@ -24,10 +24,10 @@ import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
 import type { Fetch } from "../../transport/fetch.js";
-import { loopbackHostOf } from "../../url.js";
-import { type Author, authorAt, ownKeys } from "../author.js";
+import { findLoopbackHost } from "../../url.js";
+import { type Author, loadAuthor, ownKeys } from "../author.js";
 import { type Machine, type OwnSiteChoice, sleep } from "../machine.js";
-import { networkOf, ownUrl } from "../network.js";
+import { createNetwork, ownUrl } from "../network.js";
 import { MessageDrafts } from "./message-drafts.js";
 import { ReadMarks } from "./read-marks.js";
 
@@ -70,7 +70,7 @@ export class Mailbox {
   readonly drafts: MessageDrafts;
   /** Looks each address up once. */
   readonly lookup: Lookup;
-  readonly #network: ReturnType<typeof networkOf>;
+  readonly #network: ReturnType<typeof createNetwork>;
   readonly #now: Clock;
   readonly #choice: Pick<OwnSiteChoice, "url">;
 
@@ -82,16 +82,16 @@ export class Mailbox {
     this.readMarks = new ReadMarks(author.store);
     this.drafts = new MessageDrafts({ store: author.store, keys, now });
     // The address has the host of the site, whose guests are looked up there.
-    const own = loopbackHostOf(`http://${domainOf(author.address)}`);
-    this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });
+    const own = findLoopbackHost(`http://${readDomain(author.address)}`);
+    this.#network = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...own] });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
     this.#choice = choice;
   }
 
-  /** @throws TwtxtError as {@link authorAt} */
+  /** @throws TwtxtError as {@link loadAuthor} */
   static async open(choice: OwnSiteChoice, machine: Machine): Promise<Mailbox> {
-    const author = await authorAt(choice, machine);
+    const author = await loadAuthor(choice, machine);
     return new Mailbox(author, await ownKeys(author, machine), choice, machine.now);
   }
 
@@ -103,8 +103,8 @@ export class Mailbox {
   outbox(onResult?: OnResult): Outbox {
     const { ask } = this.#network;
     const { store, address, identity } = this.author;
-    const signerFor = (recipient: string) => (isGuestAtSiteOf(recipient, address) ? identity : null);
-    const options = { store, ask, now: this.#now, random: Math.random, signerFor };
+    const chooseSigner = (recipient: string) => (isGuestAtSameSite(recipient, address) ? identity : null);
+    const options = { store, ask, now: this.#now, random: Math.random, chooseSigner };
     return new Outbox({ ...options, ...(onResult && { onResult }) });
   }
 
@@ -155,7 +155,10 @@ export class Mailbox {
    */
   async block(address: string, signer?: string): Promise<void> {
     if (address === this.author.address) throw new TwtxtError("bad-usage", "You cannot block your own address.");
-    await this.blocked.block(address, signer ?? guestKeyOf(address) ?? (await this.contacts.get(address))?.key ?? null);
+    await this.blocked.block(
+      address,
+      signer ?? readGuestKey(address) ?? (await this.contacts.get(address))?.key ?? null,
+    );
   }
 
   /** Looks an address up, and compares its key with the known one. @throws TwtxtError as `lookup` */
@@ -179,7 +182,7 @@ export class Mailbox {
   async withReceipts(all: readonly (OpenedMessage | UnreadableMessage)[]): Promise<InboxEntry[]> {
     const opened = all.filter((one) => isOpened(one));
     const hasReceipts = opened.some(({ message, trust }) => {
-      return trust.trust === "verified" && receiptsOf(message).length > 0;
+      return trust.trust === "verified" && listReceipts(message).length > 0;
     });
     const receipts = hasReceipts ? receiptsAmong(opened, await this.outbox().sent(), this.keys) : [];
     return all.map((one) => (isOpened(one) ? { ...one, receipts: receipts.filter(({ id }) => id === one.id) } : one));

@@ -5,9 +5,9 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { addressHash } from "../../keys/address.js";
 import { type OwnKeys, openWith, seal } from "../../messages/sealing.js";
-import { parseJson, updateAs } from "../../store/json.js";
+import { parseJson, updateValue } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { type DraftSave, mayReplace, versionOf } from "../draft-version.js";
+import { type DraftSave, mayReplace, toVersion } from "../draft-version.js";
 
 const PREFIX = "drafts/";
 
@@ -61,7 +61,7 @@ export class MessageDrafts {
 
   /** @returns `null` for none, or one that no key on this machine opens */
   with(address: string): Promise<MessageDraft | null> {
-    return this.#read(keyOf(address));
+    return this.#read(toKey(address));
   }
 
   /** The newest first. */
@@ -72,17 +72,17 @@ export class MessageDrafts {
 
   /** Deletes this version of a draft: what was saved later stays. */
   async delete(draft: MessageDraft): Promise<void> {
-    const isSame = (old: MessageDraft | null) => old !== null && versionOf(old) === versionOf(draft);
+    const isSame = (old: MessageDraft | null) => old !== null && toVersion(old) === toVersion(draft);
     await this.#update(draft.address, (old) => (isSame(old) ? { ...draft, text: "" } : null));
   }
 
   /** Writes an empty draft instead of deleting one, because deletions of a store have no condition. */
   #update(address: string, change: (old: MessageDraft | null) => MessageDraft | null): Promise<MessageDraft | null> {
-    const key = keyOf(address);
+    const key = toKey(address);
     const [sender] = this.#keys;
     const encode = (draft: MessageDraft) =>
       seal(new TextEncoder().encode(JSON.stringify(draft)), { sender, recipients: [sender.publicKey] });
-    return updateAs(this.#store, key, { decode: (bytes) => this.#open(key, bytes), encode }, change);
+    return updateValue(this.#store, key, { decode: (bytes) => this.#open(key, bytes), encode }, change);
   }
 
   async #read(key: string): Promise<MessageDraft | null> {
@@ -101,6 +101,6 @@ export class MessageDrafts {
   }
 }
 
-function keyOf(address: string): string {
+function toKey(address: string): string {
   return PREFIX + addressHash(address);
 }

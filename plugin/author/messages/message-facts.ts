@@ -1,33 +1,33 @@
 // plugin/author/messages/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text.
-import { guestKeyOf, shortKey } from "../../keys/guest.js";
-import { nameIn } from "../../messages/guest-name.js";
+import { readGuestKey, shortKey } from "../../keys/guest.js";
+import { readName } from "../../messages/guest-name.js";
 import { typed } from "../invocation.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 
 const UNKNOWN = "?";
 
 /** For `--json`. */
-export function factsOf(message: InboxEntry) {
+export function toFacts(message: InboxEntry) {
   if (!isOpened(message)) return message;
   const { id, created, hash, signer, trust, receipts } = message;
   const { address, lines, events } = message.message;
   return {
-    ...{ id, created, time: timeOf(message), address, signer },
-    ...{ guest: isFromGuest(message), name: isFromGuest(message) ? nameIn(message.message) : null },
-    ...{ trust: trust.trust, byDns: trust.trust === "verified" && trust.byDns, reason: reasonOf(message) },
-    ...{ text: textOf(message), lines, events, hash },
+    ...{ id, created, time: readTime(message), address, signer },
+    ...{ guest: isFromGuest(message), name: isFromGuest(message) ? readName(message.message) : null },
+    ...{ trust: trust.trust, byDns: trust.trust === "verified" && trust.byDns, reason: describeReason(message) },
+    ...{ text: readText(message), lines, events, hash },
     receipts: receipts.map(({ time, sent }) => ({ time, id: sent.id, created: sent.created })),
   };
 }
 
 /** The text of a message. Its line breaks are LF. */
-export function textOf({ message }: Pick<ReadMessage, "message">): string {
+export function readText({ message }: Pick<ReadMessage, "message">): string {
   return message.lines.map(({ text }) => text).join("\n");
 }
 
 /** The address of a correspondent, or the short form of a guest's, such as `guest kex1syu…cg`. */
 export function shownAddress(address: string): string {
-  const key = guestKeyOf(address);
+  const key = readGuestKey(address);
   return key === null ? address : `guest ${shortKey(key)}`;
 }
 
@@ -45,9 +45,9 @@ export function shownCorrespondent(address: string, received: readonly InboxEntr
 
 /** The name that a guest has stated last, which is not verified; `null` for none, and for other senders. */
 export function claimedName(address: string, received: readonly InboxEntry[]): string | null {
-  if (guestKeyOf(address) === null) return null;
+  if (readGuestKey(address) === null) return null;
   for (const message of received.toReversed()) {
-    const name = isOpened(message) ? nameIn(message.message) : null;
+    const name = isOpened(message) ? readName(message.message) : null;
     if (name !== null) return name;
   }
   return null;
@@ -55,11 +55,11 @@ export function claimedName(address: string, received: readonly InboxEntry[]): s
 
 /** Whether a message names a guest as its sender. */
 export function isFromGuest(message: InboxEntry): message is ReadMessage {
-  return isOpened(message) && message.message.address !== null && guestKeyOf(message.message.address) !== null;
+  return isOpened(message) && message.message.address !== null && readGuestKey(message.message.address) !== null;
 }
 
 /** The time that the message states, else the time of its arrival. */
-export function timeOf(message: InboxEntry): string {
+export function readTime(message: InboxEntry): string {
   const time = isOpened(message) ? message.message.lines[0]?.time : null;
   return time ?? inSeconds(message.created);
 }
@@ -70,7 +70,7 @@ export function inSeconds(time: string): string {
 }
 
 /** Empty for a guest: "verified" next to a name would seem to confirm it. */
-export function stateOf(message: InboxEntry): string {
+export function describeState(message: InboxEntry): string {
   if (!isOpened(message)) return "unreadable";
   const { trust } = message;
   if (trust.trust === "verified" && isFromGuest(message)) return "";
@@ -88,7 +88,7 @@ export function isWithKnownKey({ trust, signer }: ReadMessage): boolean {
 }
 
 /** Why it is not certain who wrote a message; `null` if it is. */
-export function reasonOf({ trust, signer, message: { address } }: ReadMessage): string | null {
+export function describeReason({ trust, signer, message: { address } }: ReadMessage): string | null {
   switch (trust.trust) {
     case "verified":
       return null;

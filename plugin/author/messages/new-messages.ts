@@ -1,6 +1,6 @@
 // plugin/author/messages/new-messages.ts: waits for new messages in the author's inbox.
 import { TwtxtError } from "../../errors.js";
-import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
 import { type Fetch, fetchSafely } from "../../transport/fetch.js";
 import type { Sleep } from "../machine.js";
 
@@ -63,10 +63,10 @@ function polling(inbox: InboxClient, known: ReadonlyMap<string, Place>): () => P
 
 /** The newest cursor before which no message can still appear, by the host's clock, which may differ from ours. */
 function after(known: ReadonlyMap<string, Place>): { after?: string } {
-  const places = [...known.values()].sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1));
+  const places = [...known.values()].sort((a, b) => (toCursor(a) < toCursor(b) ? -1 : 1));
   const newest = Date.parse(places.at(-1)?.created ?? "");
   const last = places.findLast(({ created }) => Date.parse(created) <= newest - OVERLAP_MS);
-  return last ? { after: cursorOf(last) } : {};
+  return last ? { after: toCursor(last) } : {};
 }
 
 /**

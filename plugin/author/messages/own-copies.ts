@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { parseMessage } from "../../messages/plaintext.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
-import { textOf } from "./message-facts.js";
+import { readText } from "./message-facts.js";
 
 /** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
 export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
@@ -21,7 +21,7 @@ export function shownText({ text }: Pick<OpenedCopy, "text">): string {
 /** @returns the author's own text; `null` if none of the author's keys opens it */
 export function ownText(sealed: string, keys: OwnKeys): string | null {
   try {
-    return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
+    return readText({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
   } catch (error) {
     if (error instanceof TwtxtError) return null;
     throw error;

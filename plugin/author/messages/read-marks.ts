@@ -27,7 +27,7 @@ export class ReadMarks {
 
   async current(): Promise<IsRead> {
     const known = new Set((await readJson(this.#store, KEY, ReadRecord))?.value.ids);
-    return (id) => known.has(markOf(id));
+    return (id) => known.has(toMark(id));
   }
 
   /** Marks messages as read. */
@@ -35,19 +35,19 @@ export class ReadMarks {
     const isRead = await this.current();
     if (ids.every(isRead)) return;
     await update(this.#store, KEY, ReadRecord, (old) => {
-      return { ids: [...new Set([...(old?.ids ?? []), ...ids.map(markOf)])].slice(-MAX_MARKS) };
+      return { ids: [...new Set([...(old?.ids ?? []), ...ids.map(toMark)])].slice(-MAX_MARKS) };
     });
   }
 
   /** Forgets messages that were deleted. */
   async remove(ids: readonly string[]): Promise<void> {
-    const removed = new Set(ids.map(markOf));
+    const removed = new Set(ids.map(toMark));
     await update(this.#store, KEY, ReadRecord, (old) => {
       return old?.ids.some((id) => removed.has(id)) ? { ids: old.ids.filter((id) => !removed.has(id)) } : null;
     });
   }
 }
 
-function markOf(id: string): string {
+function toMark(id: string): string {
   return id.slice(0, ID_LENGTH);
 }

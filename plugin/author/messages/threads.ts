@@ -1,8 +1,8 @@
 // plugin/author/messages/threads.ts: messages and own copies, grouped by correspondent.
-import { guestKeyOf } from "../../keys/guest.js";
+import { readGuestKey } from "../../keys/guest.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { type InboxEntry, isOpened } from "./mailbox.js";
-import { inSeconds, isWithKnownKey, timeOf } from "./message-facts.js";
+import { inSeconds, isWithKnownKey, readTime } from "./message-facts.js";
 import type { OpenedCopy } from "./own-copies.js";
 
 /** What the author and one correspondent wrote to each other. */
@@ -14,10 +14,10 @@ export interface Thread {
 }
 
 /** A thread for each correspondent, those with verified addresses first, then guests, then unverified messages. */
-export function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
+export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
   const threads = new Map<string | null, Thread>();
   for (const message of messages) {
-    const address = correspondentOf(message);
+    const address = findCorrespondent(message);
     const thread = threads.get(address) ?? { address, received: [], sent: [] };
     thread.received.push(message);
     threads.set(address, thread);
@@ -29,10 +29,10 @@ export function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedC
       threads.set(address, thread);
     }
   }
-  return [...threads.values()].sort((a, b) => rankOf(a) - rankOf(b));
+  return [...threads.values()].sort((a, b) => toRank(a) - toRank(b));
 }
 
-function correspondentOf(message: InboxEntry): string | null {
+function findCorrespondent(message: InboxEntry): string | null {
   return isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
 }
 
@@ -44,7 +44,7 @@ export interface KeyChange {
 }
 
 /** The addresses with another key than the known one, each once. */
-export function keyChangesIn(messages: Iterable<InboxEntry>): KeyChange[] {
+export function findKeyChanges(messages: Iterable<InboxEntry>): KeyChange[] {
   const changes = new Map<string, KeyChange>();
   for (const one of messages) {
     if (!isOpened(one) || one.trust.trust !== "key-changed" || one.message.address === null) continue;
@@ -62,8 +62,8 @@ interface Moment {
   created: string;
 }
 
-export function momentOf(message: InboxEntry): Moment {
-  return { time: timeOf(message), created: message.created };
+export function toMoment(message: InboxEntry): Moment {
+  return { time: readTime(message), created: message.created };
 }
 
 export function ownMoment({ created }: Pick<SentCopy, "created">): Moment {
@@ -72,14 +72,14 @@ export function ownMoment({ created }: Pick<SentCopy, "created">): Moment {
 
 /** Stated times are whole seconds. Within one, an answer came later than what it answers. */
 export function byTime(a: Moment, b: Moment): number {
-  return secondOf(a) - secondOf(b) || Date.parse(a.created) - Date.parse(b.created);
+  return toSecond(a) - toSecond(b) || Date.parse(a.created) - Date.parse(b.created);
 }
 
-function secondOf({ time }: Moment): number {
+function toSecond({ time }: Moment): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-function rankOf({ address }: Thread): number {
+function toRank({ address }: Thread): number {
   if (address === null) return 2;
-  return guestKeyOf(address) === null ? 0 : 1;
+  return readGuestKey(address) === null ? 0 : 1;
 }

@@ -6,10 +6,10 @@ import { findMentions, type Mention } from "../../feed/mention.js";
 import { byteLength } from "../../feed/twt.js";
 import type { Ask } from "../../http/guard.js";
 import { Moderation } from "../../mentions/receive/moderation.js";
-import { createDiscover, endpointOf, type FoundEndpoint, whyNotRequested } from "../../mentions/send/discover.js";
+import { createDiscover, type FoundEndpoint, findEndpoint, whyNotRequested } from "../../mentions/send/discover.js";
 import { comparableLink } from "../../mentions/send/site-links.js";
 import type { FollowedFeed } from "../../options/follow.js";
-import { prefixOf, sharedUrlOf } from "../../site/routes.js";
+import { formatSharedUrl, readPrefix } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobsInText } from "../../text/blob-links.js";
 import { addMentionRule } from "../../text/markdown-mentions.js";
 import { linkFinder, MAX_LINKS } from "../../text/post-links.js";
@@ -62,8 +62,8 @@ export async function previewTwt(
   const { settings } = site;
   const unknown = new Set<string>();
   const targets = blobTargets(site);
-  const html = markdownFor(follow, targets, (name) => unknown.add(name)).render(body);
-  const page = pageOf(file, site);
+  const html = createMarkdown(follow, targets, (name) => unknown.add(name)).render(body);
+  const page = formatPage(file, site);
   const post = {
     url: new URL(page).pathname,
     inputPath: site.shown(file),
@@ -78,7 +78,7 @@ export async function previewTwt(
     body: () => html,
     html: () => htmlReader,
     resolve: (link) => (canParseUrl(link, page) ? new URL(link, page).href : link),
-    linkBlobs: (text) => linkBlobsInText(text, targets.urlOf),
+    linkBlobs: (text) => linkBlobsInText(text, targets.toUrl),
     onUnknownMention: (name) => unknown.add(name),
     pictures: [],
   }) ?? { text: "", isCut: false };
@@ -95,7 +95,7 @@ export async function previewTwt(
 }
 
 /** Eleventy's own Markdown, with the rules of the plugin. */
-function markdownFor(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
+function createMarkdown(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
   const markdown = new MarkdownIt({ html: true }).disable("code");
   addMentionRule(markdown, follow, onUnknown);
   addBlobRule(markdown, () => targets);
@@ -108,17 +108,17 @@ function markdownFor(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (n
  *
  * @param file - absolute
  */
-export function pageOf(file: string, site: Site): string {
+export function formatPage(file: string, site: Site): string {
   const { input, url } = site.settings;
   const path = relative(site.file(input), file).replaceAll("\\", "/").replace(/\.md$/, "/");
-  return new URL(`${prefixOf(site.settings)}/${encodeURI(path)}`, url).href;
+  return new URL(`${readPrefix(site.settings)}/${encodeURI(path)}`, url).href;
 }
 
 /** Blobs of the first author, as in a build. */
 function blobTargets({ settings }: Site): LinkTargets {
   const owner = settings.authors[0]?.key ?? "";
-  const urlOf = (key: string) => (settings.blobs ? sharedUrlOf(settings.urls.shared, { owner, key }) : null);
-  return { urlOf, onNoKey: () => {} };
+  const toUrl = (key: string) => (settings.blobs ? formatSharedUrl(settings.urls.shared, { owner, key }) : null);
+  return { toUrl, onNoKey: () => {} };
 }
 
 /** A mentioned feed or page, or a page that the note links to, and how its endpoint was found. */
@@ -153,7 +153,7 @@ export function findNotified(
       const refusal = whyNotRequested(target, isBlocked);
       if (refusal !== null) return none(refusal);
       try {
-        const found = await endpointOf(target, discover);
+        const found = await findEndpoint(target, discover);
         if (found.endpoint === null) return none(found.why);
         return { ...one, endpoint: found.endpoint, method: found.method, why: null };
       } catch (error) {

@@ -7,7 +7,7 @@ import { checkFileSize } from "../blobs/prepared-blob.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import type { Site } from "../site.js";
 import { type DraftPicture, type DraftPictures, type PicturePlace, pictureType } from "./draft-pictures.js";
-import { linkPictures, picturesIn } from "./note-pictures.js";
+import { findPictures, linkPictures } from "./note-pictures.js";
 import { composeNote, type Note, parseTags } from "./notes.js";
 import { notePictureName } from "./notes-folder.js";
 import type { PostDraft, PostDrafts } from "./post-drafts.js";
@@ -21,7 +21,7 @@ export interface NoteChoice {
 
 /** The pictures that the text of a draft shows. */
 export async function shownPictures({ id, body }: Pick<PostDraft, "id" | "body">, { pictures }: PostDrafts) {
-  const shown = new Set(picturesIn(body));
+  const shown = new Set(findPictures(body));
   return (await pictures.of(id)).filter(({ name }) => shown.has(name));
 }
 

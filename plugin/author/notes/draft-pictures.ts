@@ -60,7 +60,7 @@ export class DraftPictures {
   /** In the order in which they were added. */
   async of(draft: string): Promise<DraftPicture[]> {
     if (!DRAFT_ID.test(draft)) return [];
-    return (await readJson(this.#store, listOf(draft), PICTURES))?.value ?? [];
+    return (await readJson(this.#store, listKey(draft), PICTURES))?.value ?? [];
   }
 
   /**
@@ -78,22 +78,22 @@ export class DraftPictures {
       size: clean.bytes.length,
       sha256: createHash("sha256").update(clean.bytes).digest("hex"),
     };
-    await update(this.#store, listOf(draft), PICTURES, (old) => [...(old ?? []), picture]);
+    await update(this.#store, listKey(draft), PICTURES, (old) => [...(old ?? []), picture]);
     return picture;
   }
 
   /** Copies all pictures to another draft, which has none. The limits do not apply. */
   async copy(from: string, to: string): Promise<void> {
     const pictures = await this.of(from);
-    for (const { name } of pictures) await this.#store.put(keyOf(to, name), await this.bytes(from, name));
-    if (pictures.length > 0) await writeJson(this.#store, listOf(to), pictures);
+    for (const { name } of pictures) await this.#store.put(pictureKey(to, name), await this.bytes(from, name));
+    if (pictures.length > 0) await writeJson(this.#store, listKey(to), pictures);
   }
 
   /** Removes a picture if it exists. */
   async remove(draft: string, name: string): Promise<void> {
     if (!(await this.#find(draft, name))) return;
-    await update(this.#store, listOf(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
-    await this.#store.delete(keyOf(draft, name));
+    await update(this.#store, listKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
+    await this.#store.delete(pictureKey(draft, name));
   }
 
   /** Removes all pictures of a draft. */
@@ -104,7 +104,7 @@ export class DraftPictures {
 
   /** @throws TwtxtError `not-found` */
   async bytes(draft: string, name: string): Promise<Uint8Array> {
-    const stored = (await this.#find(draft, name)) && (await this.#store.get(keyOf(draft, name)));
+    const stored = (await this.#find(draft, name)) && (await this.#store.get(pictureKey(draft, name)));
     if (!stored) throw missing(name);
     return stored.bytes;
   }
@@ -112,7 +112,7 @@ export class DraftPictures {
   /** A picture and its bytes as a stream. @throws TwtxtError `not-found` */
   async read(draft: string, name: string): Promise<{ picture: DraftPicture; stream: ReadableStream<Uint8Array> }> {
     const picture = await this.#find(draft, name);
-    const stream = picture && (await this.#store.read(keyOf(draft, name)));
+    const stream = picture && (await this.#store.read(pictureKey(draft, name)));
     if (!stream) throw missing(name);
     return { picture, stream };
   }
@@ -135,7 +135,7 @@ export class DraftPictures {
     const last = Math.max(0, ...before.map(({ name }) => Number(/\d+/.exec(name)?.[0])));
     for (let number = last + 1; ; number += 1) {
       const name = `picture-${number}${extension}`;
-      if ((await this.#store.put(keyOf(draft, name), bytes, { isNew: true })) !== null) return name;
+      if ((await this.#store.put(pictureKey(draft, name), bytes, { isNew: true })) !== null) return name;
     }
   }
 
@@ -153,11 +153,11 @@ export class DraftPictures {
   }
 }
 
-function listOf(draft: string): string {
-  return keyOf(draft, LIST);
+function listKey(draft: string): string {
+  return pictureKey(draft, LIST);
 }
 
-function keyOf(draft: string, name: string): string {
+function pictureKey(draft: string, name: string): string {
   return `${PREFIX}${draft}/${name}`;
 }
 

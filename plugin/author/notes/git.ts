@@ -33,7 +33,7 @@ export type Git = (args: readonly string[], run?: GitRun) => Promise<GitResult>;
  * @param folder - absolute
  * @returns a function that throws TwtxtError `not-published` if git is not installed, or does not end
  */
-export function gitIn(folder: string, { environment }: Pick<Machine, "environment">): Git {
+export function openGit(folder: string, { environment }: Pick<Machine, "environment">): Git {
   const env = {
     ...environment,
     GIT_TERMINAL_PROMPT: "0",

@@ -93,12 +93,12 @@ async function runBuild(
     throw new TwtxtError("bad-post", `The build did not finish: ${error.message}.`, { cause: error });
   });
   if (exitCode === 0) return;
-  const why = exitCode === null ? "it took longer than two minutes" : faultIn(output);
+  const why = exitCode === null ? "it took longer than two minutes" : findFault(output);
   throw new TwtxtError("bad-post", `Eleventy could not build the site with this post: ${why}`);
 }
 
 /** The line of Eleventy's output that names the problem. */
-function faultIn(output: string): string {
+function findFault(output: string): string {
   const lines = output.split("\n").map((line) => line.replace(/\x1b\[[\d;]*m/g, "").trim());
   const named = lines.find((line) => /^(?:\[11ty\] )?\d\. |Error(?: \[\w+\])?: /.test(line));
   return (named ?? lines.find((line) => line !== "") ?? "it gave no reason").replace(/^\[11ty\] (?:\d\. )?/, "");

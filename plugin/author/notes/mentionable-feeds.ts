@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { formatMention, isMentionUrl, isNick, type Mention } from "../../feed/mention.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { readGuestKey } from "../../keys/guest.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import type { FollowedFeed } from "../../options/follow.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { SqliteStore } from "../../store/sqlite.js";
 import type { Store } from "../../store/store.js";
-import { shortMentionAt } from "../../text/markdown-mentions.js";
-import { authorAt } from "../author.js";
+import { findShortMention } from "../../text/markdown-mentions.js";
+import { loadAuthor } from "../author.js";
 import { dataFolder } from "../files.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { SiteMentions } from "../mentions/site-mentions.js";
@@ -84,11 +84,11 @@ async function mentionAuthors(choice: OwnSiteChoice, machine: Machine): Promise<
 
 /** A contact has an address but no feed, so a mention leads to the site. */
 async function contactSites(choice: OwnSiteChoice, machine: Machine): Promise<Feed[]> {
-  const { store } = await authorAt(choice, machine);
+  const { store } = await loadAuthor(choice, machine);
   const contacts = await new Contacts(store, machine.now).list();
   return contacts.flatMap(({ address }) => {
     const [user = "", host = ""] = address.split("@");
-    return guestKeyOf(address) === null ? [{ nick: user, url: `https://${host}/` }] : [];
+    return readGuestKey(address) === null ? [{ nick: user, url: `https://${host}/` }] : [];
   });
 }
 
@@ -105,7 +105,7 @@ export function knownNicks(followed: readonly FollowedFeed[], others: readonly M
   for (const { nick, url } of [...followed, ...others]) {
     if (nick === null || !isNick(nick) || !isMentionUrl(url) || TEMPLATE_CODE.test(nick + url) || known.has(url))
       continue;
-    const isResolved = shortMentionAt(`@${nick}`, 0, followed)?.url === url;
+    const isResolved = findShortMention(`@${nick}`, 0, followed)?.url === url;
     known.set(url, { nick, url, written: isResolved ? `@${nick}` : formatMention({ nick, url }) });
   }
   return [...known.values()];

@@ -8,7 +8,7 @@ const LINK = /(\]\(|\ssrc=")([^\s"'<>()/\\?#:&%]+\.(?:jpe?g|png|webp|gif))(?=[\s
 const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\(([^\s()]+)[^()]*\) ?/g;
 
 /** The pictures that a text shows or links to by their file name alone, each once. */
-export function picturesIn(text: string): string[] {
+export function findPictures(text: string): string[] {
   return [...new Set([...text.matchAll(LINK)].map(([, , name = ""]) => name))];
 }
 
@@ -22,13 +22,13 @@ export function linkPictures(text: string, linkOf: (name: string) => string | un
 }
 
 /** The description of a picture in a text. @returns `null` if the text does not show the picture */
-export function descriptionOf(name: string, text: string): string | null {
+export function findDescription(name: string, text: string): string | null {
   const image = [...text.matchAll(IMAGE)].find(([, , shown]) => shown === name);
   return image === undefined ? null : (image[1] ?? "").replace(/\\(.)/g, "$1");
 }
 
-/** @example imageOf("a red square", "picture-1.jpg") // "![a red square](picture-1.jpg)" */
-export function imageOf(description: string, link: string): string {
+/** @example formatImage("a red square", "picture-1.jpg") // "![a red square](picture-1.jpg)" */
+export function formatImage(description: string, link: string): string {
   return `![${escapedDescription(description)}](${link})`;
 }
 
@@ -73,7 +73,7 @@ export function withoutPicture(text: string, name: string): string {
 
 /** The files beside a note that its text shows or links to. @param note - absolute */
 export async function picturesBeside(note: string, text: string): Promise<string[]> {
-  const files = picturesIn(text).map((name) => join(dirname(note), name));
+  const files = findPictures(text).map((name) => join(dirname(note), name));
   const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
   return files.filter((_, at) => found[at]?.isFile());
 }

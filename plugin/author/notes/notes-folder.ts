@@ -127,7 +127,7 @@ export function postName(title: string, folder: string, time: number): string {
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const stem = words.join("-").slice(0, MAX_STEM).replace(/-$/, "");
   if (stem === "") return noteName(time);
-  const names = new Set(namesIn(folder));
+  const names = new Set(listNames(folder));
   let name = `${stem}.md`;
   for (let number = 2; names.has(name); number += 1) name = `${stem}-${number}.md`;
   return name;
@@ -148,7 +148,7 @@ export function notePictureName(time: number, number: number, extension: string)
  * no two posts may share one, and midnight, which means a date without a time.
  */
 export function* freeNoteTimes(folder: string, now: number): Generator<number> {
-  const names = namesIn(folder);
+  const names = listNames(folder);
   const start = Math.floor(now / 1000) * 1000;
   for (let time = start; time < start + 86_400_000; time += 1000) {
     if (!names.some((name) => name.includes(stem(time))) && !isDateOnly(time)) yield time;
@@ -159,7 +159,7 @@ function stem(time: number): string {
   return formatTimestamp(time).replace(/[:Z-]/g, "").replace("T", "-");
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

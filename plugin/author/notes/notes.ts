@@ -25,9 +25,9 @@ export interface Note {
   /** Empty for a note; a post with a title has it in its file name. */
   title: string;
   /** Markdown, with the final names of its pictures. @param time - milliseconds since 1970 */
-  bodyAt(time: number): string;
+  formatBody(time: number): string;
   /** The whole file. @param time - milliseconds since 1970 */
-  contentAt(time: number): string;
+  formatContent(time: number): string;
   pictures: readonly PictureToWrite[];
 }
 
@@ -39,7 +39,7 @@ interface NoteParts {
   tags?: readonly string[];
   /** Markdown. */
   body: string;
-  /** The value for the front matter, of `replyToOf`. */
+  /** The value for the front matter, from `toReplyTo`. */
   replyTo: string | undefined;
   pictures?: readonly PictureToWrite[];
 }
@@ -53,13 +53,13 @@ export async function composeNote(
   const like = await modelData(site, folder, machine);
   const all = [...new Set([like.tags ?? [], tags].flat())];
   const data = { ...(title !== "" && { title }), ...like, ...(all.length > 0 && { tags: all }) };
-  const bodyAt = (time: number) => {
+  const formatBody = (time: number) => {
     const names = new Map(pictures.map(({ name }, at) => [name, notePictureName(time, at + 1, extname(name))]));
     return linkPictures(body, (name) => names.get(name));
   };
-  const contentAt = (time: number) =>
-    formatPost({ date: new Date(time), ...data, ...(replyTo !== undefined && { replyTo }) }, `${bodyAt(time)}\n`);
-  return { folder, title, bodyAt, contentAt, pictures };
+  const formatContent = (time: number) =>
+    formatPost({ date: new Date(time), ...data, ...(replyTo !== undefined && { replyTo }) }, `${formatBody(time)}\n`);
+  return { folder, title, formatBody, formatContent, pictures };
 }
 
 /** @example parseTags("quinces, jam,") // ["quinces", "jam"] */
@@ -69,11 +69,11 @@ export function parseTags(typed: string): string[] {
 
 /** The file, its content and its text that {@link writeNote} would write now. */
 export function previewNote(
-  { folder, title, bodyAt, contentAt }: Note,
+  { folder, title, formatBody, formatContent }: Note,
   now: number,
 ): { file: string; content: string; body: string } {
   const [time = 0] = freeNoteTimes(folder, now);
-  return { file: join(folder, postName(title, folder, time)), content: contentAt(time), body: bodyAt(time) };
+  return { file: join(folder, postName(title, folder, time)), content: formatContent(time), body: formatBody(time) };
 }
 
 /** The tags and the layout that a note does not inherit from its folder. */
@@ -107,13 +107,13 @@ async function modelData(
  * @returns the file, absolute
  * @throws TwtxtError `bad-file`
  */
-export async function writeNote({ folder, title, contentAt, pictures }: Note, now: number): Promise<string> {
+export async function writeNote({ folder, title, formatContent, pictures }: Note, now: number): Promise<string> {
   for (const time of freeNoteTimes(folder, now)) {
     const file = join(folder, postName(title, folder, time));
     const written = await writePictures(pictures, folder, time);
     if (written === null) continue;
     try {
-      if (await createText(file, contentAt(time))) return file;
+      if (await createText(file, formatContent(time))) return file;
     } catch (error) {
       await removeFiles(written);
       throw error;

@@ -5,7 +5,7 @@ import { readText } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
 import { readPost } from "./front-matter.js";
-import { type Git, type GitRun, gitIn } from "./git.js";
+import { type Git, type GitRun, openGit } from "./git.js";
 import { picturesBeside } from "./note-pictures.js";
 
 /** The commands that publish files, for the author to confirm. */
@@ -70,7 +70,7 @@ export async function planPublication(
   machine: Machine,
 ): Promise<Publication> {
   const root = site.file(".");
-  const git = gitIn(root, machine);
+  const git = openGit(root, machine);
   const paths = files.map((file) => relative(root, file).replaceAll("\\", "/"));
   await checkRepository(git, root);
   const remote = await remoteBranch(git);
@@ -102,11 +102,11 @@ export async function publish(
   { commands, remote }: Publication,
   { site, machine, onCommand, ...run }: { site: Site; machine: Machine; onCommand(command: GitCommand): void } & GitRun,
 ): Promise<void> {
-  const git = gitIn(site.file("."), machine);
+  const git = openGit(site.file("."), machine);
   for (const command of commands) {
     onCommand(command);
     const { exitCode, output } = await git(command.args, run);
-    if (exitCode !== 0) throw refusal(adviceOn(command.args[0] ?? "", output, remote));
+    if (exitCode !== 0) throw refusal(describeFailure(command.args[0] ?? "", output, remote));
   }
 }
 
@@ -236,7 +236,7 @@ const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
   ],
 ];
 
-function adviceOn(action: string, output: string, remote: string): string {
+function describeFailure(action: string, output: string, remote: string): string {
   const [, lock] = LOCKED.exec(output) ?? [];
   if (lock !== undefined) {
     const kept = action === "push" ? "Your commit is kept." : "Nothing was published.";

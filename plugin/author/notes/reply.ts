@@ -55,13 +55,13 @@ export function parseReply(text: string): Reply | null {
  * @param reply - a time is looked up in the feed and its archives
  * @throws TwtxtError `no-such-twt`, and errors of reading the feed, for a time
  */
-export async function replyToOf(reply: Reply, choice: HostChoice): Promise<string> {
+export async function toReplyTo(reply: Reply, choice: HostChoice): Promise<string> {
   if (!("hash" in reply)) return (await answeredTwt(reply, choice)).replyTo;
   return formatReplyTo({ ...reply, nick: reply.nick ?? (await readNick(reply.feedUrl, choice)) });
 }
 
 async function readNick(feedUrl: string, choice: HostChoice): Promise<string | null> {
-  const { ask } = (await import("../network.js")).networkOf(choice);
+  const { ask } = (await import("../network.js")).createNetwork(choice);
   try {
     return (await readAnyFeed(ask, feedUrl)).nick;
   } catch (error) {
@@ -79,10 +79,10 @@ async function readNick(feedUrl: string, choice: HostChoice): Promise<string | n
  */
 export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<AnsweredTwt> {
   // Loaded on demand: most notes are not replies.
-  const { ask } = (await import("../network.js")).networkOf(choice);
+  const { ask } = (await import("../network.js")).createNetwork(choice);
   const feed = await readAnyFeed(ask, reply.feedUrl);
   const { identity, nick } = feed;
-  const twt = "hash" in reply ? twtWithHash(reply, feed) : await twtAt(reply, feed, ask);
+  const twt = "hash" in reply ? twtWithHash(reply, feed) : await findTwt(reply, feed, ask);
   return {
     replyTo:
       "hash" in reply
@@ -104,7 +104,7 @@ function twtWithHash({ hash, feedUrl }: { hash: string; feedUrl: string }, { ide
   throw new TwtxtError("no-such-twt", `${feedUrl} has no twt with the hash ${hash}.`);
 }
 
-async function twtAt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
+async function findTwt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);

@@ -3,7 +3,7 @@ import type { Element } from "hast";
 import { TwtxtError } from "../../errors.js";
 import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
-import { baseOf, elementsOf, hasRel, parseHtml } from "../../http/parse-html.js";
+import { findBase, hasRel, parseHtml, walkElements } from "../../http/parse-html.js";
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
 import { isSmallWeb, resolveUrl } from "../../url.js";
 
@@ -21,11 +21,11 @@ export interface NamedFeed {
  */
 export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
   try {
-    return await feedAt(url, ask);
+    return await readFeed(url, ask);
   } catch (error) {
     if (!isNoFeed(error)) throw error;
-    for (const place of await placesNamedAt(url, ask)) {
-      const feed = await feedAt(place, ask).catch(nullForFault);
+    for (const place of await findNamedPlaces(url, ask)) {
+      const feed = await readFeed(place, ask).catch(nullForFault);
       if (feed) return feed;
     }
     const advice = "No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt";
@@ -33,12 +33,12 @@ export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
   }
 }
 
-async function feedAt(url: string, ask: Ask): Promise<NamedFeed> {
+async function readFeed(url: string, ask: Ask): Promise<NamedFeed> {
   const { nick } = await readAnyFeed(ask, url);
   return { url, nick };
 }
 
-async function placesNamedAt(url: string, ask: Ask): Promise<string[]> {
+async function findNamedPlaces(url: string, ask: Ask): Promise<string[]> {
   if (isSmallWeb(url)) return [];
   const response = await ask(url, { maxBytes: FEED_BYTES });
   const { pathname } = new URL(response.url);
@@ -65,8 +65,8 @@ const MAX_LINKS = 5;
 
 /** The links of a page to plain text, at most five: a feed, or another file such as `/llms.txt`. */
 export async function feedLinks(html: string, pageUrl: string): Promise<string[]> {
-  const elements = [...elementsOf((await parseHtml(html)).tree)];
-  const base = baseOf(elements, pageUrl);
+  const elements = [...walkElements((await parseHtml(html)).tree)];
+  const base = findBase(elements, pageUrl);
   const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
   const urls = hrefs.flatMap((href) => resolveUrl(href, base) ?? []);
   return [...new Set(urls)].slice(0, MAX_LINKS);

@@ -17,7 +17,7 @@ const SPACE = /\s/;
  * @example addToJsonList('[{ "a": 1 }]', { a: 2 }) // '[{ "a": 1 }, { "a": 2 }]'
  */
 export function addToJsonList(json: string, added: Readonly<Record<string, string>>): string {
-  const { entries, open, close } = entriesOf(json);
+  const { entries, open, close } = findEntries(json);
   const last = entries.at(-1);
   if (!last) return `${json.slice(0, open + 1)}\n  ${onOneLine(added)}\n${json.slice(close)}`;
   const before = entries.at(-2);
@@ -35,7 +35,7 @@ export function removeFromJsonList(json: string, positions: readonly number[]): 
   return positions
     .toSorted((a, b) => b - a)
     .reduce((text, at) => {
-      const { entries, open, close } = entriesOf(text);
+      const { entries, open, close } = findEntries(text);
       const [entry, before, next] = [entries[at], entries[at - 1], entries[at + 1]];
       if (!entry) return text;
       if (before) return text.slice(0, before.end) + text.slice(entry.end);
@@ -44,7 +44,7 @@ export function removeFromJsonList(json: string, positions: readonly number[]): 
 }
 
 /** Finds the entries of a valid JSON list. */
-function entriesOf(json: string): { entries: Entry[]; open: number; close: number } {
+function findEntries(json: string): { entries: Entry[]; open: number; close: number } {
   const open = json.indexOf("[");
   const entries: Entry[] = [];
   let depth = 0;
@@ -73,17 +73,17 @@ function nextToken(json: string, at: number): number {
 }
 
 function onOneLine(entry: Readonly<Record<string, string>>): string {
-  return `{ ${fieldsOf(entry).join(", ")} }`;
+  return `{ ${formatFields(entry).join(", ")} }`;
 }
 
 function formatLike(model: string, entry: Readonly<Record<string, string>>): string {
   if (!model.includes("\n")) return model.startsWith("{ ") ? onOneLine(entry) : JSON.stringify(entry);
   const [, newLine = "\n", indent = "  "] = /(\r?\n)([ \t]*)/.exec(model) ?? [];
   const [outdent = ""] = /[ \t]*(?=\S*$)/.exec(model) ?? [];
-  const lines = fieldsOf(entry).map((field) => `${newLine}${indent}${field}`);
+  const lines = formatFields(entry).map((field) => `${newLine}${indent}${field}`);
   return `{${lines.join(",")}${newLine}${outdent}}`;
 }
 
-function fieldsOf(entry: Readonly<Record<string, string>>): string[] {
+function formatFields(entry: Readonly<Record<string, string>>): string[] {
   return Object.entries(entry).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
 }

@@ -16,7 +16,7 @@ import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { shownMentions } from "../mentions/site-mentions.js";
-import { hostsFor, networkOf } from "../network.js";
+import { addLoopbackHosts, createNetwork } from "../network.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import { publishedSite, type Site } from "../site.js";
 import { Visits } from "../visits.js";
@@ -167,7 +167,7 @@ export class LiveTimeline {
     const { site, choice, machine } = this.#parts;
     const follow = await this.#followed();
     const urls = follow.map(({ url }) => url);
-    const { ask } = networkOf(hostsFor(site, choice, urls));
+    const { ask } = createNetwork(addLoopbackHosts(site, choice, urls));
     return readFollowedFeeds(follow, this.#kept, { ask, now: machine.now, signal });
   }
 

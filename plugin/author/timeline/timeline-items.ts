@@ -55,8 +55,8 @@ export function timelineEntries({ feeds, mentions, ownPages, feedUrl, now }: Tim
 }
 
 /** The items of conversations, each before its replies. */
-export function itemsIn(threads: readonly TimelineThread[]): TimelineItem[] {
-  return threads.flatMap(({ entry, replies }) => [entry.item, ...itemsIn(replies)]);
+export function listItems(threads: readonly TimelineThread[]): TimelineItem[] {
+  return threads.flatMap(({ entry, replies }) => [entry.item, ...listItems(replies)]);
 }
 
 /** Does not call `mentionEntry`: its checks for missing fields take most of the time, and a twt of a feed has all fields. */

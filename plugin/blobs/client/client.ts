@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
 import { type BlobFields, type BlobInfo, isContentAddress, type Metadata, parseBlobJson } from "../blob.js";
-import { changeIn, checkProperties, headersOf, jsonOf } from "../metadata.js";
+import { checkProperties, encodeMetadata, readChange, toHeaders } from "../metadata.js";
 
 /** The contents of a blob. They can be read more than once. */
 export interface Contents {
@@ -57,7 +57,7 @@ export class BlobClient {
 
   /** @returns `null` if there is no such blob */
   async head(key: string): Promise<(RemoteBlob & { size: number }) | null> {
-    const answer = await ifExists(this.#ask({ method: "HEAD", path: pathOf(key) }));
+    const answer = await ifExists(this.#ask({ method: "HEAD", path: toPath(key) }));
     if (!answer) return null;
     const blob = this.#remoteBlob(key, answer);
     if (blob.size !== null) return { ...blob, size: blob.size };
@@ -67,7 +67,7 @@ export class BlobClient {
 
   /** @returns `null` if there is no such blob */
   async get(key: string): Promise<Download | null> {
-    const answer = await ifExists(this.#ask({ method: "GET", path: pathOf(key) }));
+    const answer = await ifExists(this.#ask({ method: "GET", path: toPath(key) }));
     return answer && { blob: this.#remoteBlob(key, answer), chunks: answer.chunks, close: answer.close };
   }
 
@@ -77,20 +77,20 @@ export class BlobClient {
    */
   put(key: string, { size, sha256, chunks }: Contents, metadata: Metadata, etag: string | null) {
     const condition: Record<string, string> = etag === null ? { "if-none-match": "*" } : { "if-match": etag };
-    const headers = { ...headersOf(metadata), ...condition };
+    const headers = { ...toHeaders(metadata), ...condition };
     const body = { size, sha256: Buffer.from(sha256, "hex"), chunks };
-    return this.#change({ method: "PUT", path: pathOf(key), headers, body });
+    return this.#change({ method: "PUT", path: toPath(key), headers, body });
   }
 
   /** Changes the metadata. @param etag - as for {@link put} */
   change(key: string, metadata: Metadata, etag: string) {
     const headers = { "content-type": "application/json", "if-match": etag };
-    return this.#change({ method: "POST", path: pathOf(key), headers, body: jsonOf(metadata) });
+    return this.#change({ method: "POST", path: toPath(key), headers, body: encodeMetadata(metadata) });
   }
 
   /** @returns `null` if there is no such blob */
   delete(key: string): Promise<ChangeResponse | null> {
-    return ifExists(this.#change({ method: "DELETE", path: pathOf(key) }));
+    return ifExists(this.#change({ method: "DELETE", path: toPath(key) }));
   }
 
   /** All blobs, in no order. */
@@ -99,7 +99,7 @@ export class BlobClient {
     let after = "";
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const page = Object(await (await this.#ask({ method: "GET", path: after && `?after=${after}` })).json());
-      blobs.push(...blobsIn(page.blobs, this.#owner));
+      blobs.push(...parseBlobs(page.blobs, this.#owner));
       const next = nextAfter(page.next, after);
       if (next === null) return blobs;
       after = next;
@@ -133,7 +133,7 @@ export function remoteBlob(
 ): RemoteBlob {
   const notBlob = () => new TwtxtError("blob-tampered", `The response of ${url} is not a blob.`);
   try {
-    const { type, filename = "", isPublic, properties } = changeIn(headers);
+    const { type, filename = "", isPublic, properties } = readChange(headers);
     if (type === undefined || isPublic === undefined || properties === undefined) throw notBlob();
     const sha256 = [properties.sha256, key].find((hash) => hash !== undefined && isContentAddress(hash)) ?? "";
     const length = headers.get("content-length") ?? "";
@@ -146,7 +146,7 @@ export function remoteBlob(
   }
 }
 
-function pathOf(key: string): string {
+function toPath(key: string): string {
   return `/${encodeURIComponent(key)}`;
 }
 
@@ -160,7 +160,7 @@ async function ifExists<T>(asking: Promise<T>): Promise<T | null> {
 }
 
 /** @param owner - of all blobs: a proof of another owner is not valid for them */
-function blobsIn(values: unknown, owner: string): BlobInfo[] {
+function parseBlobs(values: unknown, owner: string): BlobInfo[] {
   if (!Array.isArray(values) || values.length > MAX_ON_PAGE) throw notBlobs();
   return values.map((value) => {
     const blob = parseBlobJson(value);

@@ -42,7 +42,7 @@ export class KnownBlobs {
 
   /** @returns `null` for a blob that this machine has never seen */
   async get(key: string): Promise<BlobState | null> {
-    return (await readJson(this.#store, this.#recordOf(key), STATE))?.value ?? null;
+    return (await readJson(this.#store, this.#recordKey(key), STATE))?.value ?? null;
   }
 
   /** All states, in no order, and a message for each record that cannot be read. */
@@ -63,7 +63,7 @@ export class KnownBlobs {
 
   /** Records a state, unless a newer one is recorded. */
   async record(state: BlobState): Promise<void> {
-    await update(this.#store, this.#recordOf(state.key), STATE, (old) => {
+    await update(this.#store, this.#recordKey(state.key), STATE, (old) => {
       return old === null || isLater(state.created, old.created) ? state : null;
     });
   }
@@ -88,20 +88,20 @@ export class KnownBlobs {
     const proof = examineProof(blob);
     if (proof.state === "wrong") return wrong(`it is not as its owner stored it: ${proof.why}`);
     const known = await this.get(key);
-    const why = known && rollbackIn(proof, known);
+    const why = known && describeRollback(proof, known);
     if (why !== null) return wrong(why);
     if (proof.state === "right") await this.record({ key, created: proof.created, sha256, isDeleted: false });
     return proof;
   }
 
   /** A URL, and some keys of blobs, are not valid keys of a store. */
-  #recordOf(key: string): string {
+  #recordKey(key: string): string {
     return this.#folder + hash("sha256", key);
   }
 }
 
 /** How a site shows an older state than the known one, a clause; `null` if it does not. */
-function rollbackIn(proof: Exclude<Proof, { state: "wrong" }>, { created, isDeleted }: BlobState): string | null {
+function describeRollback(proof: Exclude<Proof, { state: "wrong" }>, { created, isDeleted }: BlobState): string | null {
   if (proof.state === "absent") {
     // The operator of the site could remove a proof too.
     const before = isDeleted ? `was deleted on ${created}` : `had a proof of ${created}`;
@@ -117,7 +117,7 @@ function rollbackIn(proof: Exclude<Proof, { state: "wrong" }>, { created, isDele
 }
 
 /** Why a site should have a blob that it lacks, a clause; `null` if it need not have it. */
-export function lossOf(known: BlobState | null): string | null {
+export function describeLoss(known: BlobState | null): string | null {
   if (known === null || known.isDeleted) return null;
   return `it was stored on ${known.created}, and the site no longer has it: the site or another machine of yours deleted it`;
 }

@@ -4,9 +4,9 @@ import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/sign-request.js";
 import { type BlobFields, type Metadata, MIN_KEY_PREFIX, shortKey } from "../blob.js";
 import { checkFilename, checkProperties, checkType, NEW, withoutProof } from "../metadata.js";
-import { type Proof, proofOf } from "../proof.js";
+import { type Proof, signProof } from "../proof.js";
 import type { BlobClient, Contents, RemoteBlob } from "./client.js";
-import { type KnownBlobs, LOST_ADVICE, lossOf, refuseWrong } from "./known-blobs.js";
+import { describeLoss, type KnownBlobs, LOST_ADVICE, refuseWrong } from "./known-blobs.js";
 import { isSealedType } from "./sealed-file.js";
 
 /** A change of metadata. Omitted fields stay as they are. */
@@ -94,7 +94,7 @@ export class OwnBlobs {
       const isUnsealed = wasSealed && change.isPublic === undefined;
       const wanted = applied({ ...file, ...change }, isUnsealed ? { ...before, isPublic: false } : before);
       const blob = await this.#signed({ key, size: contents.size, sha256: contents.sha256, ...wanted });
-      const loss = found ? null : lossOf(await this.known.get(key));
+      const loss = found ? null : describeLoss(await this.known.get(key));
       const { isNew, note } = await this.client.put(key, contents, blob, found?.blob.etag ?? null);
       const notes = [isUnsealed && UNSEALED, loss && `It was missing: ${loss}.`, note].filter(Boolean).join(" ");
       return this.#recorded({ outcome: isNew ? "new" : "replaced", blob, note: notes || null, isProven: true });
@@ -130,7 +130,7 @@ export class OwnBlobs {
    * @returns `blob-tampered` for a lost blob, else `not-found`
    */
   async notFound(key: string): Promise<TwtxtError> {
-    const loss = lossOf(await this.known.get(key));
+    const loss = describeLoss(await this.known.get(key));
     if (loss !== null) return new TwtxtError("blob-tampered", `${key}: ${loss}. ${LOST_ADVICE}`);
     const blobs = await this.client.list();
     const named = blobs.filter(({ filename }) => filename === key).map((blob) => shortKey(blob.key));
@@ -159,7 +159,7 @@ export class OwnBlobs {
 
   async #signed(unsigned: Omit<BlobFields, "owner">): Promise<BlobFields> {
     const blob = { ...unsigned, owner: this.#signer.publicKey };
-    const proof = proofOf(blob, await this.known.nextTime(blob.key, this.#now()), this.#signer.sign);
+    const proof = signProof(blob, await this.known.nextTime(blob.key, this.#now()), this.#signer.sign);
     return { ...blob, properties: checkProperties({ ...blob.properties, ...proof }) };
   }
 
@@ -186,9 +186,9 @@ function applied(
 }
 
 function isSame(before: Metadata, wanted: Metadata): boolean {
-  const textOf = ({ type, filename, isPublic, properties }: Metadata) =>
+  const toText = ({ type, filename, isPublic, properties }: Metadata) =>
     JSON.stringify([type, filename, isPublic, Object.entries(withoutProof(properties)).sort()]);
-  return textOf(before) === textOf(wanted);
+  return toText(before) === toText(wanted);
 }
 
 /** Tries once more if another machine changed the blob in between. */

@@ -1,7 +1,7 @@
 // plugin/blobs/client/sealed-file.ts: the content of a sealed blob: a line with the name and type of a file, then its bytes. PROTOCOL 4
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { essenceOf } from "../../http/respond.js";
+import { readEssence } from "../../http/respond.js";
 import { checkFilename, checkType } from "../metadata.js";
 
 /** The type of a sealed blob. */
@@ -12,7 +12,7 @@ export const MAX_SEALED_BYTES = 256 * 2 ** 20;
 
 /** @param type - with or without parameters */
 export function isSealedType(type: string): boolean {
-  return essenceOf(type) === SEALED_TYPE;
+  return readEssence(type) === SEALED_TYPE;
 }
 
 /** A file, with the name and type that its sealed blob hides. */

@@ -89,10 +89,10 @@ export class Blobs {
       throw new TwtxtError("bad-request", '"after" must be the "next" of a page.');
     const most = parseLimit(limit, MAX_PAGE);
     // A blob that is being replaced briefly has two contents.
-    const places = new Set((await stored.contentsOf(signed.owner)).map(({ place }) => place));
+    const places = new Set((await stored.listContents(signed.owner)).map(({ place }) => place));
     const rest = [...places].filter((place) => place > after).sort();
     const page = rest.slice(0, most);
-    const found = await Promise.all(page.map((place) => stored.findAt(signed.owner, place)));
+    const found = await Promise.all(page.map((place) => stored.findByPlace(signed.owner, place)));
     const blobs = found.flatMap((blob) => (blob ? [blobJson(blob, sharedUrl)] : []));
     const next = rest.length > most ? (page.at(-1) ?? null) : null;
     return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
@@ -101,14 +101,14 @@ export class Blobs {
   async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
     const signed = this.#verify(request);
-    return answerOwner(this.#parts, { request, signed, key: keyIn(path) });
+    return answerOwner(this.#parts, { request, signed, key: parseKey(path) });
   }
 
   async #answerReader(request: HttpRequest, path: string): Promise<Response> {
     const { stored, sharedUrl, copies } = this.#parts;
     const [owner = "", key = "", ...others] = path.split("/");
     const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
-    const requested = { owner, sharedUrl, tagOf: (blob: StoredBlob) => copies.tagOf(blob) };
+    const requested = { owner, sharedUrl, toTag: (blob: StoredBlob) => copies.toTag(blob) };
     const response = await readShared(stored, request, requested, async () =>
       isPossible ? this.#findShared(owner, key) : null,
     );
@@ -150,7 +150,7 @@ async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Resp
   }
 }
 
-function keyIn(text: string): string {
+function parseKey(text: string): string {
   if (isBlobKey(text)) return text;
   throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
 }

@@ -31,12 +31,12 @@ export class CdnCopies {
   /** Records that a blob is about to change, so that the next run purges it whatever happens. */
   async noteChange(blob: BlobId): Promise<void> {
     const { store, purge } = this.#options;
-    if (purge) await store.put(FOLDER + this.tagOf(blob), new Uint8Array());
+    if (purge) await store.put(FOLDER + this.toTag(blob), new Uint8Array());
   }
 
   /** Purges a changed blob. @returns whether that succeeded; if not, a later run tries again */
   async purge(blob: BlobId): Promise<boolean> {
-    if (await this.#purgeTag(this.tagOf(blob))) return true;
+    if (await this.#purgeTag(this.toTag(blob))) return true;
     // A run may have purged the blob before the change, and deleted its record.
     await this.noteChange(blob);
     return false;
@@ -63,7 +63,7 @@ export class CdnCopies {
   }
 
   /** The cache tag of a blob. */
-  tagOf({ owner, key }: BlobId): string {
+  toTag({ owner, key }: BlobId): string {
     const { sameOwner = [] } = this.#options;
     const group = sameOwner.includes(owner) ? sameOwner.at(-1) : owner;
     return `twtxt-blob-${createHash("sha256").update(`${group}/${key}`).digest("hex").slice(0, 32)}`;

@@ -1,11 +1,11 @@
 // plugin/blobs/serve/change.ts: an owner's requests that create, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isConditional } from "../../http/conditions.js";
-import { essenceOf, type HttpRequest, json, readBody } from "../../http/respond.js";
+import { type HttpRequest, json, readBody, readEssence } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import type { SignedHead } from "../../http/signature.js";
-import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
-import { changed, changeIn, changeInJson } from "../metadata.js";
+import { blobJson, isContentAddress, toEtag, toVersion } from "../blob.js";
+import { changed, changeInJson, readChange } from "../metadata.js";
 import type { CdnCopies } from "./cdn-copies.js";
 import { openUpload } from "./incoming.js";
 import type { Quota } from "./quota.js";
@@ -42,18 +42,18 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   const { stored, maxBytes } = parts;
   const { owner, digest } = signed;
   checkIsWhole(request);
-  const fields = changeIn(request.headers);
+  const fields = readChange(request.headers);
   if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) throw wrongAddress();
   const { size, chunks, sha256 } = await openUpload(request, { digest, maxBytes });
   const mayBeRefused = isConditional(request);
   const first = await (mayBeRefused ? stored.record(owner, key) : stored.expectedRecord(owner, key));
-  checkConditions(request, first.blob && versionOf(first.blob));
+  checkConditions(request, first.blob && toVersion(first.blob));
 
   const release = await parts.quota.reserve({ owner, key, size });
   const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
   const change = await orDiscard(stored, contents, () =>
     update(parts, { signed, key, first, mayBeRefused }, (before) => {
-      checkConditions(request, before && versionOf(before));
+      checkConditions(request, before && toVersion(before));
       return { contents, metadata: changed(before, fields) };
     }),
   );
@@ -66,7 +66,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Blo
   const fields = changeInJson(await signedBody(request, signed, MAX_JSON_BYTES));
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();
-    checkConditions(request, versionOf(before));
+    checkConditions(request, toVersion(before));
     return { contents: before, metadata: changed(before, fields) };
   });
   return respond(parts, change, 200);
@@ -77,7 +77,7 @@ export async function deleteBlob(parts: ChangeParts, { request, signed, key }: B
   await signedBody(request, signed, 0);
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();
-    checkConditions(request, versionOf(before));
+    checkConditions(request, toVersion(before));
     return null;
   });
   return respond(parts, change, 200);
@@ -111,7 +111,7 @@ async function respond({ stored, copies, sharedUrl }: ChangeParts, { before, aft
   const description = { ...blobJson(blob, sharedUrl), ...(after ? {} : { shared: null }) };
   return json(
     { ...description, ...(isPurged ? {} : { purged: false, note: NOT_PURGED }) },
-    { status, headers: { "cache-control": "no-store", ...(after && { etag: etagOf(after) }) } },
+    { status, headers: { "cache-control": "no-store", ...(after && { etag: toEtag(after) }) } },
   );
 }
 
@@ -143,7 +143,7 @@ function checkIsWhole({ headers }: HttpRequest): void {
 }
 
 function checkJsonType(request: HttpRequest): void {
-  if (essenceOf(request.headers.get("content-type")) === "application/json") return;
+  if (readEssence(request.headers.get("content-type")) === "application/json") return;
   throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
 }
 

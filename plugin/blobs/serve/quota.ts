@@ -1,7 +1,7 @@
 // plugin/blobs/serve/quota.ts: storage quotas of owners.
 import { TwtxtError } from "../../errors.js";
 import type { BlobInfo } from "../blob.js";
-import { placeOf, type StoredBlobs } from "./stored.js";
+import { type StoredBlobs, toPlace } from "./stored.js";
 
 /** The quota of each owner. */
 export interface BlobLimits {
@@ -21,10 +21,10 @@ export interface BlobLimits {
  * exceed a quota by what they accept in that time.
  */
 export class Quota {
-  readonly #blobs: Pick<StoredBlobs, "recentContentsOf">;
+  readonly #blobs: Pick<StoredBlobs, "listRecentContents">;
   readonly #limits: BlobLimits;
 
-  constructor(blobs: Pick<StoredBlobs, "recentContentsOf">, limits: BlobLimits) {
+  constructor(blobs: Pick<StoredBlobs, "listRecentContents">, limits: BlobLimits) {
     this.#blobs = blobs;
     this.#limits = limits;
   }
@@ -37,8 +37,8 @@ export class Quota {
    */
   async reserve({ owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">): Promise<() => void> {
     const { count, bytes } = this.#limits;
-    const stored = await this.#blobs.recentContentsOf(owner);
-    const release = await stored.reserve({ group: placeOf(key), size }, { count, bytes });
+    const stored = await this.#blobs.listRecentContents(owner);
+    const release = await stored.reserve({ group: toPlace(key), size }, { count, bytes });
     if (release === "count") throw exceeded(count === 1 ? "1 blob" : `${count} blobs`, "count");
     if (release === "bytes") throw exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
     return release;

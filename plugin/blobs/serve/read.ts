@@ -1,11 +1,11 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isNotModified, noSuchRange, parseRange } from "../../http/conditions.js";
-import { essenceOf, type HttpRequest } from "../../http/respond.js";
-import { sharedUrlOf } from "../../site/routes.js";
+import { type HttpRequest, readEssence } from "../../http/respond.js";
+import { formatSharedUrl } from "../../site/routes.js";
 import type { Range } from "../../store/store.js";
-import { versionOf } from "../blob.js";
-import { dispositionOf, headersOf } from "../metadata.js";
+import { toVersion } from "../blob.js";
+import { formatDisposition, toHeaders } from "../metadata.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
 
 /** Attempts to read a blob that is replaced meanwhile. */
@@ -40,7 +40,7 @@ type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
   // Damaged contents too: the owner's program compares them with its proof, and may save them.
   const read: Read = (blob, range) => stored.read(blob, range);
-  return answer(read, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
+  return answer(read, request, find, (blob) => ({ ...toHeaders(blob), "cache-control": "private, no-store" }));
 }
 
 /**
@@ -52,16 +52,16 @@ export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): 
 export function readShared(
   stored: StoredBlobs,
   request: HttpRequest,
-  { owner, sharedUrl, tagOf }: { owner: string; sharedUrl: string; tagOf(blob: StoredBlob): string },
+  { owner, sharedUrl, toTag }: { owner: string; sharedUrl: string; toTag(blob: StoredBlob): string },
   find: Find,
 ): Promise<Response | null> {
   const read: Read = (blob, range) => stored.readIntact(blob, range);
   return answer(read, request, find, (blob, isWhole) => ({
-    ...headersOf(blob),
+    ...toHeaders(blob),
     ...SHARED_HEADERS,
-    "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
-    ...(blob.owner !== owner && { "content-location": sharedUrlOf(sharedUrl, blob) }),
-    ...(isWhole ? cdnHeaders(tagOf(blob)) : NOT_CACHED),
+    "content-disposition": formatDisposition(isShown(blob.type) ? "inline" : "attachment", blob.filename),
+    ...(blob.owner !== owner && { "content-location": formatSharedUrl(sharedUrl, blob) }),
+    ...(isWhole ? cdnHeaders(toTag(blob)) : NOT_CACHED),
   }));
 }
 
@@ -80,7 +80,7 @@ async function answer(read: Read, request: HttpRequest, find: Find, view: View):
 }
 
 async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, headers: View) {
-  const version = versionOf(blob);
+  const version = toVersion(blob);
   const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
   checkConditions(request, version);
   if (isNotModified(request, version)) {
@@ -96,7 +96,7 @@ async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, he
   if (!contents) return null;
   return new Response(contents, {
     status: range ? 206 : 200,
-    headers: { ...headers(blob, range === null), ...common, ...lengthOf(range, blob.size) },
+    headers: { ...headers(blob, range === null), ...common, ...formatLength(range, blob.size) },
   });
 }
 
@@ -106,7 +106,7 @@ function wantedRange({ headers }: HttpRequest, etag: string): string | null {
   return condition === null || condition === etag ? headers.get("range") : null;
 }
 
-function lengthOf(range: Range | null, size: number): Record<string, string> {
+function formatLength(range: Range | null, size: number): Record<string, string> {
   if (!range) return { "content-length": String(size) };
   const { first, last } = range;
   return { "content-length": String(last - first + 1), "content-range": `bytes ${first}-${last}/${size}` };
@@ -122,5 +122,5 @@ function cdnHeaders(tag: string): Record<string, string> {
 }
 
 function isShown(type: string): boolean {
-  return SHOWN.test(essenceOf(type));
+  return SHOWN.test(readEssence(type));
 }

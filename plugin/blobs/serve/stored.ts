@@ -11,9 +11,9 @@ import { TwtxtError } from "../../errors.js";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import type { Log } from "../../http/respond.js";
 import { nonceUsed } from "../../http/signature.js";
-import { streamOf } from "../../store/chunks.js";
+import { toStream } from "../../store/chunks.js";
 import { readJson, writeJson } from "../../store/json.js";
-import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
 import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 import { comparedStream, damagedBlob } from "./damaged-contents.js";
@@ -66,7 +66,7 @@ interface ContentsName {
   /** The key in the store. */
   contents: string;
   owner: string;
-  /** See {@link placeOf}. */
+  /** See {@link toPlace}. */
   place: string;
   /** In bytes. */
   size: number;
@@ -118,7 +118,7 @@ export class StoredBlobs {
   constructor(options: StoredBlobsOptions) {
     this.#options = options;
     const { store, now } = options;
-    this.#listingOf = listingsOf((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: countedContents }));
+    this.#listingOf = createListings((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: countedContents }));
   }
 
   async find(owner: string, key: string): Promise<StoredBlob | null> {
@@ -126,7 +126,7 @@ export class StoredBlobs {
   }
 
   async record(owner: string, key: string): Promise<StoredRecord> {
-    const found = await readJson(this.#options.store, recordKey(owner, placeOf(key)), RECORD);
+    const found = await readJson(this.#options.store, recordKey(owner, toPlace(key)), RECORD);
     const blob = found && !("isDeleted" in found.value) ? found.value : null;
     return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
@@ -136,8 +136,8 @@ export class StoredBlobs {
    * process has just created it. So a new blob costs no read.
    */
   async expectedRecord(owner: string, key: string): Promise<StoredRecord> {
-    const listing = await this.recentContentsOf(owner);
-    return listing.has(placeOf(key)) ? this.record(owner, key) : NO_RECORD;
+    const listing = await this.listRecentContents(owner);
+    return listing.has(toPlace(key)) ? this.record(owner, key) : NO_RECORD;
   }
 
   /** @returns `null` if it was replaced or deleted since it was found */
@@ -157,7 +157,7 @@ export class StoredBlobs {
     const found = await store.get(blob.contents);
     if (!found) return null;
     if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
-    return streamOf(found.bytes, range);
+    return toStream(found.bytes, range);
   }
 
   async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {
@@ -192,7 +192,7 @@ export class StoredBlobs {
   ): Promise<NewContents> {
     const { store, now } = this.#options;
     const start = now();
-    const name = `${placeOf(key)}.${size}.${start.toString(36)}-${this.#randomHex()}`;
+    const name = `${toPlace(key)}.${size}.${start.toString(36)}-${this.#randomHex()}`;
     const contents = `${FOLDER}${owner}/${name}`;
     await store.write(contents, chunks, size);
     this.#listingOf(owner).add(contents);
@@ -241,7 +241,7 @@ export class StoredBlobs {
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
       const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
-      if ((await writeJson(store, recordKey(owner, placeOf(key)), record, condition)) !== null)
+      if ((await writeJson(store, recordKey(owner, toPlace(key)), record, condition)) !== null)
         return { before, after };
     }
     throw new TwtxtError(
@@ -251,19 +251,19 @@ export class StoredBlobs {
   }
 
   /** The stored contents of an owner. */
-  async contentsOf(owner: string): Promise<ContentsName[]> {
+  async listContents(owner: string): Promise<ContentsName[]> {
     return this.#contentsUnder(`${FOLDER}${owner}/`);
   }
 
   /** The stored contents of an owner, in groups by place. Changes by other processes may be missing for two seconds. */
-  async recentContentsOf(owner: string): Promise<KeyListing> {
+  async listRecentContents(owner: string): Promise<KeyListing> {
     const listing = this.#listingOf(owner);
     await listing.refresh();
     return listing;
   }
 
   /** @returns `null` for a deleted blob, and for a damaged record, which is logged */
-  async findAt(owner: string, place: string): Promise<StoredBlob | null> {
+  async findByPlace(owner: string, place: string): Promise<StoredBlob | null> {
     return (await this.#readableRecord(owner, place)).blob;
   }
 
@@ -287,7 +287,7 @@ export class StoredBlobs {
     const { store, log } = this.#options;
     const key = recordKey(owner, place);
     const found = await store.get(key);
-    const value = found && recordIn(found.bytes);
+    const value = found && decodeRecord(found.bytes);
     if (found && !value) log(`A stored blob cannot be read: ${key}`, { level: "error" });
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
   }
@@ -315,13 +315,13 @@ export function countedContents(contents: string): CountedKey | null {
 }
 
 /** The keys of the contents that a record names. */
-export function contentsNamedIn(record: Uint8Array): string[] {
-  const value = recordIn(record);
+export function listNamedContents(record: Uint8Array): string[] {
+  const value = decodeRecord(record);
   return value && !("isDeleted" in value) ? [value.contents] : [];
 }
 
 /** @returns `null` for a damaged record */
-function recordIn(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
+function decodeRecord(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
   try {
     return v.parse(RECORD, JSON.parse(Buffer.from(bytes).toString()));
   } catch {
@@ -358,10 +358,10 @@ function possibleLeftovers(
   latest: number,
   random: (length: number) => Uint8Array,
 ): ContentsName[] {
-  const idOf = ({ owner, place }: ContentsName) => `${owner}/${place}`;
+  const toId = ({ owner, place }: ContentsName) => `${owner}/${place}`;
   const counts = new Map<string, number>();
-  for (const one of all) counts.set(idOf(one), (counts.get(idOf(one)) ?? 0) + 1);
-  const isOfSeveral = (one: ContentsName) => (counts.get(idOf(one)) ?? 0) > 1;
+  for (const one of all) counts.set(toId(one), (counts.get(toId(one)) ?? 0) + 1);
+  const isOfSeveral = (one: ContentsName) => (counts.get(toId(one)) ?? 0) > 1;
 
   const old = all.filter(({ time }) => time <= latest);
   const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
@@ -371,6 +371,6 @@ function possibleLeftovers(
 }
 
 /** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
-export function placeOf(key: string): string {
+export function toPlace(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

@@ -1,5 +1,12 @@
 // plugin/cli/blob/edit-blobs.ts: `blob set`, `blob share` and `blob rm`.
-import { blobSite, deleteBlob, factsOf, markdownOf, placeOf, visibility } from "../../author/blobs/blob-site.js";
+import {
+  blobSite,
+  choosePlace,
+  deleteBlob,
+  formatMarkdown,
+  toFacts,
+  visibility,
+} from "../../author/blobs/blob-site.js";
 import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
@@ -18,7 +25,7 @@ export interface MetadataValues {
 }
 
 /** The change that options ask for. @throws TwtxtError `bad-usage` */
-export function changeOf(values: MetadataValues, where: string): MetadataChange {
+export function readChange(values: MetadataValues, where: string): MetadataChange {
   const { type, filename, property, "no-property": without } = values;
   if (values.public && values.private) throw misuse(where, "use either --public or --private.");
   return {
@@ -32,7 +39,7 @@ export function changeOf(values: MetadataValues, where: string): MetadataChange 
 
 /** `blob set KEY` */
 export async function set(values: OwnSiteValues & MetadataValues, word: string, terminal: Terminal): Promise<number> {
-  const change = changeOf(values, "blob set");
+  const change = readChange(values, "blob set");
   if (Object.keys(change).length === 0) {
     const options = "--public, --private, --filename, --type, --property or --no-property";
     throw misuse("blob set", `expected a change: ${options}.`);
@@ -53,8 +60,8 @@ async function changeBlob(
 ): Promise<number> {
   const { blobs, sharedUrl } = await blobSite(values, terminal);
   const { outcome, blob, note, isProven } = await blobs.change(await completeKey(word, blobs), change);
-  const place = values.markdown ? markdownOf(blob) : placeOf(blob, sharedUrl);
-  printData({ outcome, ...factsOf(blob, sharedUrl), note }, [place], values, terminal);
+  const place = values.markdown ? formatMarkdown(blob) : choosePlace(blob, sharedUrl);
+  printData({ outcome, ...toFacts(blob, sharedUrl), note }, [place], values, terminal);
   const key = shortKey(blob.key);
   terminal.say(`${key}: ${outcome}, ${visibility(blob)}`);
   if (!isProven) terminal.say(`${key}: It was stored without a proof. To add one, put the file again.`);

@@ -5,10 +5,10 @@ import { sizeText } from "../../author/amounts.js";
 import { blobSite, proofFacts } from "../../author/blobs/blob-site.js";
 import {
   type BlobSource,
+  listRemarks,
   ownBlob,
   type ReceivedFile,
   receiveFile,
-  remarksOn,
   sharedBlob,
 } from "../../author/blobs/received-file.js";
 import { checkFree } from "../../author/files.js";
@@ -30,8 +30,8 @@ const STANDARD_OUTPUT = "-";
 
 export async function get(values: Values, word: string, terminal: Terminal): Promise<number> {
   if (values.json && values.output === STANDARD_OUTPUT) throw misuse(WHERE, "use either --json or -o -.");
-  const place = await placeFor(values.output, terminal);
-  const source = await sourceOf(word, values, terminal);
+  const place = await choosePlace(values.output, terminal);
+  const source = await findSource(word, values, terminal);
   try {
     const file = await received(source, place, values);
     await deliver(file, place, values, terminal).finally(file.draft.clear);
@@ -46,7 +46,7 @@ async function received(source: BlobSource, place: Place, values: Values): Promi
   const opens = !values.sealed;
   const isNameKnown = !opens || !isSealedType(type);
   // Before a large file is received in vain.
-  if (isNameKnown && !values.force && place.folder !== null) await checkFree(fileAt(place, filename || key));
+  if (isNameKnown && !values.force && place.folder !== null) await checkFree(choosePath(place, filename || key));
   const namesKey = (values.identity ?? values.as) !== undefined;
   return receiveFile(source, { folder: place.folder, opens, isAnyAccepted: values.unverified, namesKey });
 }
@@ -55,7 +55,7 @@ async function received(source: BlobSource, place: Place, values: Values): Promi
  * @param word - a key, the start of a SHA-256, or a shared URL
  * @throws TwtxtError `not-found`; `blob-tampered` for a lost blob; and as the client
  */
-async function sourceOf(word: string, values: Values, terminal: Terminal): Promise<BlobSource> {
+async function findSource(word: string, values: Values, terminal: Terminal): Promise<BlobSource> {
   const shared = parseSharedUrl(word);
   if (shared) return sharedBlob(shared, values, terminal);
   if (!isBlobKey(word)) {
@@ -69,7 +69,7 @@ async function sourceOf(word: string, values: Values, terminal: Terminal): Promi
 type Place = { folder: string; file: string | null } | { folder: null };
 
 /** @param output - the value of `--output` */
-async function placeFor(output: string | undefined, { folder }: Terminal): Promise<Place> {
+async function choosePlace(output: string | undefined, { folder }: Terminal): Promise<Place> {
   if (output === undefined) return { folder, file: null };
   if (output === STANDARD_OUTPUT) return { folder: null };
   const path = resolve(folder, output);
@@ -86,7 +86,7 @@ function isFolder(path: string): Promise<boolean> {
   );
 }
 
-function fileAt({ folder, file }: Place & { folder: string }, filename: string): string {
+function choosePath({ folder, file }: Place & { folder: string }, filename: string): string {
   return file ?? join(folder, safeName(filename));
 }
 
@@ -101,12 +101,12 @@ async function deliver(received: ReceivedFile, place: Place, values: Values, ter
     received: { blob, proof },
     opening: { file },
   } = received;
-  for (const remark of remarksOn(received)) terminal.say(`${shortKey(blob.key)}: ${remark}`);
+  for (const remark of listRemarks(received)) terminal.say(`${shortKey(blob.key)}: ${remark}`);
   if (file) await draft.replace(file.bytes);
   if (place.folder === null) return terminal.write(draft.chunks());
   const { key, owner } = blob;
   const { filename, type } = file ?? blob;
-  const path = fileAt(place, filename || key);
+  const path = choosePath(place, filename || key);
   await draft.moveTo(path, values.force);
   const size = file?.bytes.length ?? blob.size;
   const sealed = { sealed: file === null && isSealedType(type), sealedBy: file?.signer ?? null };

@@ -7,14 +7,14 @@ import {
   type Verification,
   verifyBlobs,
 } from "../../author/blobs/blob-list.js";
-import { blobSite, factsOf, markdownOf, proofFacts, visibility } from "../../author/blobs/blob-site.js";
+import { blobSite, formatMarkdown, proofFacts, toFacts, visibility } from "../../author/blobs/blob-site.js";
 import { typedHints } from "../../author/invocation.js";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
 import { oneLine } from "../../http/one-line.js";
 import type { OwnSiteValues } from "../options.js";
-import { printData, tableOf } from "../output.js";
+import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey, completeKeys, sayDamaged } from "./blob-keys.js";
 
@@ -25,7 +25,7 @@ export async function list(values: OwnSiteValues, _: null, terminal: Terminal): 
   const { rows, lost, damaged } = await listBlobs(site);
   const facts = rows.map(({ blob, proof }) => {
     const { created, modified } = blob;
-    return { ...factsOf(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
+    return { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
   });
   const lostFacts = lost.map(({ key, why }) => ({ key, proof: proofFacts({ state: "wrong", why }) }));
   printData([...facts, ...lostFacts], listLines(rows), values, terminal);
@@ -38,7 +38,7 @@ export async function list(values: OwnSiteValues, _: null, terminal: Terminal): 
 }
 
 function listLines(rows: readonly ListedBlob[]): string[] {
-  const lines = tableOf(
+  const lines = formatTable(
     rows.map(({ blob }) => [
       ...[shortKey(blob.key), sizeText(blob.size), visibility(blob), `${oneLine(blob.modified).slice(0, 19)}Z`],
       oneLine(blob.filename) || (isSealedType(blob.type) ? "sealed" : ""),
@@ -57,7 +57,7 @@ export async function info(values: OwnSiteValues, word: string, terminal: Termin
   const { blob, proof } = await blobs.find(await completeKey(word, blobs));
   // A single blob comes without its creation time and without milliseconds.
   const { created = null, modified = null } = (await blobs.client.list()).find(({ key }) => key === blob.key) ?? {};
-  const facts = { ...factsOf(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
+  const facts = { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
   printData(facts, infoLines(blob, facts), values, terminal);
   return 0;
 }
@@ -74,14 +74,14 @@ function infoLines(
   },
 ): string[] {
   const properties = Object.entries(withoutProof(blob.properties));
-  return tableOf([
+  return formatTable([
     ["key", blob.key],
     ["shared", shared ?? "no, it is private"],
     ["size", `${sizeText(blob.size)} (${blob.size})`],
     ["sha256", blob.sha256 || "unknown"],
     ["type", oneLine(blob.type)],
     ["filename", oneLine(blob.filename) || "none"],
-    ["markdown", markdownOf(blob)],
+    ["markdown", formatMarkdown(blob)],
     ["created", oneLine(created ?? "unknown")],
     ["modified", oneLine(modified ?? "unknown")],
     ...properties.map(([name, value]) => ["property", oneLine(`${name}=${value}`)]),

@@ -1,8 +1,8 @@
 // plugin/cli/blob/put-files.ts: finds the files that `blob put` stores.
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
-import { fileAt, type SourceFile, statOf } from "../../author/blobs/file-contents.js";
-import { badFile, type Draft, draftIn } from "../../author/files.js";
+import { findFile, readStat, type SourceFile } from "../../author/blobs/file-contents.js";
+import { badFile, createTemporaryFile, type Draft } from "../../author/files.js";
 import { TwtxtError } from "../../errors.js";
 import type { Terminal } from "../terminal.js";
 
@@ -33,10 +33,10 @@ export async function findFiles(
   const add = async (word: string) => {
     const path = resolve(terminal.folder, word);
     if (word === STANDARD_INPUT) {
-      draft = await draftIn(null, 0o600);
+      draft = await createTemporaryFile(null, 0o600);
       found.files.push(await copyInput(terminal.input(), draft, { maxBytes, signal }));
-    } else if ((await statOf(path)).isDirectory()) await addFolder(await realpath(path), word, found);
-    else found.files.push(await fileAt(path, word));
+    } else if ((await readStat(path)).isDirectory()) await addFolder(await realpath(path), word, found);
+    else found.files.push(await findFile(path, word));
   };
   try {
     for (const word of words) await unlessUnread(word, found, () => add(word));
@@ -67,7 +67,7 @@ async function addFolder(root: string, word: string, found: FoundFiles, folder =
       if (entry.name.startsWith(".")) found.leftOut.push(`${shown}: skipped, because it is hidden.`);
       else if (entry.isDirectory()) await addFolder(root, word, found, path);
       else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileWithin(root, path)))) {
-        found.files.push(await fileAt(path, shown));
+        found.files.push(await findFile(path, shown));
       } else found.leftOut.push(`${shown}: skipped, because it is not a file in this folder.`);
     });
   }

@@ -1,7 +1,14 @@
 // plugin/cli/blob/put.ts: `blob put`: stores files, several at once. A failure does not stop the others.
 import PQueue from "p-queue";
 import { listed, sizeText } from "../../author/amounts.js";
-import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blobs/blob-site.js";
+import {
+  type BlobSite,
+  blobSite,
+  choosePlace,
+  formatMarkdown,
+  toFacts,
+  visibility,
+} from "../../author/blobs/blob-site.js";
 import type { SourceFile } from "../../author/blobs/file-contents.js";
 import { fileSealer, prepareBlob, type SealFile } from "../../author/blobs/prepared-blob.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
@@ -9,9 +16,9 @@ import { shortKey } from "../../blobs/blob.js";
 import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import type { OwnSiteValues } from "../options.js";
-import { type Progress, printData, progressOf } from "../output.js";
+import { createProgress, type Progress, printData } from "../output.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";
-import { changeOf, type MetadataValues } from "./edit-blobs.js";
+import { type MetadataValues, readChange } from "./edit-blobs.js";
 import { findFiles } from "./put-files.js";
 
 type Values = OwnSiteValues &
@@ -36,7 +43,7 @@ const WHERE = "blob put";
 const CONCURRENCY = 4;
 
 export async function put(values: Values, words: string[], terminal: Terminal): Promise<number> {
-  const change = changeOf(values, WHERE);
+  const change = readChange(values, WHERE);
   if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
   if (values.to.length > 0 && !values.encrypt) throw misuse(WHERE, "--to needs --encrypt.");
   const site = await blobSite(values, terminal);
@@ -50,7 +57,7 @@ export async function put(values: Values, words: string[], terminal: Terminal): 
       throw misuse(WHERE, "--key and --filename are for one file.");
     }
     const total = files.reduce((sum, { size }) => sum + size, 0);
-    const progress = progressOf(terminal, total);
+    const progress = createProgress(terminal, total);
     const onResult = (result: PutResult) => progress.above(() => show(result, values, site.sharedUrl, terminal));
     const failed = unread.map(({ shown, error }) => ({ file: { shown, filename: "" }, result: null, error }));
     failed.forEach(onResult);
@@ -88,10 +95,10 @@ class PutBatch {
     const { values, sealFile } = this.#work;
     // Sealing needs the whole file in memory.
     const queue = new PQueue({ concurrency: values.concurrency ?? (sealFile ? 1 : CONCURRENCY) });
-    return Promise.all(files.map((file) => queue.add(() => this.#resultOf(file, files.length))));
+    return Promise.all(files.map((file) => queue.add(() => this.#putFile(file, files.length))));
   }
 
-  async #resultOf(file: SourceFile, total: number): Promise<PutResult> {
+  async #putFile(file: SourceFile, total: number): Promise<PutResult> {
     this.#checkInterrupted(total);
     let result: PutResult;
     try {
@@ -157,14 +164,14 @@ function show({ file, result, error }: PutResult, values: Values, sharedUrl: str
   say([outcome, sizeText(blob.size), visibility(blob), shortKey(blob.key)].join(", "));
   if (note !== null) say(note);
   if (values.json) return;
-  terminal.print(values.markdown ? markdownOf(blob, file.filename) : placeOf(blob, sharedUrl));
+  terminal.print(values.markdown ? formatMarkdown(blob, file.filename) : choosePlace(blob, sharedUrl));
 }
 
 /** @returns the exit code */
 function conclude(results: readonly PutResult[], values: Values, sharedUrl: string, terminal: Terminal): number {
   const facts = results.map(({ file, result, error }) => ({
     file: file.shown,
-    ...(result ? { outcome: result.outcome, ...factsOf(result.blob, sharedUrl), note: result.note } : { error }),
+    ...(result ? { outcome: result.outcome, ...toFacts(result.blob, sharedUrl), note: result.note } : { error }),
   }));
   printData(facts, [], values, terminal);
   if (values.to.length > 0 || values.markdown) {

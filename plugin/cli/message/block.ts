@@ -3,7 +3,7 @@ import { counted } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import type { OwnSiteValues } from "../options.js";
-import { printData, tableOf } from "../output.js";
+import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { verifiedSender } from "./read-inbox.js";
 
@@ -34,7 +34,7 @@ export async function unblock(values: OwnSiteValues, address: string, terminal: 
 export async function listBlocked(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
   const senders = await (await Mailbox.open(values, terminal)).blocked.list();
   const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
-  printData(senders, tableOf(rows), values, terminal);
+  printData(senders, formatTable(rows), values, terminal);
   terminal.say(`${counted(senders.length, "sender")} blocked.`);
   return 0;
 }

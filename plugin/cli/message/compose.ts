@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { SourceFile } from "../../author/blobs/file-contents.js";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
-import { endingOf } from "../../author/machine.js";
+import { endSignal } from "../../author/machine.js";
 import { fileToAttach, sendWithFile } from "../../author/messages/attachments.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
@@ -17,7 +17,7 @@ import { checkGuests } from "../../messages/send/send-message.js";
 import type { OwnSiteValues } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
+import { chooseExitCode, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 
 type Values = OwnSiteValues & { "no-copy": boolean; attach: string | undefined };
@@ -88,13 +88,13 @@ async function deliver(
       : await sendWithFile(
           { ...message, file },
           mailbox,
-          { choice: values, machine: terminal, signal: endingOf(terminal) },
+          { choice: values, machine: terminal, signal: endSignal(terminal) },
           onResult,
         );
-  const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
-  printData({ id, recipients: reports.map(factsOf) }, [], values, terminal);
+  const toFacts = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
+  printData({ id, recipients: reports.map(toFacts) }, [], values, terminal);
   terminal.say(reportSum(reports));
-  return exitCodeOf(reports);
+  return chooseExitCode(reports);
 }
 
 /** Retries the messages in the outbox that are due. */

@@ -1,6 +1,6 @@
 // plugin/cli/message/follow.ts: `message follow`: prints messages as they arrive.
 import { type InboxEntry, Mailbox } from "../../author/messages/mailbox.js";
-import { factsOf } from "../../author/messages/message-facts.js";
+import { toFacts } from "../../author/messages/message-facts.js";
 import { newMessages, watchedFetch } from "../../author/messages/new-messages.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import { openMessages } from "../../messages/read/read.js";
@@ -45,7 +45,7 @@ function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal
   const lookup = mailbox.senders();
   let isFirst = true;
   const print = (message: InboxEntry) => {
-    const lines = isJson ? [JSON.stringify(factsOf(message))] : messageLines(message, terminal.columns());
+    const lines = isJson ? [JSON.stringify(toFacts(message))] : messageLines(message, terminal.columns());
     for (const line of isFirst || isJson ? lines : ["", ...lines]) terminal.print(line);
     isFirst = false;
   };

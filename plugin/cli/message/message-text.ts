@@ -2,30 +2,30 @@
 import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "../../author/messages/mailbox.js";
 import {
-  factsOf,
+  describeReason,
+  describeState,
   inSeconds,
   isFromGuest,
   keyAdvice,
-  reasonOf,
+  readText,
+  readTime,
   shownCorrespondent,
   shownSender,
-  stateOf,
-  textOf,
-  timeOf,
+  toFacts,
 } from "../../author/messages/message-facts.js";
 import { shownText } from "../../author/messages/own-copies.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
 import {
   byTime,
+  findKeyChanges,
   type KeyChange,
-  keyChangesIn,
-  momentOf,
   ownMoment,
   type Thread,
+  toMoment,
 } from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/plaintext.js";
 import { shortId } from "../options.js";
-import { alignedRows, widthOf } from "../output.js";
+import { alignedRows, measureWidth } from "../output.js";
 import { shownSafely } from "../terminal.js";
 
 /** A message may consist of line breaks only. */
@@ -35,7 +35,7 @@ const MAX_COLUMN = 40;
 
 /** For `--json`. */
 export function inboxFacts(messages: readonly InboxEntry[], isRead: IsRead) {
-  return messages.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) }));
+  return messages.map((message) => ({ ...toFacts(message), unread: !isRead(message.id) }));
 }
 
 /** Blocks of lines, with an empty line between them. */
@@ -45,25 +45,25 @@ export function joined(blocks: readonly string[][]): string[] {
 
 /** A line for each message, and a second one with the reason if it is not verified. */
 export function listLines(messages: readonly InboxEntry[], columns: number | null): string[] {
-  const heads = alignedRows(messages.map(headOf), MAX_COLUMN);
+  const heads = alignedRows(messages.map(formatHead), MAX_COLUMN);
   return messages.flatMap((message, at) => {
-    const { text, reason } = summaryOf(message);
-    return [...followedBy(text, heads[at] ?? "", columns), ...(reason === null ? [] : indented(reason, columns))];
+    const { text, reason } = summarize(message);
+    return [...appendLine(text, heads[at] ?? "", columns), ...(reason === null ? [] : indented(reason, columns))];
   });
 }
 
 /** A whole message. */
 export function messageLines(message: InboxEntry, columns: number | null): string[] {
-  const { text, reason } = summaryOf(message);
+  const { text, reason } = summarize(message);
   const head = [
-    ...wrapped(headOf(message).join("  ").trimEnd(), columns),
+    ...wrapped(formatHead(message).join("  ").trimEnd(), columns),
     ...(isFromGuest(message) ? [`Address: ${message.message.address}`] : []),
     ...(reason === null ? [] : [`Reason: ${reason}`]),
   ];
   if (!isOpened(message)) return head;
   return isReceipt(message.message)
     ? [...head, text]
-    : [...head, ...receiptLines(message), ...shortened(indented(textOf(message), columns))];
+    : [...head, ...receiptLines(message), ...shortened(indented(readText(message), columns))];
 }
 
 function shortened(lines: string[]): string[] {
@@ -76,8 +76,8 @@ function shortened(lines: string[]): string[] {
  * @param isRead - default: does not count unread messages
  * @example "3 messages, 2 unread, 1 from a guest, 1 unverified."
  */
-export function countsOf(messages: readonly InboxEntry[], isRead: IsRead = () => true): string {
-  const count = (state: string) => messages.filter((message) => stateOf(message) === state).length;
+export function formatCounts(messages: readonly InboxEntry[], isRead: IsRead = () => true): string {
+  const count = (state: string) => messages.filter((message) => describeState(message) === state).length;
   const parts = ["unverified", "key changed", "former key", "unreadable"]
     .filter((state) => count(state) > 0)
     .map((state) => `, ${count(state)} ${state}`);
@@ -88,16 +88,16 @@ export function countsOf(messages: readonly InboxEntry[], isRead: IsRead = () =>
   return `${counted(messages.length, "message")}${ofUnread}${ofGuests}${parts.join("")}.`;
 }
 
-function headOf(message: InboxEntry): string[] {
-  return [shortId(message.id), timeOf(message), shownSender(message), stateOf(message)];
+function formatHead(message: InboxEntry): string[] {
+  return [shortId(message.id), readTime(message), shownSender(message), describeState(message)];
 }
 
-export function summaryOf(message: InboxEntry): { text: string; reason: string | null } {
+export function summarize(message: InboxEntry): { text: string; reason: string | null } {
   if (!isOpened(message)) return { text: "", reason: message.unreadable };
   const receipts = receiptLines(message);
   const unknown = "read receipt for a message that is not among your copies";
-  const text = isReceipt(message.message) ? receipts.join(", ") || unknown : textOf(message);
-  return { text, reason: reasonOf(message) };
+  const text = isReceipt(message.message) ? receipts.join(", ") || unknown : readText(message);
+  return { text, reason: describeReason(message) };
 }
 
 function receiptLines({ receipts }: ReadMessage): string[] {
@@ -117,7 +117,7 @@ const COLUMNS_WITHOUT_TERMINAL = 160;
  */
 export function indented(text: string, columns: number | null): string[] {
   const room = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_COLUMNS, columns - INDENT.length);
-  return text.split("\n").flatMap((line) => brokenAt(room, shownSafely(line)).map((part) => INDENT + part));
+  return text.split("\n").flatMap((line) => breakLine(room, shownSafely(line)).map((part) => INDENT + part));
 }
 
 /**
@@ -127,8 +127,8 @@ export function indented(text: string, columns: number | null): string[] {
  */
 function wrapped(line: string, columns: number | null): string[] {
   const safe = shownSafely(line);
-  if (columns === null || widthOf(safe) <= columns) return [safe];
-  const parts = brokenAt(Math.max(MIN_COLUMNS, columns - INDENT.length), safe);
+  if (columns === null || measureWidth(safe) <= columns) return [safe];
+  const parts = breakLine(Math.max(MIN_COLUMNS, columns - INDENT.length), safe);
   return parts.map((part, at) => (at === 0 ? part : INDENT + part).trimEnd());
 }
 
@@ -137,10 +137,10 @@ function wrapped(line: string, columns: number | null): string[] {
  *
  * @param columns - of the terminal; `null` for no terminal
  */
-export function followedBy(text: string, line: string, columns: number | null): string[] {
+export function appendLine(text: string, line: string, columns: number | null): string[] {
   const first = text.split("\n").find((one) => one.trim() !== "") ?? "";
   if (first === "") return wrapped(line.trimEnd(), columns);
-  const room = (columns ?? COLUMNS_WITHOUT_TERMINAL) - widthOf(line) - INDENT.length;
+  const room = (columns ?? COLUMNS_WITHOUT_TERMINAL) - measureWidth(line) - INDENT.length;
   if (room >= MIN_COLUMNS) return [`${line}  ${cut(first.trim(), room)}`];
   return [
     ...wrapped(line.trimEnd(), columns),
@@ -150,22 +150,22 @@ export function followedBy(text: string, line: string, columns: number | null): 
 
 function cut(line: string, room: number): string {
   const safe = shownSafely(line);
-  if (widthOf(safe) <= room) return safe;
-  return `${brokenAt(room - 1, safe, false)[0]}…`;
+  if (measureWidth(safe) <= room) return safe;
+  return `${breakLine(room - 1, safe, false)[0]}…`;
 }
 
 /** @param byWords - whether to break a line after its last space, if it has one */
-function brokenAt(room: number, line: string, byWords = true): string[] {
+function breakLine(room: number, line: string, byWords = true): string[] {
   const parts: string[] = [];
   let part = "";
   let width = 0;
   for (const character of line) {
-    const added = widthOf(character);
+    const added = measureWidth(character);
     if (width + added > room) {
       const end = byWords ? part.lastIndexOf(" ") + 1 || part.length : part.length;
       parts.push(part.slice(0, end));
       part = part.slice(end);
-      width = widthOf(part);
+      width = measureWidth(part);
     }
     part += character;
     width += added;
@@ -175,7 +175,7 @@ function brokenAt(room: number, line: string, byWords = true): string[] {
 
 /** Threads one after the other, with an empty line between them. */
 export function threadsText(threads: readonly Thread[], columns: number | null): string[] {
-  const changes = keyChangesIn(threads.flatMap(({ received }) => received));
+  const changes = findKeyChanges(threads.flatMap(({ received }) => received));
   return joined(threads.map((thread) => threadLines(thread, changes, columns)));
 }
 
@@ -184,21 +184,21 @@ function threadLines({ address, received, sent }: Thread, changes: KeyChange[], 
   const last = received.at(-1);
   if (address === null) return ["Not verified:", ...listLines(received, width).map((line) => INDENT + line)];
   const entries = [
-    ...received.map((one) => ({ id: one.id, ...momentOf(one), by: doubtIn(one), text: summaryOf(one).text })),
+    ...received.map((one) => ({ id: one.id, ...toMoment(one), by: describeDoubt(one), text: summarize(one).text })),
     ...sent.map((copy) => ({ id: copy.id, ...ownMoment(copy), by: "you", text: shownText(copy) })),
   ].sort(byTime);
   const heads = alignedRows(entries.map(({ id, time, by }) => [shortId(id), time, by]));
-  const lines = entries.flatMap(({ text }, at) => followedBy(text, heads[at] ?? "", width));
+  const lines = entries.flatMap(({ text }, at) => appendLine(text, heads[at] ?? "", width));
   const change = changes.find((one) => one.address === address);
-  const state = change ? "key changed" : last ? stateOf(last) : "";
+  const state = change ? "key changed" : last ? describeState(last) : "";
   const title = [shownCorrespondent(address, received), state].filter((part) => part !== "").join("  ");
   const question = change ? wrapped(`${INDENT}${questionAbout(change)}`, columns) : [];
   return [...wrapped(`${title}:`, columns), ...question, ...lines.map((line) => INDENT + line)];
 }
 
 /** A title describes the newest message only. */
-function doubtIn(message: InboxEntry): string {
-  return isOpened(message) && message.trust.trust !== "verified" ? stateOf(message) : "";
+function describeDoubt(message: InboxEntry): string {
+  return isOpened(message) && message.trust.trust !== "verified" ? describeState(message) : "";
 }
 
 function questionAbout({ address, pinned, now }: KeyChange): string {

@@ -10,7 +10,7 @@ import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import { padded, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { followedBy, indented } from "./message-text.js";
+import { appendLine, indented } from "./message-text.js";
 
 /** `message sent [ID]` */
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
@@ -22,7 +22,7 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
   const lines = copies.flatMap((copy) => {
     const head = `${shortId(copy.id)}  ${inSeconds(copy.created)}  to ${copy.to.map(shownAddress).join(", ")}`;
     const text = shownText(copy);
-    return id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
+    return id === null ? appendLine(text, head, columns) : [head, ...indented(text, columns)];
   });
   printData(copies, lines, values, terminal);
   if (id === null && !values.json) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
@@ -34,7 +34,7 @@ export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal)
   const mailbox = await Mailbox.open(values, terminal);
   const entries = await mailbox.outbox().list();
   const lines = entries.flatMap((entry) => entryLines(entry, mailbox, terminal));
-  printData(entries.map(factsOf), lines, values, terminal);
+  printData(entries.map(toFacts), lines, values, terminal);
   const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
   terminal.say(`${entries.length} in the outbox.${hint}`);
   return 0;
@@ -51,7 +51,7 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
   const reports = await outbox.retry({ all: true });
   printData(reports, [], values, terminal);
   terminal.say(reports.length === 0 ? "The outbox has nothing to retry." : reportSum(reports));
-  return exitCodeOf(reports);
+  return chooseExitCode(reports);
 }
 
 /** `message discard ID` */
@@ -60,7 +60,7 @@ export async function discard(values: OwnSiteValues, id: string, terminal: Termi
   const entry = oneByPrefix(id, await outbox.list(), "message in the outbox");
   await outbox.discard(entry.id);
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
-  printData(factsOf(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
+  printData(toFacts(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
   terminal.say(`Discarded. Not delivered to ${others.map(shownAddress).join(", ")}.`);
   return 0;
 }
@@ -72,14 +72,14 @@ function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): 
   const shown = text === "" ? "(read receipt)" : (text ?? "");
   const width = Math.max(...entry.recipients.map(({ address }) => shownAddress(address).length));
   return [
-    ...followedBy(shown, head, columns),
+    ...appendLine(shown, head, columns),
     ...entry.recipients.flatMap((recipient) => {
       return reportLines(recipient, columns && columns - 2, width).map((line) => `  ${line}`);
     }),
   ];
 }
 
-function factsOf({ id, created, recipients }: OutboxEntry) {
+function toFacts({ id, created, recipients }: OutboxEntry) {
   return { id, created, recipients };
 }
 
@@ -94,11 +94,11 @@ type Report = Pick<RecipientReport, "address" | "endpoint" | "state" | "why" | "
 export function reportLines(report: Report, columns: number | null, width = 0): string[] {
   const { address, state, why } = report;
   const reason = why ?? (state === "waiting" ? "delivery is in progress" : null);
-  const line = `${padded(shownAddress(address), width)}  ${outcomeOf(report)}`;
+  const line = `${padded(shownAddress(address), width)}  ${describeOutcome(report)}`;
   return [line, ...(state === "delivered" || reason === null ? [] : indented(reason, columns))];
 }
 
-function outcomeOf({ endpoint, state, next }: Report): string {
+function describeOutcome({ endpoint, state, next }: Report): string {
   switch (state) {
     case "delivered":
       return `delivered to ${endpoint}`;
@@ -123,6 +123,6 @@ export function reportSum(reports: readonly Pick<Report, "state">[]): string {
 }
 
 /** 1 if something failed permanently. */
-export function exitCodeOf(reports: readonly Pick<Report, "state">[]): number {
+export function chooseExitCode(reports: readonly Pick<Report, "state">[]): number {
   return reports.some(({ state }) => state === "failed") ? 1 : 0;
 }

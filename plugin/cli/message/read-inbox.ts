@@ -5,17 +5,17 @@ import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../auth
 import { inSeconds } from "../../author/messages/message-facts.js";
 import { openCopies } from "../../author/messages/own-copies.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
-import { threadsOf } from "../../author/messages/threads.js";
+import { toThreads } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { isReceipt, receiptFor } from "../../messages/plaintext.js";
+import { createReceipt, isReceipt } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { countsOf, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
+import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
 /** `message list` */
@@ -29,11 +29,11 @@ export async function list(
   const messages = await readWanted(values.unread ? all.filter(({ id }) => !isRead(id)) : all, inbox, terminal);
   const columns = terminal.columns();
   if (values.threads) {
-    const threads = threadsOf(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
+    const threads = toThreads(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
     const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
     printData(facts, threadsText(threads, columns), values, terminal);
   } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
-  terminal.say(countsOf(messages, isRead));
+  terminal.say(formatCounts(messages, isRead));
   return 0;
 }
 
@@ -45,11 +45,11 @@ export async function read(
 ): Promise<number> {
   const inbox = await openInbox(values, terminal);
   const { mailbox, isRead, all } = inbox;
-  const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), inbox, terminal);
+  const messages = await readWanted(ids.length === 0 ? all : findMessages(ids, all), inbox, terminal);
   const blocks = messages.map((message) => messageLines(message, terminal.columns()));
   printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
   await mailbox.readMarks.add(messages.map(({ id }) => id));
-  terminal.say(countsOf(messages));
+  terminal.say(formatCounts(messages));
   const opened = messages.filter((message) => isOpened(message));
   return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
 }
@@ -67,7 +67,7 @@ export async function deleteMessages(
   // Resolves all ids, or looks all senders up, before it deletes anything.
   const { wanted, kept } = values.unverified
     ? await unverifiedAmong(all, mailbox)
-    : { wanted: messagesOf(ids, all), kept: 0 };
+    : { wanted: findMessages(ids, all), kept: 0 };
   const deleted: { id: string; created: string; deleted: boolean }[] = [];
   for (const message of wanted) {
     const { id, created } = message;
@@ -92,10 +92,10 @@ interface OpenInbox {
 async function openInbox(values: OwnSiteValues, terminal: Terminal): Promise<OpenInbox> {
   const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
-  return { mailbox, inbox, all: await messagesIn(inbox), isRead: await mailbox.readMarks.current() };
+  return { mailbox, inbox, all: await listMessages(inbox), isRead: await mailbox.readMarks.current() };
 }
 
-async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {
+async function listMessages(inbox: InboxClient): Promise<InboxMessage[]> {
   return (await inbox.list())?.messages ?? [];
 }
 
@@ -125,7 +125,7 @@ export async function verifiedSender(
   id: string,
   mailbox: Mailbox,
 ): Promise<Pick<OpenedMessage, "signer"> & { address: string }> {
-  const [message] = await mailbox.read(messagesOf([id], await messagesIn(await mailbox.inbox())));
+  const [message] = await mailbox.read(findMessages([id], await listMessages(await mailbox.inbox())));
   const address = message && isOpened(message) ? message.message.address : null;
   if (message && isOpened(message) && message.trust.trust === "verified" && address !== null) {
     return { address, signer: message.signer };
@@ -138,7 +138,7 @@ export async function verifiedSender(
 }
 
 /** @throws TwtxtError `not-found` */
-function messagesOf(ids: readonly string[], all: readonly InboxMessage[]): InboxMessage[] {
+function findMessages(ids: readonly string[], all: readonly InboxMessage[]): InboxMessage[] {
   return [...new Set(ids.map((id) => oneByPrefix(id, all, "message in your inbox")))];
 }
 
@@ -208,7 +208,7 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
   const say = ([line = "", ...reason]: string[]) => {
     for (const one of [`Read receipt: ${line}`, ...reason]) terminal.say(one);
   };
-  const message = { recipients: [address], text: "", events: hashes.map(receiptFor), keepCopy: false };
+  const message = { recipients: [address], text: "", events: hashes.map(createReceipt), keepCopy: false };
   try {
     const { reports } = await mailbox.send(message, (report) => say(reportLines(report, columns)));
     return reports.every(({ state }) => state !== "failed");

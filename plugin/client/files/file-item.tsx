@@ -2,16 +2,16 @@
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { ListedBlob } from "../../author/blobs/blob-list.js";
-import { markdownOf } from "../../author/blobs/blob-site.js";
+import { formatMarkdown } from "../../author/blobs/blob-site.js";
 import { type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
-import { essenceOf } from "../../http/respond.js";
-import { sharedUrlOf } from "../../site/routes.js";
+import { readEssence } from "../../http/respond.js";
+import { formatSharedUrl } from "../../site/routes.js";
 import { ActionButton } from "../form.js";
 import { Sentence } from "../sentence.js";
 import { Time } from "../time.js";
-import { pathOf } from "./paths.js";
+import { toPath } from "./paths.js";
 import type { OpenedName } from "./stored-files.js";
 
 interface ShownFile extends ListedBlob {
@@ -26,13 +26,13 @@ interface ShownFile extends ListedBlob {
 export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
   const { blob, proof, opened } = file;
   return (
-    <li id={`file-${blob.key}`} class="file" data-item tabindex={-1} aria-label={nameOf(blob, opened)}>
+    <li id={`file-${blob.key}`} class="file" data-item tabindex={-1} aria-label={chooseName(blob, opened)}>
       <Picture file={file} />
       <p class="file-name">
-        <bdi>{nameOf(blob, opened)}</bdi>
+        <bdi>{chooseName(blob, opened)}</bdi>
       </p>
       <p class="muted">
-        {sizeText(blob.size)} · {oneLine(essenceOf(opened?.type ?? blob.type), 60)} ·{" "}
+        {sizeText(blob.size)} · {oneLine(readEssence(opened?.type ?? blob.type), 60)} ·{" "}
         {Number.isNaN(Date.parse(blob.modified)) ? "date unknown" : <Time at={blob.modified} />}
       </p>
       <p class="readers">
@@ -50,7 +50,10 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
 };
 
 /** The name of a file on pages. */
-export function nameOf(blob: Pick<BlobInfo, "key" | "filename" | "type">, opened: OpenedName | null = null): string {
+export function chooseName(
+  blob: Pick<BlobInfo, "key" | "filename" | "type">,
+  opened: OpenedName | null = null,
+): string {
   const name = oneLine(opened?.filename ?? blob.filename, 255);
   if (name !== "") return name;
   return isSealedType(blob.type) ? `Sealed file ${shortKey(blob.key)}` : shortKey(blob.key);
@@ -62,9 +65,9 @@ const Picture: FC<{ file: ShownFile }> = ({ file: { blob, opened, mayBePicture }
   return (
     <div class="preview">
       <span class="kind" aria-hidden="true">
-        {isSealedType(type) ? "sealed" : end || oneLine(essenceOf(type).split("/")[0] ?? "", 12)}
+        {isSealedType(type) ? "sealed" : end || oneLine(readEssence(type).split("/")[0] ?? "", 12)}
       </span>
-      {mayBePicture && <img src={pathOf("picture", blob.key)} alt="" loading="lazy" />}
+      {mayBePicture && <img src={toPath("picture", blob.key)} alt="" loading="lazy" />}
     </div>
   );
 };
@@ -81,8 +84,8 @@ const Readers: FC<{ blob: BlobInfo }> = ({ blob: { isPublic, type } }) => {
 
 const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } }) => {
   const { key, isPublic } = blob;
-  const markdown = markdownOf(blob, opened?.filename);
-  const link = isPublic ? sharedUrlOf(sharedUrl, blob) : null;
+  const markdown = formatMarkdown(blob, opened?.filename);
+  const link = isPublic ? formatSharedUrl(sharedUrl, blob) : null;
   return (
     <>
       <div class="actions">
@@ -94,20 +97,20 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
             Copy link
           </button>
         )}
-        <a class="button" href={pathOf("get", key)} download data-key="d">
+        <a class="button" href={toPath("get", key)} download data-key="d">
           Download
         </a>
       </div>
       <details>
         <summary>
-          More<span class="visually-hidden"> for {nameOf(blob, opened)}</span>
+          More<span class="visually-hidden"> for {chooseName(blob, opened)}</span>
         </summary>
         <div class="actions">
           <VisibilityChange blob={blob} />
-          <a class="button quiet" href={pathOf("edit", key)} data-key="e">
+          <a class="button quiet" href={toPath("edit", key)} data-key="e">
             Rename
           </a>
-          <a class="button quiet" href={pathOf("delete", key)} data-key="x">
+          <a class="button quiet" href={toPath("delete", key)} data-key="x">
             Delete
           </a>
         </div>
@@ -119,11 +122,11 @@ const Actions: FC<{ file: ShownFile }> = ({ file: { blob, sharedUrl, opened } })
 
 const VisibilityChange: FC<{ blob: BlobInfo }> = ({ blob: { key, isPublic } }) =>
   isPublic ? (
-    <ActionButton action={pathOf("private", key)} shortcut="p">
+    <ActionButton action={toPath("private", key)} shortcut="p">
       Make private
     </ActionButton>
   ) : (
-    <a class="button" href={pathOf("public", key)} data-key="p">
+    <a class="button" href={toPath("public", key)} data-key="p">
       Make public
     </a>
   );

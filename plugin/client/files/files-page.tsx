@@ -8,8 +8,8 @@ import { shortKey } from "../../blobs/blob.js";
 import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../form.js";
 import { Fault, Sentence } from "../sentence.js";
-import { FileItem, nameOf } from "./file-item.js";
-import { PATH, pageAt } from "./paths.js";
+import { chooseName, FileItem } from "./file-item.js";
+import { PATH, toPagePath } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { Uploads } from "./uploads.js";
@@ -191,11 +191,11 @@ const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files" | "former"> & { li
 
 const Pages: FC<{ page: number; pages: number }> = ({ page, pages }) => (
   <nav id="pages" aria-label="Pages" class="actions">
-    {page > 1 && <a href={pageAt(page - 1)}>Newer</a>}
+    {page > 1 && <a href={toPagePath(page - 1)}>Newer</a>}
     <span class="muted">
       Page {page} of {pages}
     </span>
-    {page < pages && <a href={pageAt(page + 1)}>Older</a>}
+    {page < pages && <a href={toPagePath(page + 1)}>Older</a>}
   </nav>
 );
 
@@ -219,7 +219,7 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
         {isRunning ? `Verified ${verifications.length} of ${count}.` : ""}
         {isRunning || fault !== null
           ? ""
-          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${resultOf(verifications)}.`}
+          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${formatResult(verifications)}.`}
       </p>
       {isRunning && <p class="unscripted">Reload this page to see its progress.</p>}
       <Fault text={fault} />
@@ -233,7 +233,7 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
   );
 };
 
-function resultOf(verifications: readonly Verification[]): string {
+function formatResult(verifications: readonly Verification[]): string {
   const count = (state: Verification["state"]) => verifications.filter((one) => one.state === state).length;
   return listed([
     [count("right"), "as you stored them"],
@@ -257,7 +257,7 @@ const Failures: FC<{ found: readonly Verification[]; advice: string; list: BlobL
           return (
             <li data-item tabindex={-1}>
               <p>
-                <bdi>{blob ? nameOf(blob) : shortKey(key)}</bdi> <span class="muted">{shortKey(key)}</span>
+                <bdi>{blob ? chooseName(blob) : shortKey(key)}</bdi> <span class="muted">{shortKey(key)}</span>
               </p>
               <p class="failure">
                 <Sentence text={why ?? ""} />

@@ -9,13 +9,13 @@ import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
-import { type ClientEnv, type ClientRequest, formOf } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, readForm } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
 import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
-import { nameOf } from "./file-item.js";
+import { chooseName } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
-import { PATH, pathOf } from "./paths.js";
+import { PATH, toPath } from "./paths.js";
 import { DeleteQuestion, EditForm, PublicQuestion } from "./questions.js";
 import { LIST_MS, StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
@@ -77,13 +77,13 @@ function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, movin
       title: "Files",
     });
   });
-  const find = async (c: ClientRequest) => (await (await files.site()).blobs.find(keyIn(c))).blob;
+  const find = async (c: ClientRequest) => (await (await files.site()).blobs.find(readKey(c))).blob;
   routes.get("/public/:key", async (c) =>
     c.render(<PublicQuestion blob={await find(c)} />, { title: "Make this file public?" }),
   );
   // Also for a file that is not as the author stored it.
   routes.get("/delete/:key", async (c) =>
-    c.render(<DeleteQuestion blob={await files.find(keyIn(c))} />, { title: "Delete this file?" }),
+    c.render(<DeleteQuestion blob={await files.find(readKey(c))} />, { title: "Delete this file?" }),
   );
   routes.get("/edit/:key", async (c) => c.render(<EditForm blob={await find(c)} />, { title: "Rename a file" }));
 }
@@ -94,23 +94,23 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
     notices.act(c, PATH, () => action().finally(() => files.changed()));
   const change = async (key: string, changes: MetadataChange): Promise<Notice> => {
     const { blob, note } = await (await files.site()).blobs.change(key, changes);
-    const text = `${nameOf(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
-    return changes.isPublic ? { text, undo: { action: pathOf("private", key), fields: {} } } : { text };
+    const text = `${chooseName(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
+    return changes.isPublic ? { text, undo: { action: toPath("private", key), fields: {} } } : { text };
   };
 
-  routes.post("/public/:key", (c) => act(c, () => change(keyIn(c), { isPublic: true })));
-  routes.post("/private/:key", (c) => act(c, () => change(keyIn(c), { isPublic: false })));
+  routes.post("/public/:key", (c) => act(c, () => change(readKey(c), { isPublic: true })));
+  routes.post("/private/:key", (c) => act(c, () => change(readKey(c), { isPublic: false })));
   routes.post("/edit/:key", (c) =>
     act(c, async () => {
-      const { filename = "", type = "" } = await formOf(c);
-      return change(keyIn(c), { filename, type });
+      const { filename = "", type = "" } = await readForm(c);
+      return change(readKey(c), { filename, type });
     }),
   );
   routes.post("/delete/:key", (c) =>
     act(c, async () => {
-      const key = keyIn(c);
+      const key = readKey(c);
       const name = await files.find(key, LIST_MS).then(
-        (blob) => nameOf(blob),
+        (blob) => chooseName(blob),
         () => shortKey(key),
       );
       const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
@@ -129,14 +129,14 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
   routes.post("/verify", (c) =>
     act(c, async () => {
       const site = await files.site();
-      await run.start(() => verificationOf(site, context));
+      await run.start(() => openVerification(site, context));
       return { text: "Verifying your files." };
     }),
   );
 }
 
 /** @throws TwtxtError as the client of the site */
-async function verificationOf(site: BlobSite, { machine }: ClientContext) {
+async function openVerification(site: BlobSite, { machine }: ClientContext) {
   const { count, verifications, damaged } = await verifyBlobs(site, null);
   const advice = `It is in the database in ${knownFolder(machine)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
   return { subject: { count, damaged: damaged.map((line) => `${line} ${advice}`) }, results: verifications };
@@ -144,14 +144,14 @@ async function verificationOf(site: BlobSite, { machine }: ClientContext) {
 
 function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {
   routes.get("/picture/:key", async (c) => {
-    const preview = await files.preview(keyIn(c));
+    const preview = await files.preview(readKey(c));
     return preview === null ? c.body(null, 204) : pictureResponse({ type: preview.type, body: preview.bytes });
   });
-  routes.get("/get/:key", async (c) => downloadResponse(await files.download(keyIn(c))));
+  routes.get("/get/:key", async (c) => downloadResponse(await files.download(readKey(c))));
 }
 
 /** @throws TwtxtError `not-found` */
-function keyIn(c: ClientRequest): string {
+function readKey(c: ClientRequest): string {
   const key = c.req.param("key") ?? "";
   if (!isBlobKey(key)) throw new TwtxtError("not-found", "There is no such file.");
   return key;

@@ -29,7 +29,7 @@ export async function readForm(
   body: AsyncIterable<Uint8Array>,
   take: (file: FormFile) => Promise<void>,
 ): Promise<void> {
-  const parser = parserOf(contentType);
+  const parser = createParser(contentType);
   const files = new PQueue({ concurrency: 1 });
   const fields: Record<string, string> = {};
   let last: BusboyFileStream | undefined;
@@ -66,7 +66,7 @@ export async function readForm(
   if (failure) throw failure;
 }
 
-function parserOf(contentType: string): BusboyInstance {
+function createParser(contentType: string): BusboyInstance {
   try {
     if (/^multipart\/form-data *;/i.test(contentType))
       return new Busboy({ headers: { "content-type": contentType }, limits: LIMITS, preservePath: true });

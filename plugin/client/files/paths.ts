@@ -5,12 +5,12 @@ export const PATH = "/files";
 /** What can be done with one file. */
 type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
 
-/** @example pathOf("get", "quinces.jpg") // "/files/get/quinces.jpg" */
-export function pathOf(action: FileAction, key: string): string {
+/** @example toPath("get", "quinces.jpg") // "/files/get/quinces.jpg" */
+export function toPath(action: FileAction, key: string): string {
   return `${PATH}/${action}/${encodeURIComponent(key)}`;
 }
 
 /** The page with this number, from 1. */
-export function pageAt(number: number): string {
+export function toPagePath(number: number): string {
   return number === 1 ? PATH : `${PATH}?page=${number}`;
 }

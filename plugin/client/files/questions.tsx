@@ -4,19 +4,19 @@ import { sizeText } from "../../author/amounts.js";
 import type { BlobFields } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
-import { essenceOf } from "../../http/respond.js";
+import { readEssence } from "../../http/respond.js";
 import { Form, Question } from "../form.js";
-import { nameOf } from "./file-item.js";
-import { PATH, pathOf } from "./paths.js";
+import { chooseName } from "./file-item.js";
+import { PATH, toPath } from "./paths.js";
 
 type Blob = Pick<BlobFields, "key" | "filename" | "type" | "size" | "isPublic">;
 
 const Name: FC<{ blob: Blob }> = ({ blob }) => (
   <p>
     <strong>
-      <bdi>{nameOf(blob)}</bdi>
+      <bdi>{chooseName(blob)}</bdi>
     </strong>
-    , {sizeText(blob.size)}, {oneLine(essenceOf(blob.type), 60)}
+    , {sizeText(blob.size)}, {oneLine(readEssence(blob.type), 60)}
   </p>
 );
 
@@ -31,7 +31,7 @@ export const PublicQuestion: FC<{ blob: Blob }> = ({ blob }) => (
     {blob.type.startsWith("image/") && (
       <p>Photos can contain the place where they were taken, unless that was removed when they were uploaded.</p>
     )}
-    <Question action={pathOf("public", blob.key)} yes="Make it public" back={PATH} />
+    <Question action={toPath("public", blob.key)} yes="Make it public" back={PATH} />
   </>
 );
 
@@ -42,14 +42,14 @@ export const DeleteQuestion: FC<{ blob: Blob }> = ({ blob }) => (
       Your site deletes this file at once. {blob.isPublic ? "Links to it, and posts that show it, stop working. " : ""}
       This cannot be undone.
     </p>
-    <Question action={pathOf("delete", blob.key)} yes="Delete it" back={PATH} />
+    <Question action={toPath("delete", blob.key)} yes="Delete it" back={PATH} />
   </>
 );
 
 export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (
   <>
     <Name blob={blob} />
-    <Form action={pathOf("edit", blob.key)} class="composer">
+    <Form action={toPath("edit", blob.key)} class="composer">
       <label for="filename">Name</label>
       <input id="filename" name="filename" class="wide" value={blob.filename} maxlength={255} data-key="n" />
       <label for="type">Media type</label>

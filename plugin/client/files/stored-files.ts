@@ -9,7 +9,7 @@ import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { essenceOf } from "../../http/respond.js";
+import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
 import type { Download } from "../contents-response.js";
@@ -139,7 +139,7 @@ export class StoredFiles {
     return {
       filename: filenameFrom((file ?? blob).filename) || blob.key,
       size: file?.bytes.length ?? blob.size,
-      body: file?.bytes ?? ReadableStream.from(chunksOf(draft)),
+      body: file?.bytes ?? ReadableStream.from(readChunks(draft)),
       etag: blob.sha256,
     };
   }
@@ -159,7 +159,7 @@ export class StoredFiles {
   mayBePicture({ type, size, sha256 }: Pick<BlobFields, "type" | "size" | "sha256">): boolean {
     if (size > MAX_PICTURE_BYTES || this.#previews.get(sha256) === null) return false;
     const known = this.#opened.get(sha256)?.type ?? type;
-    return CLEANED_TYPES.includes(essenceOf(known)) || isSealedType(known);
+    return CLEANED_TYPES.includes(readEssence(known)) || isSealedType(known);
   }
 
   async #readPreview(key: string): Promise<CleanPicture | null> {
@@ -185,7 +185,7 @@ export class StoredFiles {
 }
 
 /** Deletes the file when it was read to its end, or the browser has disconnected. */
-async function* chunksOf(draft: Draft): AsyncGenerator<Uint8Array> {
+async function* readChunks(draft: Draft): AsyncGenerator<Uint8Array> {
   try {
     yield* draft.chunks();
   } finally {

@@ -108,7 +108,7 @@ const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {
           <progress max={Math.max(1, upload.total)} value={upload.sent} aria-label={`Progress of ${name}`} />
         )}
         <p class={upload.stage === "failed" ? "failure" : "muted"}>
-          <Sentence text={stateOf(upload)} />
+          <Sentence text={describeState(upload)} />
         </p>
         {upload.stage !== "failed" && upload.remark && <p class="muted">{upload.remark}</p>}
       </div>
@@ -136,7 +136,7 @@ const Button: FC<{ upload: Upload; action: UploadAction; title: string; shortcut
   </ActionButton>
 );
 
-function stateOf({ stage, sent, total, isPaused, remark, result }: Upload): string {
+function describeState({ stage, sent, total, isPaused, remark, result }: Upload): string {
   const amount = `${sizeText(sent)} of ${sizeText(total)}`;
   if (isPaused) {
     const seconds = MAX_PAUSE_MS / 1000;

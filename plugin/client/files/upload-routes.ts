@@ -27,8 +27,8 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
     const { name = "", id = "", ...fields } = c.req.query();
     if (!UUID.test(id)) throw new TwtxtError("bad-request", "Reload the page and choose the file again.");
     const size = Number(c.req.header("content-length"));
-    const body = unclosed(bodyOf(c));
-    if (!uploads.has(id)) await uploads.add({ ...choiceOf(fields), filename: filenameFrom(name), size }, body, id);
+    const body = unclosed(readBody(c));
+    if (!uploads.has(id)) await uploads.add({ ...readChoice(fields), filename: filenameFrom(name), size }, body, id);
     // If the connection ended before the answer, browsers would send the request again.
     for await (const _ of body);
     return c.body(null, 204);
@@ -65,8 +65,8 @@ const ACTIONS: ReadonlyMap<string, UploadAction> = new Map([
 /** @returns how many files it had @throws TwtxtError `bad-request` */
 async function addForm(c: ClientRequest, uploads: Uploads): Promise<number> {
   let count = 0;
-  await readForm(c.req.header("content-type") ?? "", bodyOf(c), async ({ filename, fields, chunks }) => {
-    await uploads.add({ ...choiceOf(fields), filename: filenameFrom(filename), size: null }, chunks);
+  await readForm(c.req.header("content-type") ?? "", readBody(c), async ({ filename, fields, chunks }) => {
+    await uploads.add({ ...readChoice(fields), filename: filenameFrom(filename), size: null }, chunks);
     count += 1;
   });
   if (count === 0) throw new TwtxtError("bad-request", "No file was chosen. Choose one or more, then upload them.");
@@ -74,12 +74,12 @@ async function addForm(c: ClientRequest, uploads: Uploads): Promise<number> {
 }
 
 /** The choices in the fields of the form; private by default. */
-function choiceOf({ visibility, clean }: FormFields): Pick<UploadChoice, "visibility" | "isCleaned"> {
+function readChoice({ visibility, clean }: FormFields): Pick<UploadChoice, "visibility" | "isCleaned"> {
   return { visibility: VISIBILITIES.find((one) => one === visibility) ?? "private", isCleaned: clean === "yes" };
 }
 
 /** @throws TwtxtError `bad-request` if the body was read for the CSRF token in it */
-function bodyOf({ req: { raw } }: ClientRequest): AsyncIterable<Uint8Array> {
+function readBody({ req: { raw } }: ClientRequest): AsyncIterable<Uint8Array> {
   if (raw.bodyUsed)
     throw new TwtxtError("bad-request", "Send the CSRF token in the query: files are read as they arrive.");
   return raw.body ?? noBytes();

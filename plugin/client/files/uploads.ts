@@ -88,22 +88,22 @@ export class Uploads {
   /** Sends a file again that could not be sent. @throws TwtxtError `bad-file` */
   async retry(upload: Upload): Promise<void> {
     if (!upload.canRetry) return;
-    const path = await this.#pathOf(upload);
+    const path = await this.#findPath(upload);
     const { size } = await orBadFile(stat(path));
     // Another request may have been faster.
     if (!upload.canRetry) return;
     Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
-    void this.#send(upload, fileOf(upload, path, size));
+    void this.#send(upload, toSourceFile(upload, path, size));
   }
 
   /** Deletes the file of an upload. A file that stays is deleted when the client ends. */
   async #discard(upload: Upload): Promise<void> {
-    await this.#pathOf(upload)
+    await this.#findPath(upload)
       .then((path) => rm(path, { force: true }))
       .catch(() => {});
   }
 
-  async #pathOf({ id }: Upload): Promise<string> {
+  async #findPath({ id }: Upload): Promise<string> {
     return join(await this.#options.folder.path(), id);
   }
 
@@ -131,7 +131,7 @@ export class Uploads {
     const { choice, machine, ending } = this.#options;
     const { filename, size, visibility, isCleaned } = upload.choice;
     try {
-      const path = await this.#pathOf(upload);
+      const path = await this.#findPath(upload);
       const site = await blobSite(choice, machine, ending);
       const check = (bytes: number) =>
         checkFileSize(bytes, { site, sealFile: visibility === "sealed" ? unsealed : null });
@@ -140,7 +140,7 @@ export class Uploads {
       if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
       const { size: received } = await orBadFile(stat(path));
       upload.cancelled.throwIfAborted();
-      return fileOf(upload, path, received);
+      return toSourceFile(upload, path, received);
     } catch (error) {
       this.#fail(upload, error);
       await this.#discard(upload);
@@ -212,7 +212,7 @@ export class Uploads {
   }
 }
 
-function fileOf({ choice: { filename } }: Upload, path: string, size: number): SourceFile {
+function toSourceFile({ choice: { filename } }: Upload, path: string, size: number): SourceFile {
   return { shown: filename, filename, size, chunks: () => readChunks(path) };
 }
 

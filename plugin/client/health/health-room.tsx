@@ -3,10 +3,10 @@ import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
 import type { Finding } from "../../author/doctor/check.js";
-import { checksOf } from "../../author/doctor/examine.js";
+import { createChecks } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
-import { OUTCOME_WORDS, outcomeOf } from "../../author/mentions/sent-mentions.js";
+import { describeOutcome, OUTCOME_WORDS } from "../../author/mentions/sent-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import type { LedgerCounts } from "../../mentions/send/ledger-records.js";
 import type { SiteState } from "../../site/site-state.js";
@@ -38,7 +38,7 @@ export const healthRoom: CreateRoom = (context) => {
 
 /** @throws TwtxtError `no-settings` */
 async function checksOfSite({ choice, machine }: ClientContext) {
-  const checks = await checksOf(null, { ...choice, address: undefined, flood: false }, machine);
+  const checks = await createChecks(null, { ...choice, address: undefined, flood: false }, machine);
   if (checks === null) throw new TwtxtError("no-settings", "There is no built site in this folder.");
   return { subject: null, results: checks };
 }
@@ -186,7 +186,7 @@ const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
 
 const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
   if (sent === null) return null;
-  const sum = sumOf(sent.counts);
+  const sum = formatSum(sent.counts);
   return (
     <>
       <p class="muted">{sum === "" ? <Sentence text={UNSENT[host]} /> : `${sum}.`}</p>
@@ -196,7 +196,7 @@ const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
             <p class="by">
               {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
             </p>
-            <p class="muted">{outcomeOf(mention, (time) => DATES.format(new Date(time)))}</p>
+            <p class="muted">{describeOutcome(mention, (time) => DATES.format(new Date(time)))}</p>
           </li>
         ))}
       </ul>
@@ -204,6 +204,6 @@ const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
   );
 };
 
-function sumOf(counts: LedgerCounts): string {
+function formatSum(counts: LedgerCounts): string {
   return listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
 }

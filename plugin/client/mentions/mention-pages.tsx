@@ -133,7 +133,7 @@ function MentionItem({ mention, isNew }: { mention: ManagedMention; isNew: boole
 /** The author, type, page and time of a mention. */
 function Byline({ mention }: { mention: ManagedMention }) {
   const { author, type, source, url = source, target, under, published, received } = mention;
-  const name = author?.name || hostOf(source);
+  const name = author?.name || readHost(source);
   return (
     <>
       <strong>
@@ -166,8 +166,8 @@ function Decisions({ mention }: { mention: ManagedMention }) {
       <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
         Reply
       </a>
-      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(hostOf(source))}`}>
-        Block<span class="visually-hidden"> {hostOf(source)}</span>
+      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readHost(source))}`}>
+        Block<span class="visually-hidden"> {readHost(source)}</span>
       </a>
       <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}&state=${state}`}>
         Forget
@@ -176,6 +176,6 @@ function Decisions({ mention }: { mention: ManagedMention }) {
   );
 }
 
-function hostOf(url: string): string {
+function readHost(url: string): string {
   return isFeedUrl(url) ? new URL(url).hostname : url;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
-import { siteAt } from "../../author/site.js";
+import { loadSite } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
@@ -12,13 +12,13 @@ import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { SqliteStore } from "../../store/sqlite.js";
 import { BackgroundCount } from "../background-count.js";
-import { type ClientEnv, type ClientRequest, formOf, isRefresh } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, isRefresh, readForm } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import type { Notice } from "../notices.js";
 import { openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
-import { weeksOf, writersOf, YearPage, yearStart } from "./year.js";
+import { countWriters, toWeeks, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
 /** The number of held mentions on a page. */
@@ -40,23 +40,29 @@ export const mentionsRoom: CreateRoom = (context) => {
     return c.render(<BlockPage host={host} count={mentions.length} />, { title: `Block ${host}` });
   });
   routes.get("/forget", async (c) => {
-    const mention = await mentionOf(c.req.query("id") ?? "", stateOf(c.req.query("state")), await open(context));
+    const mention = await findMention(c.req.query("id") ?? "", parseState(c.req.query("state")), await open(context));
     return c.render(<ForgetPage mention={mention} />, { title: "Forget this mention?" });
   });
   routes.post("/decide", async (c) => {
-    const { id = "", version = "", from, to, list } = await formOf(c);
-    const decision = { id, version: version || null, from: stateOf(from), to: stateOf(to), list: stateOf(list) };
-    return notices.act(c, tabOf(decision.list), async () => decide(decision, await open(context)));
+    const { id = "", version = "", from, to, list } = await readForm(c);
+    const decision = {
+      id,
+      version: version || null,
+      from: parseState(from),
+      to: parseState(to),
+      list: parseState(list),
+    };
+    return notices.act(c, toTab(decision.list), async () => decide(decision, await open(context)));
   });
   routes.post("/forget", async (c) => {
-    const { id = "", state } = await formOf(c);
-    return notices.act(c, tabOf(stateOf(state)), async () => {
+    const { id = "", state } = await readForm(c);
+    return notices.act(c, toTab(parseState(state)), async () => {
       await (await open(context)).forget(id);
       return { text: "Forgotten. If it is sent again, it comes back." };
     });
   });
   routes.post("/block", async (c) => {
-    const { host = "" } = await formOf(c);
+    const { host = "" } = await readForm(c);
     return notices.act(c, `${PATH}?state=rejected`, async () => rejectAll(host, await open(context)));
   });
   routes.post("/verify", (c) =>
@@ -95,7 +101,7 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
   waiting.set(held.length);
   const asked = c.req.query("state");
-  const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
+  const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : parseState(asked);
   const { items: mentions, pages } =
     state === "held" ? selectPage(c, held, PER_PAGE) : await pageFrom(site, state, c.req.query("after") ?? null);
   const visit = visits[state];
@@ -113,12 +119,12 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
 /** A page of a list that the site divides into pages. */
 async function pageFrom(site: SiteMentions, state: MentionState, after: string | null) {
   const { mentions, next } = await site.page(state, after);
-  const newer = after === null ? null : tabOf(state);
-  return { items: mentions, pages: { newer, older: next && `${tabOf(state)}&after=${encodeURIComponent(next)}` } };
+  const newer = after === null ? null : toTab(state);
+  return { items: mentions, pages: { newer, older: next && `${toTab(state)}&after=${encodeURIComponent(next)}` } };
 }
 
 async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
-  const { settings } = await siteAt(machine, choice.settings);
+  const { settings } = await loadSite(machine, choice.settings);
   const store = new SqliteStore(join(dataFolder(machine), "seen-mentions", folderName(settings.feedUrl)));
   const [held, shown, rejected] = await Promise.all([
     Visits.open(store, "held", machine.now),
@@ -131,7 +137,7 @@ async function openVisits({ machine, choice }: ClientContext): Promise<Lists["vi
 async function yearPage(c: ClientRequest, context: ClientContext) {
   const now = context.machine.now();
   const mentions = await (await open(context)).since("shown", yearStart(now));
-  return c.render(<YearPage weeks={weeksOf(mentions, now)} writers={writersOf(mentions)} />, {
+  return c.render(<YearPage weeks={toWeeks(mentions, now)} writers={countWriters(mentions)} />, {
     title: "Mentions of the last year",
   });
 }
@@ -165,7 +171,7 @@ async function mentionsFrom(host: string, site: SiteMentions): Promise<ManagedMe
 }
 
 /** @throws TwtxtError `not-found` */
-async function mentionOf(id: string, state: MentionState, site: SiteMentions): Promise<ManagedMention> {
+async function findMention(id: string, state: MentionState, site: SiteMentions): Promise<ManagedMention> {
   const found = (await site.in(state)).find((mention) => mention.id === id);
   if (found) return found;
   throw new TwtxtError("not-found", "This mention is no longer there, or in another state.");
@@ -175,12 +181,12 @@ function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions>
   return SiteMentions.open(choice, machine, ending);
 }
 
-function tabOf(state: MentionState): string {
+function toTab(state: MentionState): string {
   return `${PATH}?state=${state}`;
 }
 
 /** @throws TwtxtError `bad-request` */
-function stateOf(text: string | undefined): MentionState {
+function parseState(text: string | undefined): MentionState {
   const state = STATES.find((one) => one === text);
   if (state === undefined)
     throw new TwtxtError("bad-request", `There is no list "${text}". Lists: ${STATES.join(", ")}.`);

@@ -30,27 +30,27 @@ interface Writer {
   count: number;
 }
 
-/** The first day of the year that {@link weeksOf} counts. @param now - milliseconds since 1970 */
+/** The first day of the year that {@link toWeeks} counts. @param now - milliseconds since 1970 */
 export function yearStart(now: number): string {
-  return dayText(mondayOf(now) - (WEEKS - 1) * WEEK_MS);
+  return dayText(toMonday(now) - (WEEKS - 1) * WEEK_MS);
 }
 
 /** The last 52 weeks, oldest first; weeks begin on Monday, UTC. */
-export function weeksOf(mentions: readonly ManagedMention[], now: number): Week[] {
+export function toWeeks(mentions: readonly ManagedMention[], now: number): Week[] {
   const weeks = new Map<string, Record<Kind, number>>();
   const first = Date.parse(yearStart(now));
   for (let week = 0; week < WEEKS; week += 1) {
     weeks.set(dayText(first + week * WEEK_MS), { mention: 0, reply: 0, reaction: 0 });
   }
   for (const { received, type } of mentions) {
-    const counts = weeks.get(dayText(mondayOf(Date.parse(received))));
-    if (counts && type) counts[kindOf(type)] += 1;
+    const counts = weeks.get(dayText(toMonday(Date.parse(received))));
+    if (counts && type) counts[toKind(type)] += 1;
   }
   return [...weeks].map(([start, counts]) => ({ start, counts }));
 }
 
 /** The ten most frequent authors. An author is a feed or page. */
-export function writersOf(mentions: readonly ManagedMention[]): Writer[] {
+export function countWriters(mentions: readonly ManagedMention[]): Writer[] {
   const writers = new Map<string, Writer>();
   for (const { author } of mentions) {
     if (author === null) continue;
@@ -60,11 +60,11 @@ export function writersOf(mentions: readonly ManagedMention[]): Writer[] {
   return [...writers.values()].sort((a, b) => b.count - a.count || a.url.localeCompare(b.url)).slice(0, WRITERS);
 }
 
-function kindOf(type: MentionType): Kind {
+function toKind(type: MentionType): Kind {
   return type === "mention" || type === "reply" ? type : "reaction";
 }
 
-function mondayOf(instant: number): number {
+function toMonday(instant: number): number {
   const day = Math.floor(instant / DAY_MS);
   // The first of January 1970 was a Thursday.
   return (day - ((day + 3) % 7)) * DAY_MS;
@@ -93,8 +93,8 @@ const NAMES: Readonly<Record<Kind, string>> = {
 };
 
 export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: readonly Writer[] }) {
-  const total = weeks.reduce((sum, { counts }) => sum + totalOf(counts), 0);
-  const table = <Table weeks={weeks.filter(({ counts }) => totalOf(counts) > 0)} />;
+  const total = weeks.reduce((sum, { counts }) => sum + sumCounts(counts), 0);
+  const table = <Table weeks={weeks.filter(({ counts }) => sumCounts(counts) > 0)} />;
   return (
     <>
       <Tabs current="year" />
@@ -132,10 +132,10 @@ function PlotAndTable({ weeks, table }: { weeks: readonly Week[]; table: Child }
 }
 
 function Plot({ weeks }: { weeks: readonly Week[] }) {
-  const top = Math.max(LEAST_TOP, ...weeks.map(({ counts }) => totalOf(counts)));
+  const top = Math.max(LEAST_TOP, ...weeks.map(({ counts }) => sumCounts(counts)));
   const width = weeks.length * (BAR + GAP);
   return (
-    <svg class="plot" viewBox={`0 0 ${width} ${HEIGHT + FOOT}`} role="img" aria-label={summaryOf(weeks)}>
+    <svg class="plot" viewBox={`0 0 ${width} ${HEIGHT + FOOT}`} role="img" aria-label={formatSummary(weeks)}>
       {weeks.map((week, index) => (
         <Bar week={week} x={index * (BAR + GAP)} scale={HEIGHT / top} />
       ))}
@@ -152,7 +152,7 @@ function Month({ start, x, end }: { start: string; x: number; end: number }) {
   const place = x + MONTH > end ? { x: end - GAP, "text-anchor": "end" } : { x };
   return (
     <text {...place} y={HEIGHT + 14}>
-      {monthOf(start)}
+      {formatMonth(start)}
     </text>
   );
 }
@@ -161,7 +161,7 @@ function Bar({ week: { start, counts }, x, scale }: { week: Week; x: number; sca
   let y = HEIGHT;
   return (
     <g>
-      <title>{`Week of ${start}: ${totalOf(counts)}`}</title>
+      <title>{`Week of ${start}: ${sumCounts(counts)}`}</title>
       {KINDS.map((kind) => {
         const height = counts[kind] * scale;
         y -= height;
@@ -196,27 +196,27 @@ function Table({ weeks }: { weeks: readonly Week[] }) {
   );
 }
 
-function totalOf(counts: Week["counts"]): number {
+function sumCounts(counts: Week["counts"]): number {
   return KINDS.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
-function summaryOf(weeks: readonly Week[]): string {
-  const busiest = weeks.reduce((one, other) => (totalOf(other.counts) > totalOf(one.counts) ? other : one));
-  const most = totalOf(busiest.counts);
+function formatSummary(weeks: readonly Week[]): string {
+  const busiest = weeks.reduce((one, other) => (sumCounts(other.counts) > sumCounts(one.counts) ? other : one));
+  const most = sumCounts(busiest.counts);
   const peak = most > 0 ? ` The most in a week were ${most}, in the week of ${busiest.start}.` : "";
   return `Mentions a week, by kind.${peak} The table below has all numbers.`;
 }
 
 /** Whether the first day of a month is in the week. */
 function isMonthStart(start: string): boolean {
-  return lastDayOf(start).getUTCDate() <= 7;
+  return toLastDay(start).getUTCDate() <= 7;
 }
 
 /** The month of the week's last day. */
-function monthOf(start: string): string {
-  return lastDayOf(start).toLocaleDateString("en", { month: "short", timeZone: "UTC" });
+function formatMonth(start: string): string {
+  return toLastDay(start).toLocaleDateString("en", { month: "short", timeZone: "UTC" });
 }
 
-function lastDayOf(start: string): Date {
+function toLastDay(start: string): Date {
   return new Date(Date.parse(start) + 6 * DAY_MS);
 }

@@ -59,17 +59,17 @@ export function addAttachments({ routes, open, choice, machine, ending, notices 
     const { address, receive } = await received(c);
     return notices.orRedirect(c, conversationPath(address), async () => {
       const { filename, bytes: body } = await receive();
-      return downloadResponse({ filename, size: body.length, body, etag: etagOf(c) });
+      return downloadResponse({ filename, size: body.length, body, etag: readEtag(c) });
     });
   });
 
   routes.get("/file/:id/:number/picture", async (c) => {
     const file = await (await received(c)).receive();
     const { bytes: body, type } = pictureToShow(file.bytes, file.filename);
-    return pictureResponse({ type, body, etag: etagOf(c) });
+    return pictureResponse({ type, body, etag: readEtag(c) });
   });
 }
 
-function etagOf(c: ClientRequest): string {
+function readEtag(c: ClientRequest): string {
   return `${c.req.param("id")}-${c.req.param("number")}`;
 }

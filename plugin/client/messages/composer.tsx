@@ -1,10 +1,10 @@
 // plugin/client/messages/composer.tsx: the form for a message, with its draft and a file.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
-import { versionOf } from "../../author/draft-version.js";
+import { toVersion } from "../../author/draft-version.js";
 import type { MessageDraft } from "../../author/messages/message-drafts.js";
 import type { TwtxtError } from "../../errors.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { readGuestKey } from "../../keys/guest.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Form } from "../form.js";
 import { Sentence } from "../sentence.js";
@@ -36,7 +36,7 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
         {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
       </p>
     )}
-    <DraftFields id={address} seen={draft ? versionOf(draft) : ""} />
+    <DraftFields id={address} seen={draft ? toVersion(draft) : ""} />
     <label for="text">Your message</label>
     <textarea id="text" name="text" rows={4} data-key="r">
       {`\n${unsent?.text ?? draft?.text ?? ""}`}
@@ -60,7 +60,7 @@ interface FileFieldProps extends Pick<ComposerProps, "address" | "maxFileBytes">
 }
 
 const FileField: FC<FileFieldProps> = ({ address, maxFileBytes, isOpen }) => {
-  if (guestKeyOf(address) !== null) {
+  if (readGuestKey(address) !== null) {
     return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
   }
   if (maxFileBytes === null) {

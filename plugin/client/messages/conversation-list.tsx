@@ -5,9 +5,15 @@ import { splitAttachments } from "../../author/messages/attachments.js";
 import type { Conversation } from "../../author/messages/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import type { MessageDraft } from "../../author/messages/message-drafts.js";
-import { claimedName, shownAddress, shownCorrespondent, stateOf, textOf } from "../../author/messages/message-facts.js";
+import {
+  claimedName,
+  describeState,
+  readText,
+  shownAddress,
+  shownCorrespondent,
+} from "../../author/messages/message-facts.js";
 import { type OpenedCopy, shownText } from "../../author/messages/own-copies.js";
-import { byTime, momentOf, ownMoment } from "../../author/messages/threads.js";
+import { byTime, ownMoment, toMoment } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../form.js";
@@ -117,13 +123,13 @@ const NewConversation: FC<Pick<ListProps, "to">> = ({ to }) => (
 
 const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> = ({ conversation, isChanged }) => {
   const { address, received, unread } = conversation;
-  const last = lastOf(conversation);
-  const state = isChanged ? "key changed" : stateIn(address, received);
+  const last = findLast(conversation);
+  const state = isChanged ? "key changed" : describeKey(address, received);
   return (
     <li id={`with-${address}`} class={unread > 0 ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
         <a href={address === null ? UNVERIFIED : conversationPath(address)} data-key="o">
-          {nameOf(conversation)}
+          {chooseName(conversation)}
         </a>{" "}
         {state !== "" && <span class="state">{state}</span>}
         {unread > 0 && <span class="count">{unread} unread</span>}
@@ -139,21 +145,21 @@ const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> =
   );
 };
 
-function nameOf({ address, received }: Conversation): string {
+function chooseName({ address, received }: Conversation): string {
   return address === null ? "Not verified" : shownCorrespondent(address, received);
 }
 
-function stateIn(address: string | null, received: readonly InboxEntry[]): string {
+function describeKey(address: string | null, received: readonly InboxEntry[]): string {
   const last = received.at(-1);
   if (address === null) return counted(received.length, "message");
   if (!last) return "";
-  return claimedName(address, received) === null ? stateOf(last) : "unverified name";
+  return claimedName(address, received) === null ? describeState(last) : "unverified name";
 }
 
-function lastOf({ address, received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
+function findLast({ address, received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
   const message = received.at(-1);
   const copy = sent.at(-1);
-  const theirs = message && { text: previewOf(message, address), ...momentOf(message), isOwn: false };
+  const theirs = message && { text: formatPreview(message, address), ...toMoment(message), isOwn: false };
   const own = copy && ownLine(copy);
   if (!theirs || !own) return theirs ?? own ?? null;
   return byTime(theirs, own) > 0 ? theirs : own;
@@ -163,9 +169,9 @@ function ownLine(copy: OpenedCopy) {
   return { text: withFileNames(shownText(copy)), ...ownMoment(copy), isOwn: true };
 }
 
-function previewOf(message: InboxEntry, address: string | null): string {
+function formatPreview(message: InboxEntry, address: string | null): string {
   if (address === null || !isOpened(message)) return doubtAbout(message) ?? "";
-  return withFileNames(textOf(message));
+  return withFileNames(readText(message));
 }
 
 /** The text, or the names of the files of a message without a text. */

@@ -2,9 +2,9 @@
 import type { FC } from "hono/jsx";
 import type { Conversation } from "../../author/messages/correspondence.js";
 import { isOpened } from "../../author/messages/mailbox.js";
-import { stateOf } from "../../author/messages/message-facts.js";
-import { byTime, type KeyChange, momentOf, ownMoment } from "../../author/messages/threads.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { describeState } from "../../author/messages/message-facts.js";
+import { byTime, type KeyChange, ownMoment, toMoment } from "../../author/messages/threads.js";
+import { readGuestKey } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { Composer, type ComposerProps } from "./composer.js";
@@ -49,7 +49,7 @@ export const ConversationPage: FC<ConversationProps> = (props) => {
 
 /** The newest messages, oldest first, and a link to earlier ones. */
 const NewestMessages: FC<ConversationProps> = (props) => {
-  const items = itemsOf(props);
+  const items = toItems(props);
   const { address, limit } = props;
   const earlier = items.length - limit;
   return (
@@ -72,7 +72,7 @@ const SenderNote: FC<ConversationProps> = ({ address, conversation, keyChange, u
   const { received, sent } = conversation;
   const hasWritten = sent.length + undelivered.length > 0;
   const last = received.at(-1);
-  if (guestKeyOf(address) !== null) {
+  if (readGuestKey(address) !== null) {
     return (
       <p class="muted">
         This guest wrote through the form on your contact page. A guest can state any name; only the key of their
@@ -85,7 +85,7 @@ const SenderNote: FC<ConversationProps> = ({ address, conversation, keyChange, u
     return <p class="muted">{text} The key is looked up when you send.</p>;
   }
   if (isOpened(last) && last.trust.trust !== "verified") return null;
-  const how = stateOf(last) === "verified by DNS" ? "which was found through DNS" : "which its site publishes";
+  const how = describeState(last) === "verified by DNS" ? "which was found through DNS" : "which its site publishes";
   return (
     <p class="muted">
       Verified: signed with the key of {address}, {how}. <a href={keyPath(address)}>Show the key</a>
@@ -94,9 +94,9 @@ const SenderNote: FC<ConversationProps> = ({ address, conversation, keyChange, u
 };
 
 /** All messages, oldest first. Only the ones on the page are shown. */
-function itemsOf({ address, conversation, undelivered, keys }: ConversationProps) {
+function toItems({ address, conversation, undelivered, keys }: ConversationProps) {
   const theirs = conversation.received.map((entry) => ({
-    ...momentOf(entry),
+    ...toMoment(entry),
     show: () => <ReceivedItem entry={entry} />,
   }));
   const own = conversation.sent.map((copy) => ({ ...ownMoment(copy), show: () => <SentItem copy={copy} /> }));

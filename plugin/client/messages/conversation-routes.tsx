@@ -1,20 +1,20 @@
 // plugin/client/messages/conversation-routes.tsx: the list of conversations, and each conversation.
 import { attachmentLimit } from "../../author/messages/attachments.js";
-import { type Conversation, unreadIn } from "../../author/messages/correspondence.js";
+import { type Conversation, countUnread } from "../../author/messages/correspondence.js";
 import type { Mailbox } from "../../author/messages/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/messages/message-facts.js";
-import { privateHostsOf } from "../../author/network.js";
+import { readPrivateHosts } from "../../author/network.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { readGuestKey } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { type ClientRequest, formOf, shownCount } from "../client-request.js";
+import { type ClientRequest, readForm, shownCount } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { MAX_FILE_BYTES } from "./attachment-list.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
-import { addressIn, notAnAddress, type RoomParts } from "./message-requests.js";
+import { notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 /** On one page. */
@@ -31,7 +31,7 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
     const { mailbox } = correspondence;
     const [outbox, drafts] = await Promise.all([mailbox.outbox().list(), mailbox.drafts.list()]);
     const all = await correspondence.conversations();
-    unread.set(unreadIn(all));
+    unread.set(countUnread(all));
     const { items: conversations, pages } = selectPage(c, all, CONVERSATIONS);
     const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
@@ -44,7 +44,7 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
 
   // A form with the address leads to the conversation, which may be new.
   routes.post("/", async (c) => {
-    const typed = ((await formOf(c)).address ?? "").trim();
+    const typed = ((await readForm(c)).address ?? "").trim();
     const address = parseAddress(typed);
     const again = `${MESSAGES}?to=${encodeURIComponent(typed)}`;
     if (address === null) return notices.redirect(c, again, { text: notAnAddress(typed).message, isFailure: true });
@@ -54,7 +54,7 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
       const text = `${fault.message} Check the address. You can write now, and send when it answers.`;
       return notices.redirect(c, conversationPath(address), { text, isFailure: true });
     }
-    const text = [fault.message, ...privateHostsOf(fault).map(restartAdvice)].join(" ");
+    const text = [fault.message, ...readPrivateHosts(fault).map(restartAdvice)].join(" ");
     return notices.redirect(c, again, { text, isFailure: true });
   });
 }
@@ -80,12 +80,12 @@ export async function showConversation(
   { open, unread, choice, machine }: RoomParts,
   unsent: UnsentMessage | null,
 ) {
-  const address = addressIn(c);
+  const address = readAddress(c);
   const correspondence = await open();
   const all = await correspondence.conversations();
   const found = all.find((one) => one.address === address);
   const conversation = found ?? { address, received: [], sent: [], unread: 0 };
-  unread.set(unreadIn(all) - conversation.unread);
+  unread.set(countUnread(all) - conversation.unread);
   const keyChange = correspondence.keyChanges().find((one) => one.address === address) ?? null;
   const draft = await correspondence.mailbox.drafts.with(address);
   const undelivered = await undeliveredTo(address, correspondence.mailbox);
@@ -100,12 +100,12 @@ export async function showConversation(
       keys={mailbox.keys}
     />
   );
-  return c.render(page, { title: titleOf(address, conversation) });
+  return c.render(page, { title: formatTitle(address, conversation) });
 }
 
 /** The title says that a guest's name is a claim. */
-function titleOf(address: string, { received }: Conversation): string {
-  if (guestKeyOf(address) === null) return address;
+function formatTitle(address: string, { received }: Conversation): string {
+  if (readGuestKey(address) === null) return address;
   const claim = claimedName(address, received) === null ? "" : " (unverified name)";
   return shownCorrespondent(address, received).replace(/^g/, "G") + claim;
 }

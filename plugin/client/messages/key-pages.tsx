@@ -3,9 +3,9 @@ import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/messages/mailbox.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import type { KeyChange } from "../../author/messages/threads.js";
-import { formOf } from "../client-request.js";
+import { readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
-import { addressIn, type RoomParts } from "./message-requests.js";
+import { type RoomParts, readAddress } from "./message-requests.js";
 import { keyPath, UNVERIFIED } from "./paths.js";
 
 const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
@@ -69,15 +69,15 @@ const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, foun
 
 export function addKeys({ routes, open, notices }: RoomParts): void {
   routes.get("/key/:address", async (c) => {
-    const address = addressIn(c);
+    const address = readAddress(c);
     const { mailbox } = await open();
     const page = <KeyPage comparison={await mailbox.compareKey(address)} />;
     return c.render(page, { title: `The key of ${shownAddress(address)}` });
   });
 
   routes.post("/key/:address", async (c) => {
-    const address = addressIn(c);
-    const { key = "" } = await formOf(c);
+    const address = readAddress(c);
+    const { key = "" } = await readForm(c);
     return notices.act(c, keyPath(address), async () => {
       const correspondence = await open();
       await correspondence.mailbox.acceptKey(address, key);

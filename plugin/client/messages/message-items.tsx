@@ -2,13 +2,13 @@
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import {
+  describeReason,
+  describeState,
   isFromGuest,
   isWithKnownKey,
-  reasonOf,
+  readText,
+  readTime,
   shownSender,
-  stateOf,
-  textOf,
-  timeOf,
 } from "../../author/messages/message-facts.js";
 import { type OpenedCopy, ownText, shownText } from "../../author/messages/own-copies.js";
 import { isReceipt } from "../../messages/plaintext.js";
@@ -58,8 +58,8 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
   <li id={`m-${entry.id}`} data-item tabindex={-1}>
     <p class="by">
       <bdi>{shownSender(entry)}</bdi>
-      {withSender && <span class="state">{stateOf(entry)} </span>}
-      <Time at={timeOf(entry)} />
+      {withSender && <span class="state">{describeState(entry)} </span>}
+      <Time at={readTime(entry)} />
     </p>
     <Reason entry={entry} />
     <Content entry={entry} withSender={withSender} />
@@ -75,7 +75,7 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
 const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSender }) => {
   if (!isOpened(entry)) return null;
   if (isReceipt(entry.message)) return <Receipt entry={entry} />;
-  const text = textOf(entry);
+  const text = readText(entry);
   return withSender || entry.trust.trust !== "verified" ? (
     <MessageText text={text} />
   ) : (
@@ -95,7 +95,7 @@ const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
 export function doubtAbout(entry: InboxEntry): string | null {
   if (!isOpened(entry)) return entry.unreadable;
   const { address } = entry.message;
-  if (isWithKnownKey(entry) || entry.trust.trust !== "key-changed") return sentence(reasonOf(entry));
+  if (isWithKnownKey(entry) || entry.trust.trust !== "key-changed") return sentence(describeReason(entry));
   return `${address} has a new key, or someone else is using this address.`;
 }
 

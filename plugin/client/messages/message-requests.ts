@@ -16,12 +16,12 @@ export interface RoomParts extends ClientContext {
 }
 
 /** @throws TwtxtError `bad-address` */
-export function addressIn(c: ClientRequest): string {
-  return addressOf(c.req.param("address") ?? "");
+export function readAddress(c: ClientRequest): string {
+  return parseAddressText(c.req.param("address") ?? "");
 }
 
 /** @throws TwtxtError `bad-address` */
-export function addressOf(text: string): string {
+export function parseAddressText(text: string): string {
   const address = parseAddress(text);
   if (address === null) throw notAnAddress(text);
   return address;

@@ -1,7 +1,7 @@
 // plugin/client/messages/messages-room.ts: the room of private messages.
 import { Hono } from "hono";
-import { authorAt } from "../../author/author.js";
-import { Correspondence, unreadIn } from "../../author/messages/correspondence.js";
+import { loadAuthor } from "../../author/author.js";
+import { Correspondence, countUnread } from "../../author/messages/correspondence.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv } from "../client-request.js";
@@ -36,10 +36,10 @@ export const messagesRoom: CreateRoom = (context) => {
   const { open, opened } = openOnce(
     async (outdated) => Correspondence.open(await Mailbox.open(choice, machine), AbortSignal.any([ending, outdated])),
     // The author may have replaced the key, and built the site with the new one.
-    async ({ mailbox }) => (await authorAt(choice, machine)).identity.publicKey === mailbox.author.identity.publicKey,
+    async ({ mailbox }) => (await loadAuthor(choice, machine)).identity.publicKey === mailbox.author.identity.publicKey,
   );
   // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
-  const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), context);
+  const unread = new BackgroundCount(async () => countUnread((await opened()?.conversations()) ?? []), context);
   const room: RoomParts = { ...context, routes: new Hono<ClientEnv>(), open, unread };
   for (const add of PARTS) add(room);
   const news = () => ({ count: unread.current, what: "unread" });

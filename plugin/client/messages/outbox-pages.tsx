@@ -6,7 +6,7 @@ import { ownText } from "../../author/messages/own-copies.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
-import { formOf } from "../client-request.js";
+import { readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
@@ -25,14 +25,14 @@ export function deliveryState({ state, why, next }: Recipient): string {
 
 /** The result of an attempt, for its notice. */
 export function deliveryOutcome(reports: readonly RecipientReport[]): string {
-  return reports.map(outcomeOf).join(" ");
+  return reports.map(describeOutcome).join(" ");
 }
 
 export function hasFailed(reports: readonly RecipientReport[]): boolean {
   return reports.some(({ state }) => state === "failed");
 }
 
-function outcomeOf({ address, state, why }: RecipientReport): string {
+function describeOutcome({ address, state, why }: RecipientReport): string {
   const recipient = shownAddress(address);
   const reason = why ?? UNDER_WAY;
   switch (state) {
@@ -89,7 +89,7 @@ export function addOutbox({ routes, open, notices }: RoomParts): void {
   );
 
   routes.post("/outbox/discard", async (c) => {
-    const { id = "" } = await formOf(c);
+    const { id = "" } = await readForm(c);
     return notices.act(c, OUTBOX, async () => {
       const wasThere = await (await open()).mailbox.outbox().discard(id);
       return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };

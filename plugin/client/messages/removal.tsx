@@ -2,23 +2,23 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
-import { shownAddress, shownSender, textOf } from "../../author/messages/message-facts.js";
+import { readText, shownAddress, shownSender } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
-import { formOf } from "../client-request.js";
+import { readForm } from "../client-request.js";
 import { Question } from "../form.js";
 import { MessageText } from "../strangers-text.js";
-import { addressOf, type RoomParts } from "./message-requests.js";
+import { parseAddressText, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
   <>
     <p>This deletes the message by {shownSender(entry)} from your inbox for good:</p>
-    {isOpened(entry) && <MessageText text={textOf(entry)} />}
+    {isOpened(entry) && <MessageText text={readText(entry)} />}
     <Question
       action={`${MESSAGES}/delete`}
       fields={{ id: entry.id, address: address ?? "" }}
       yes="Delete it"
-      back={pathOf(address)}
+      back={toPath(address)}
     />
   </>
 );
@@ -29,11 +29,11 @@ const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) =
       This deletes {counted(count, "message")} from {shownAddress(address)} for good. New messages from this sender are
       deleted when they are opened. Your host cannot refuse them, because it cannot know who sealed a message.
     </p>
-    <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={pathOf(address)} />
+    <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={toPath(address)} />
   </>
 );
 
-function pathOf(address: string | null): string {
+function toPath(address: string | null): string {
   return address === null ? UNVERIFIED : conversationPath(address);
 }
 
@@ -49,8 +49,8 @@ function addDeletion({ routes, open, notices }: RoomParts): void {
   });
 
   routes.post("/delete", async (c) => {
-    const { id = "", address = "" } = await formOf(c);
-    return notices.act(c, pathOf(parseAddress(address)), async () => {
+    const { id = "", address = "" } = await readForm(c);
+    return notices.act(c, toPath(parseAddress(address)), async () => {
       await (await open()).delete(id);
       return { text: "The message was deleted from your inbox." };
     });
@@ -59,15 +59,15 @@ function addDeletion({ routes, open, notices }: RoomParts): void {
 
 function addBlocking({ routes, open, notices }: RoomParts): void {
   routes.get("/block", async (c) => {
-    const address = addressOf(c.req.query("address") ?? "");
+    const address = parseAddressText(c.req.query("address") ?? "");
     const count = (await (await open()).with(address))?.received.length ?? 0;
     return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
   });
 
   routes.post("/block", async (c) => {
-    const form = await formOf(c);
+    const form = await readForm(c);
     return notices.act(c, MESSAGES, async () => {
-      const address = addressOf(form.address ?? "");
+      const address = parseAddressText(form.address ?? "");
       const correspondence = await open();
       await correspondence.mailbox.block(address);
       await correspondence.removeBlocked();
@@ -77,9 +77,9 @@ function addBlocking({ routes, open, notices }: RoomParts): void {
   });
 
   routes.post("/unblock", async (c) => {
-    const form = await formOf(c);
+    const form = await readForm(c);
     return notices.act(c, MESSAGES, async () => {
-      const address = addressOf(form.address ?? "");
+      const address = parseAddressText(form.address ?? "");
       await (await open()).mailbox.blocked.unblock(address);
       return { text: `${shownAddress(address)} is no longer blocked. Deleted messages do not come back.` };
     });

@@ -1,13 +1,13 @@
 // plugin/client/messages/sending.ts: sends messages and their files, and saves drafts.
 import PQueue from "p-queue";
-import { versionOf } from "../../author/draft-version.js";
+import { toVersion } from "../../author/draft-version.js";
 import { sendWithFile } from "../../author/messages/attachments.js";
 import type { Mailbox } from "../../author/messages/mailbox.js";
 import { TwtxtError } from "../../errors.js";
-import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
-import { draftSaved, isForScript, saveIn } from "../draft-state.js";
+import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
+import { draftSaved, isForScript, readSave } from "../draft-state.js";
 import { showConversation } from "./conversation-routes.js";
-import { addressIn, type RoomParts } from "./message-requests.js";
+import { type RoomParts, readAddress } from "./message-requests.js";
 import { deliveryOutcome, hasFailed } from "./outbox-pages.js";
 import { conversationPath } from "./paths.js";
 
@@ -18,14 +18,14 @@ export function addSending(room: RoomParts): void {
   const { routes, open, notices } = room;
   const send = sender(room);
   routes.post("/with/:address", async (c) => {
-    const form = await formOf(c);
-    const text = textOf(form);
-    const file = await fileIn(c);
-    const address = addressIn(c);
+    const form = await readForm(c);
+    const text = readText(form);
+    const file = await readFile(c);
+    const address = readAddress(c);
     const correspondence = await open();
     const { mailbox } = correspondence;
     // Saved first, so that no typed text is lost if sending fails.
-    const { draft, added } = await mailbox.drafts.save(address, text, saveIn(form));
+    const { draft, added } = await mailbox.drafts.save(address, text, readSave(form));
     try {
       if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       const { reports } = await send({ address, text, file }, mailbox);
@@ -42,7 +42,7 @@ export function addSending(room: RoomParts): void {
 }
 
 /** @returns `null` if no file was chosen */
-async function fileIn(c: ClientRequest): Promise<File | null> {
+async function readFile(c: ClientRequest): Promise<File | null> {
   const { file } = await c.req.parseBody();
   return file instanceof File && file.name !== "" ? file : null;
 }
@@ -66,23 +66,23 @@ function sender({ choice, machine, ending: signal }: RoomParts) {
 /** Saves drafts. A script gets the result as JSON. */
 export function addDrafts({ routes, open, notices }: RoomParts): void {
   routes.post("/draft/:address", async (c) => {
-    const address = addressIn(c);
-    const form = await formOf(c);
-    const text = textOf(form);
+    const address = readAddress(c);
+    const form = await readForm(c);
+    const text = readText(form);
     const { drafts } = (await open()).mailbox;
     if (isForScript(c)) {
-      const { draft, added } = await drafts.save(address, text, saveIn(form));
+      const { draft, added } = await drafts.save(address, text, readSave(form));
       const saved = draft.text === "" ? null : draft.saved;
-      return draftSaved(c, { id: address, seen: versionOf(draft), saved, added, warning: added === "" ? null : BOTH });
+      return draftSaved(c, { id: address, seen: toVersion(draft), saved, added, warning: added === "" ? null : BOTH });
     }
     return notices.act(c, conversationPath(address), async () => {
-      const { added } = await drafts.save(address, text, saveIn(form));
+      const { added } = await drafts.save(address, text, readSave(form));
       if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       return { text: text === "" ? "The draft is deleted." : "Draft saved." };
     });
   });
 }
 
-function textOf({ text = "" }: FormFields): string {
+function readText({ text = "" }: FormFields): string {
   return withLineFeeds(text).trim();
 }

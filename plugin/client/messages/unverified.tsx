@@ -1,7 +1,7 @@
 // plugin/client/messages/unverified.tsx: the messages whose senders are not verified.
 import type { FC } from "hono/jsx";
 import type { InboxEntry } from "../../author/messages/mailbox.js";
-import { type KeyChange, keyChangesIn } from "../../author/messages/threads.js";
+import { findKeyChanges, type KeyChange } from "../../author/messages/threads.js";
 import { ActionButton } from "../form.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem } from "./message-items.js";
@@ -35,7 +35,7 @@ export function addUnverified({ routes, open, notices }: RoomParts): void {
     const conversation = await correspondence.with(null);
     if (conversation) await correspondence.markRead(conversation);
     const entries = conversation?.received ?? [];
-    return c.render(<UnverifiedPage entries={entries} changes={keyChangesIn(entries)} />, { title: "Not verified" });
+    return c.render(<UnverifiedPage entries={entries} changes={findKeyChanges(entries)} />, { title: "Not verified" });
   });
 
   routes.post("/unverified", (c) =>

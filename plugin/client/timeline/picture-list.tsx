@@ -1,12 +1,12 @@
 // plugin/client/timeline/picture-list.tsx: pictures in twts. The client requests one when the author asks for it.
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { hostsFor, networkOf } from "../../author/network.js";
-import { siteAt } from "../../author/site.js";
+import { addLoopbackHosts, createNetwork } from "../../author/network.js";
+import { loadSite } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import type { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { namedPictures, readPicture } from "../../author/timeline/strangers-picture.js";
-import { itemsIn, type TimelineItem } from "../../author/timeline/timeline-items.js";
+import { listItems, type TimelineItem } from "../../author/timeline/timeline-items.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
@@ -35,12 +35,12 @@ export function addPictures(
   { machine, choice, ending }: ClientContext,
 ): void {
   routes.get("/picture/:id/:number", async (c) => {
-    const item = itemsIn((await open()).threads).find(({ id }) => id === c.req.param("id"));
+    const item = listItems((await open()).threads).find(({ id }) => id === c.req.param("id"));
     const picture = namedPictures(item?.text ?? "")[Number(c.req.param("number"))];
     if (!picture) throw new TwtxtError("not-found", "This picture is no longer in the timeline.");
-    const site = await siteAt(machine, choice.settings);
+    const site = await loadSite(machine, choice.settings);
     const followed = (await followedFeeds(site)).map(({ url }) => url);
-    const { ask } = networkOf(hostsFor(site, choice, followed));
+    const { ask } = createNetwork(addLoopbackHosts(site, choice, followed));
     const { bytes, type } = await readPicture(picture.url, ask, AbortSignal.any([ending, c.req.raw.signal]));
     return pictureResponse({ type, body: bytes });
   });

@@ -5,7 +5,7 @@ import type { Following } from "../../author/timeline/followed-feeds.js";
 import type { TimelineStatus } from "../../author/timeline/live-timeline.js";
 import type { TimelineItem, TimelineThread } from "../../author/timeline/timeline-items.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
-import { wordsOf } from "../../options/translations.js";
+import { chooseWords } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { ActionButton, Form } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
@@ -15,7 +15,7 @@ import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { PictureList } from "./picture-list.js";
 
-const WORDS = wordsOf("en");
+const WORDS = chooseWords("en");
 
 interface TimelineProps {
   threads: readonly TimelineThread[];

@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import { Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
-import { hostsFor, networkOf } from "../../author/network.js";
-import { siteAt } from "../../author/site.js";
+import { addLoopbackHosts, createNetwork } from "../../author/network.js";
+import { loadSite } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
 import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
-import { itemsIn } from "../../author/timeline/timeline-items.js";
+import { listItems } from "../../author/timeline/timeline-items.js";
 import { SqliteStore } from "../../store/sqlite.js";
-import { type ClientEnv, formOf, isRefresh } from "../client-request.js";
+import { type ClientEnv, isRefresh, readForm } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
@@ -58,7 +58,7 @@ export const timelineRoom: CreateRoom = (context) => {
     return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
-    for (const { text, source } of itemsIn((await open()).threads.slice(0, PER_PAGE)))
+    for (const { text, source } of listItems((await open()).threads.slice(0, PER_PAGE)))
       await strangersHtml(text, source);
   };
   return { title: "Timeline", path: PATH, icon: ICON, keys, routes, news, prepare };
@@ -70,15 +70,19 @@ function addFollowing(
   { notices, choice, machine }: ClientContext,
 ): void {
   routes.get("/following", async (c) => {
-    const feeds = await followedFeeds(await siteAt(machine, choice.settings));
+    const feeds = await followedFeeds(await loadSite(machine, choice.settings));
     return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
   });
 
   routes.post("/following", async (c) => {
-    const url = ((await formOf(c)).url ?? "").trim();
+    const url = ((await readForm(c)).url ?? "").trim();
     const followFeed = async () => {
-      const site = await siteAt(machine, choice.settings);
-      const feed = await follow(site, { url, nick: undefined }, networkOf(hostsFor(site, choice, [url])).ask);
+      const site = await loadSite(machine, choice.settings);
+      const feed = await follow(
+        site,
+        { url, nick: undefined },
+        createNetwork(addLoopbackHosts(site, choice, [url])).ask,
+      );
       void (await open()).refresh().catch(() => {});
       const text = feed.isNew
         ? `Following @${feed.nick}, ${feed.url}. Your next build adds it. ${COMMITTED}`
@@ -89,9 +93,9 @@ function addFollowing(
   });
 
   routes.post("/following/remove", async (c) => {
-    const { url = "" } = await formOf(c);
+    const { url = "" } = await readForm(c);
     return notices.act(c, FOLLOWING, async () => {
-      const feed = await unfollow(await siteAt(machine, choice.settings), url);
+      const feed = await unfollow(await loadSite(machine, choice.settings), url);
       void (await open()).refresh().catch(() => {});
       if (feed === null) return { text: `You do not follow ${url}.` };
       const text = `No longer following @${feed.nick}. Your next build removes it. ${COMMITTED}`;
@@ -101,7 +105,7 @@ function addFollowing(
 }
 
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
-  const site = await siteAt(machine, choice.settings);
+  const site = await loadSite(machine, choice.settings);
   const store = new SqliteStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
   return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
 }

@@ -2,11 +2,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import mime from "mime";
-import { picturesIn } from "../../author/notes/note-pictures.js";
+import { findPictures } from "../../author/notes/note-pictures.js";
 import type { Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
-import { prefixOf } from "../../site/routes.js";
+import { readPrefix } from "../../site/routes.js";
 import { picturePath, SITE_PATH } from "./paths.js";
 
 /** The page is of the client's own origin, so that it gets its pictures, and has no scripts, forms or other hosts. */
@@ -46,7 +46,7 @@ export function pageResponse(
       const sources = list.split(/,\s+/).map((source) => source.trim().replace(/^\S+/, own));
       return before + quote + sources.join(", ") + quote;
     });
-  const shown = picturesIn(body).reduce(
+  const shown = findPictures(body).reduce(
     (text, name) => text.replaceAll(pictureMark(name), picturePath(draft, name)),
     linked,
   );
@@ -60,7 +60,7 @@ function ownPath(link: string, { settings }: Site): string {
   const { origin } = new URL(settings.url);
   const path = link.startsWith(`${origin}/`) ? link.slice(origin.length) : link;
   if (!path.startsWith("/") || path.startsWith("//")) return link;
-  const prefix = prefixOf(settings);
+  const prefix = readPrefix(settings);
   return SITE_PATH + (path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path);
 }
 

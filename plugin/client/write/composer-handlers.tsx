@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
-import { versionOf } from "../../author/draft-version.js";
-import { hostsFor, networkOf } from "../../author/network.js";
+import { toVersion } from "../../author/draft-version.js";
+import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import { findNotified, previewTwt } from "../../author/notes/compose.js";
 import { composeDraft } from "../../author/notes/draft-note.js";
 import { pictureType } from "../../author/notes/draft-pictures.js";
@@ -18,9 +18,9 @@ import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
 import { isWeb } from "../../site/safe-markup.js";
-import { type ClientRequest, type FormFields, formOf, withLineFeeds } from "../client-request.js";
+import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
 import { pictureResponse } from "../contents-response.js";
-import { draftSaved, isForScript, saveIn } from "../draft-state.js";
+import { draftSaved, isForScript, readSave } from "../draft-state.js";
 import type { ClientContext } from "../room.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
 import { type SiteBuildRun, startBuild } from "./on-your-site.js";
@@ -44,8 +44,8 @@ interface ComposerParts {
 
 /** Saves a draft, adds or removes pictures, and saves the post if the form asks for it. A script gets the result as JSON. */
 export async function saveDraft(c: ClientRequest, { context, build }: Pick<ComposerParts, "context" | "build">) {
-  const form = await formOf(c);
-  const text = textOf(form);
+  const form = await readForm(c);
+  const text = readText(form);
   if (await isBlank(c, text)) return refuseBlank(c, text, context);
   const { drafts, place } = await openDrafts(context);
   const saved = await drafts.save(text);
@@ -54,7 +54,7 @@ export async function saveDraft(c: ClientRequest, { context, build }: Pick<Compo
     await drafts.pictures.rememberPlace(form.place);
   }
   if (isForScript(c)) {
-    const [seen, path] = [versionOf(saved), draftPath(saved.id)];
+    const [seen, path] = [toVersion(saved), draftPath(saved.id)];
     return draftSaved(c, { id: saved.id, seen, saved: saved.saved, warning: isMoved ? MOVED : null, path });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
@@ -103,25 +103,25 @@ function refuseBlank(c: ClientRequest, { replyTo }: SavedText, { notices }: Clie
   return notices.redirect(c, path, { text: why, isFailure: true });
 }
 
-function textOf(form: FormFields): SavedText {
+function readText(form: FormFields): SavedText {
   return {
     id: form.id ?? "",
     body: withLineFeeds(form.body ?? "").trim(),
     title: oneLine(form.title ?? "").trim(),
     tags: oneLine(form.tags ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,
-    answered: answeredIn(form),
-    ...saveIn(form),
+    answered: readAnswered(form),
+    ...readSave(form),
   };
 }
 
-function answeredIn({ answered = "" }: FormFields): AnsweredTwt | null {
+function readAnswered({ answered = "" }: FormFields): AnsweredTwt | null {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), AnsweredTwt), answered);
   return result.success ? result.output : null;
 }
 
 export async function deleteDraft(c: ClientRequest, context: ClientContext) {
-  const { id = "" } = await formOf(c);
+  const { id = "" } = await readForm(c);
   return context.notices.act(c, WRITE_PATH, async () => {
     await (await openDrafts(context)).drafts.delete(id);
     return { text: "The draft is deleted." };
@@ -133,8 +133,8 @@ export async function writePage(c: ClientRequest, { context, mentionable, build 
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
   const stored = all.find(({ id }) => id === c.req.query("draft"));
-  const draft = stored ? { ...stored, seen: versionOf(stored) } : await newDraft(c, site, context);
-  const folders = await foldersOf(site, context);
+  const draft = stored ? { ...stored, seen: toVersion(stored) } : await newDraft(c, site, context);
+  const folders = await listFolders(site, context);
   const [folder = exampleFolder(site)] = folders;
   const note = await composeDraft(draft, { folder, place: place ?? "beside" }, { drafts, site, machine });
   const { file, content, body } = previewNote(note, machine.now());
@@ -142,7 +142,7 @@ export async function writePage(c: ClientRequest, { context, mentionable, build 
   const isReply = replyTo === undefined || parseReplyTo(replyTo) !== null;
   const { title } = draft;
   const preview = body === "" || !isReply ? null : await previewTwt({ title, body, replyTo }, file, site);
-  const { ask } = networkOf(choice);
+  const { ask } = createNetwork(choice);
   const isAsked = c.req.query("notified") !== undefined;
   const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
@@ -188,7 +188,7 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   }
   // A page has no hash, so an answer to it is a note with its link.
   if (reply === null) return { ...empty, body: `${withoutTemplateCode(source)}\n\n` };
-  const hosts = hostsFor(site, choice, [reply.feedUrl]);
+  const hosts = addLoopbackHosts(site, choice, [reply.feedUrl]);
   if (!("hash" in reply)) return { ...empty, ...chosen(await answeredTwt(reply, hosts)) };
   // The hash is enough for a reply, so the page does not wait long for the text.
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);
@@ -206,7 +206,7 @@ function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> 
 }
 
 /** The folders for the note. The one that was chosen last comes first. */
-async function foldersOf(site: Site, { machine }: ClientContext): Promise<string[]> {
+async function listFolders(site: Site, { machine }: ClientContext): Promise<string[]> {
   const remembered = await rememberedNotesFolder(site, machine);
   const folders = [...(remembered === null ? [] : [remembered]), ...foldersOfNotes(site)];
   return [...new Set(folders.length > 0 ? folders : [exampleFolder(site)])];

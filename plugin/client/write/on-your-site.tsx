@@ -1,6 +1,6 @@
 // plugin/client/write/on-your-site.tsx: a draft as the readers of the site will see it.
 import type { FC } from "hono/jsx";
-import { versionOf } from "../../author/draft-version.js";
+import { toVersion } from "../../author/draft-version.js";
 import { composeDraft } from "../../author/notes/draft-note.js";
 import { type BuiltPage, buildPage } from "../../author/notes/layout-preview.js";
 import { linkPictures } from "../../author/notes/note-pictures.js";
@@ -73,12 +73,12 @@ export const OnYourSite: FC<OnYourSiteProps> = ({ draft, seen, build }) => {
         <Fault text={fault} />
         {results.length > 0 && (
           <>
-            {versionOf(subject) !== seen && <p class="muted">The draft has changed since. Build it again to see it.</p>}
+            {toVersion(subject) !== seen && <p class="muted">The draft has changed since. Build it again to see it.</p>}
             <iframe
               class="built-page"
               title="The post on your site"
               sandbox="allow-same-origin"
-              src={builtPagePath(draft.id, versionOf(subject))}
+              src={builtPagePath(draft.id, toVersion(subject))}
             />
             <p class="muted">
               Scripts do not run here, what other hosts serve is left out, and links do nothing. Stylesheets and

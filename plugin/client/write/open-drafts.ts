@@ -1,7 +1,7 @@
 // plugin/client/write/open-drafts.ts: the site and the drafts that the room shows.
 import type { PicturePlace } from "../../author/notes/draft-pictures.js";
 import { type PostDrafts, postDrafts } from "../../author/notes/post-drafts.js";
-import { type Site, siteAt } from "../../author/site.js";
+import { loadSite, type Site } from "../../author/site.js";
 import type { ClientContext } from "../room.js";
 
 interface OpenDrafts {
@@ -13,7 +13,7 @@ interface OpenDrafts {
 
 /** @throws TwtxtError `no-settings` */
 export async function openDrafts({ machine, choice }: ClientContext): Promise<OpenDrafts> {
-  const site = await siteAt(machine, choice.settings);
+  const site = await loadSite(machine, choice.settings);
   const drafts = postDrafts(site, machine);
   const hasBlobs = site.settings.blobs !== null && site.settings.hasEndpoints;
   return { site, drafts, place: hasBlobs ? await drafts.pictures.place() : null };

@@ -2,10 +2,10 @@
 import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { changePost, deletePost, listPosts, type OwnPost, readOwnPost } from "../../author/notes/own-posts.js";
-import { type Site, siteAt } from "../../author/site.js";
+import { loadSite, type Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
-import { type ClientEnv, type ClientRequest, formOf, withLineFeeds } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
 import { Fields, Form, Question } from "../form.js";
 import { type OtherPages, PageLinks, selectPage } from "../list-pages.js";
 import type { ClientContext } from "../room.js";
@@ -17,7 +17,7 @@ const PER_PAGE = 50;
 const SHOWN_LENGTH = 80;
 
 export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): void {
-  const open = () => siteAt(context.machine, context.choice.settings);
+  const open = () => loadSite(context.machine, context.choice.settings);
   routes.get("/posts", async (c) => {
     const { items, pages } = selectPage(c, await listPosts(await open()), PER_PAGE);
     return c.render(<PostsPage posts={items} pages={pages} />, { title: "Your posts" });
@@ -32,7 +32,7 @@ export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): vo
     return c.render(<DeletePage post={post} />, { title: "Delete this post?" });
   });
   routes.post("/posts/delete", async (c) => {
-    const { file = "", version = "" } = await formOf(c);
+    const { file = "", version = "" } = await readForm(c);
     return context.notices.orRedirect(c, POSTS_PATH, async () => {
       await deletePost({ file, version }, await open());
       return context.notices.redirect(c, publishPath(file), {
@@ -44,7 +44,7 @@ export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): vo
 
 /** Saves the changes of a post. If that fails, the page keeps what was typed. */
 async function savePost(c: ClientRequest, site: Site, { notices }: ClientContext): Promise<Response> {
-  const { file = "", version = "", title = "", body = "" } = await formOf(c);
+  const { file = "", version = "", title = "", body = "" } = await readForm(c);
   const changed = { file, version, title: oneLine(title).trim(), body: withLineFeeds(body).trim() };
   try {
     await changePost(changed, site);

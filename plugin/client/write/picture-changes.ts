@@ -1,8 +1,8 @@
 // plugin/client/write/picture-changes.ts: adds, removes and describes the pictures of a draft, as the form of the composer asks.
 import { randomUUID } from "node:crypto";
 import { counted } from "../../author/amounts.js";
-import { versionOf } from "../../author/draft-version.js";
-import { describePicture, imageOf, insertImage, withoutPicture } from "../../author/notes/note-pictures.js";
+import { toVersion } from "../../author/draft-version.js";
+import { describePicture, formatImage, insertImage, withoutPicture } from "../../author/notes/note-pictures.js";
 import type { PostDraft, PostDrafts } from "../../author/notes/post-drafts.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
@@ -35,7 +35,7 @@ export async function changePictures(c: ClientRequest, saved: PostDraft, drafts:
   const files = form.getAll("picture").flatMap((file) => (typeof file === "string" || file.name === "" ? [] : file));
   if (files.length === 0) return { draft, notice: null, cursor: null };
   const descriptions = form.getAll("description").map(String);
-  const before = saved.body.slice(0, cursorOf(form, saved.body));
+  const before = saved.body.slice(0, readCursor(form, saved.body));
   return addPictures(files, { draft, descriptions, at: described(before, form).length }, drafts);
 }
 
@@ -60,7 +60,7 @@ async function addPictures(
     const name = oneLine(file.name).slice(0, MAX_SHOWN_NAME);
     try {
       const picture = await drafts.pictures.add(draft.id, { bytes: new Uint8Array(await file.arrayBuffer()), name });
-      ({ text, at } = insertImage(text, at, imageOf(descriptions[index] ?? "", picture.name)));
+      ({ text, at } = insertImage(text, at, formatImage(descriptions[index] ?? "", picture.name)));
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       refused.push(error.message);
@@ -83,11 +83,11 @@ async function removePicture(name: string, draft: PostDraft, drafts: PostDrafts)
 
 /** Saves a text as the change of another page, so that the page that sent the form, if it is shown again, cannot overwrite it. */
 function withText(draft: PostDraft, body: string, drafts: PostDrafts): Promise<PostDraft> {
-  return drafts.save({ ...draft, body, page: randomUUID(), edit: 0, seen: versionOf(draft) });
+  return drafts.save({ ...draft, body, page: randomUUID(), edit: 0, seen: toVersion(draft) });
 }
 
 /** The cursor's position in the trimmed text of the draft. Without a script, the end of the text. */
-function cursorOf(form: FormData, body: string): number {
+function readCursor(form: FormData, body: string): number {
   const cursor = form.get("cursor");
   if (typeof cursor !== "string" || !/^\d+$/.test(cursor)) return body.length;
   const typed = withLineFeeds(String(form.get("body") ?? ""));

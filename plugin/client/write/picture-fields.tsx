@@ -2,7 +2,7 @@
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { DraftPicture, PicturePlace } from "../../author/notes/draft-pictures.js";
-import { descriptionOf, imageOf } from "../../author/notes/note-pictures.js";
+import { findDescription, formatImage } from "../../author/notes/note-pictures.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { CLEANED_TYPES } from "../../pictures/remove-metadata.js";
 import { Question } from "../form.js";
@@ -67,7 +67,7 @@ export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host 
 
 const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> = ({ draft, picture }) => {
   const { name, size } = picture;
-  const description = descriptionOf(name, draft.body);
+  const description = findDescription(name, draft.body);
   return (
     <li class="picture">
       <Thumbnail draft={draft.id} name={name} description={description ?? ""} />
@@ -77,7 +77,7 @@ const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> 
         </p>
         {description === null ? (
           <p>
-            Not in the text, so it is not part of the note. To show it: <code>{imageOf("description", name)}</code>
+            Not in the text, so it is not part of the note. To show it: <code>{formatImage("description", name)}</code>
           </p>
         ) : (
           <Description name={name} description={description} />
@@ -142,7 +142,7 @@ export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => 
     <ul class="items">
       {pictures.map(({ name, size }) => (
         <li class="picture">
-          <Thumbnail draft={draft.id} name={name} description={descriptionOf(name, draft.body) ?? ""} />
+          <Thumbnail draft={draft.id} name={name} description={findDescription(name, draft.body) ?? ""} />
           <p>
             <code>{name}</code> <span class="muted">{sizeText(size)}</span>
           </p>
@@ -151,7 +151,7 @@ export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => 
     </ul>
     <Question
       action={`${WRITE_PATH}/share`}
-      fields={{ id: draft.id, folder, shown: hashesOf(pictures) }}
+      fields={{ id: draft.id, folder, shown: formatHashes(pictures) }}
       yes={`Make ${pictures.length === 1 ? "the picture" : "the pictures"} public and save the post`}
       back={draftPath(draft.id)}
     />
@@ -159,6 +159,6 @@ export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => 
 );
 
 /** The pictures that a page shows, for comparison before they become public. */
-export function hashesOf(pictures: readonly DraftPicture[]): string {
+export function formatHashes(pictures: readonly DraftPicture[]): string {
   return pictures.map(({ sha256 }) => sha256).join(" ");
 }

@@ -1,13 +1,13 @@
 // plugin/client/write/publication.tsx: publishes a post by git: the commands, which the author confirms, and their output.
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { pageOf } from "../../author/notes/compose.js";
+import { formatPage } from "../../author/notes/compose.js";
 import { findPostFile } from "../../author/notes/notes-folder.js";
 import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
-import { type Site, siteAt } from "../../author/site.js";
+import { loadSite, type Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
-import { type ClientRequest, formOf } from "../client-request.js";
+import { type ClientRequest, readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
 import { Output } from "../output.js";
 import type { ClientContext } from "../room.js";
@@ -18,20 +18,20 @@ const CHANGED = "Nothing was published: the repository has changed since the pag
 
 export async function publishPage(c: ClientRequest, context: ClientContext) {
   const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };
-  const plan = await planOf(post, context).catch(faultOf);
+  const plan = await createPlan(post, context).catch(describeFault);
   const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
   return c.render(<PublishPage {...post} {...page} />, { title: "Publish" });
 }
 
 /** Starts the commands that the page has shown, and no others. Leads to the publication, which goes on if its page is left. */
 export async function runPublication(c: ClientRequest, publication: PublicationRun, context: ClientContext) {
-  const { file = "", follow, shown } = await formOf(c);
+  const { file = "", follow, shown } = await readForm(c);
   const hasFollow = follow !== "no";
   return context.notices.orRedirect(c, publishPath(file, hasFollow), async () => {
     await publication.start(async () => {
-      const site = await siteAt(context.machine, context.choice.settings);
-      const plan = await planOf({ file, hasFollow }, context).catch(faultOf);
-      if (typeof plan === "string" || shownOf(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
+      const site = await loadSite(context.machine, context.choice.settings);
+      const plan = await createPlan({ file, hasFollow }, context).catch(describeFault);
+      if (typeof plan === "string" || formatShown(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
       const post = { file, hasFollow, plan, site };
       return { subject: post, results: (add) => publishPost(post, context, add) };
     });
@@ -64,16 +64,16 @@ export async function endPublication(publication: PublicationRun, { machine }: C
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */
-async function planOf(
+async function createPlan(
   { file: name, hasFollow }: { file: string; hasFollow: boolean },
   context: ClientContext,
 ): Promise<Publication> {
-  const site = await siteAt(context.machine, context.choice.settings);
+  const site = await loadSite(context.machine, context.choice.settings);
   const file = findPostFile(name, site);
   return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
 }
 
-function faultOf(error: unknown): string {
+function describeFault(error: unknown): string {
   if (error instanceof TwtxtError) return error.message;
   throw error;
 }
@@ -113,7 +113,7 @@ const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) => (
         )}
         <ActionButton
           action="/write/publish"
-          fields={{ file, follow: hasFollow ? "yes" : "no", shown: shownOf(plan) }}
+          fields={{ file, follow: hasFollow ? "yes" : "no", shown: formatShown(plan) }}
           class="primary"
         >
           Run these commands
@@ -199,7 +199,7 @@ const PublicationState: FC<PublicationProps> = ({ publication: { isRunning, faul
 };
 
 const Published: FC<PlannedPost> = ({ file, plan: { remote }, site }) => {
-  const url = pageOf(site.file(file), site);
+  const url = formatPage(site.file(file), site);
   return (
     <>
       <h2>Published</h2>
@@ -223,6 +223,6 @@ const Published: FC<PlannedPost> = ({ file, plan: { remote }, site }) => {
 };
 
 /** The commands that a page shows, with the earlier commits that they publish, for comparison before they are run. */
-function shownOf({ commands, earlier, remote }: Publication): string {
+function formatShown({ commands, earlier, remote }: Publication): string {
   return JSON.stringify([commands.map(({ shown }) => shown), earlier, remote]);
 }

@@ -7,11 +7,11 @@ import type { PostDraft } from "../../author/notes/post-drafts.js";
 import type { Site } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
-import { type ClientRequest, formOf } from "../client-request.js";
+import { type ClientRequest, readForm } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 import { openDrafts } from "./open-drafts.js";
 import { draftPath, publishPath, sharePath } from "./paths.js";
-import { hashesOf, SharePage } from "./picture-fields.js";
+import { formatHashes, SharePage } from "./picture-fields.js";
 
 /** A draft, and the folder for its post as the form of the composer has it. */
 export interface PostToSave {
@@ -42,14 +42,14 @@ export async function sharePage(c: ClientRequest, context: ClientContext) {
 
 /** Makes the pictures public that the page has shown, and no others; then saves the post. */
 export async function shareAndSave(c: ClientRequest, context: ClientContext) {
-  const { id = "", folder = "", shown = "" } = await formOf(c);
+  const { id = "", folder = "", shown = "" } = await readForm(c);
   const { machine, choice } = context;
   const { site, drafts } = await openDrafts(context);
   const draft = await drafts.find(id);
   return context.notices.orRedirect(c, draftPath(draft.id), async () => {
     const checked = checkedFolder({ draft, folder }, site, context);
     const pictures = await shownPictures(draft, drafts);
-    if (hashesOf(pictures) !== shown) {
+    if (formatHashes(pictures) !== shown) {
       throw new TwtxtError("bad-usage", "Nothing became public: the draft has changed since the page was shown.");
     }
     await sharePictures({ draft: id, pictures }, { stored: drafts.pictures, choice, machine });

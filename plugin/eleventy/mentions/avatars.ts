@@ -42,7 +42,7 @@ export interface AvatarSource {
  *
  * @returns the available pictures by URL
  */
-export async function avatarsOf(
+export async function loadAvatars(
   urls: readonly string[],
   { folder, ask, signal }: AvatarSource,
 ): Promise<Map<string, Avatar>> {
@@ -73,7 +73,7 @@ function urlsByHost(urls: readonly string[]): string[][] {
 }
 
 async function readAvatar(url: string, folder: string, cached: ReadonlySet<string>): Promise<Avatar | null> {
-  const name = IMAGE_TYPES.map(([extension]) => nameOf(url, extension)).find((candidate) => cached.has(candidate));
+  const name = IMAGE_TYPES.map(([extension]) => toFileName(url, extension)).find((candidate) => cached.has(candidate));
   return name === undefined ? null : { name, content: await readFile(join(folder, name)) };
 }
 
@@ -84,13 +84,13 @@ async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<
     const content = await response.bytes();
     const start = content.subarray(0, 16).toString("latin1");
     const type = response.status === 200 ? IMAGE_TYPES.find(([, pattern]) => pattern.test(start)) : undefined;
-    return type ? { name: nameOf(url, type[0]), content } : null;
+    return type ? { name: toFileName(url, type[0]), content } : null;
   } catch (error) {
     if (error instanceof TwtxtError) return null;
     throw error;
   }
 }
 
-function nameOf(url: string, extension: string): string {
+function toFileName(url: string, extension: string): string {
   return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.${extension}`;
 }

@@ -1,5 +1,5 @@
 // plugin/eleventy/mentions/conversations.ts: the conversation about each page: its mentions, and the author's own replies.
-import { subjectOf } from "../../feed/subject.js";
+import { readSubject } from "../../feed/subject.js";
 import { comparableUrl } from "../../http/same-url.js";
 import {
   asMention,
@@ -9,7 +9,7 @@ import {
   mentionKey,
   type Thread,
   type TwtLike,
-  threadsOf,
+  toThreads,
   twtKey,
 } from "../../site/conversation.js";
 import type { MentionType, PublicMention } from "../../site/mention-list.js";
@@ -64,7 +64,7 @@ export class SiteConversations {
       replies.push(named);
       this.#shown.set(mentionKey(named), () => mention);
     }
-    const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
+    const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && normalizeName(twt.page) }));
     this.#conversations = new Conversations(replies, ownNamed);
     for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#shown.set(twtKey(twt), twt.reply);
   }
@@ -76,8 +76,8 @@ export class SiteConversations {
   }
 
   /** The mentions of a page, newest first. */
-  mentionsOf(url: string): readonly PublicMention[] {
-    return this.#named(nameOf(url));
+  findMentions(url: string): readonly PublicMention[] {
+    return this.#named(normalizeName(url));
   }
 
   #named(page: string): readonly PublicMention[] {
@@ -90,7 +90,7 @@ export class SiteConversations {
    * @param url - of a page of this site
    */
   of(url: string): Conversation {
-    const page = nameOf(url);
+    const page = normalizeName(url);
     const replies = this.#conversations.below(page).flatMap((entry) => {
       const mention = this.#shown.get(entry.key)?.();
       return mention ? [{ entry, mention }] : [];
@@ -100,14 +100,14 @@ export class SiteConversations {
     const shown = new Set<ShownMention>(oncePerSource<ShownMention>([...isReply, ...others]));
     const mentions = others.filter((mention) => shown.has(mention)).slice(0, MAX_MENTIONS);
     const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
-    const threads = threadsOf(
+    const threads = toThreads(
       replies
         .filter(({ mention }) => shown.has(mention))
         .slice(0, MAX_MENTIONS)
         .map(({ entry }) => entry),
     );
     return {
-      replies: threads.map((thread) => this.#replyOf(thread)),
+      replies: threads.map((thread) => this.#toReply(thread)),
       mentions: ofType("mention"),
       likes: ofType("like"),
       reposts: ofType("repost"),
@@ -115,9 +115,9 @@ export class SiteConversations {
     };
   }
 
-  #replyOf({ entry: { key }, replies }: Thread<Entry>): Reply {
+  #toReply({ entry: { key }, replies }: Thread<Entry>): Reply {
     const mention = this.#shown.get(key)?.() as ShownMention;
-    return { ...mention, isOwn: mention.received === null, replies: replies.map((thread) => this.#replyOf(thread)) };
+    return { ...mention, isOwn: mention.received === null, replies: replies.map((thread) => this.#toReply(thread)) };
   }
 }
 
@@ -126,13 +126,13 @@ export class SiteConversations {
  *
  * @param toHtml - converts the text of a twt
  */
-export function ownTwtsOf(twts: TwtsFromPosts, toHtml: (text: string) => string): OwnTwt[] {
+export function listOwnTwts(twts: TwtsFromPosts, toHtml: (text: string) => string): OwnTwt[] {
   return twts.all().map((published) => {
     const { post, twt } = published;
-    const { v1, v2 } = twts.hashesOf(twt);
+    const { v1, v2 } = twts.toHashes(twt);
     const former = twts.aliasHashes(twt);
     const reply = () => {
-      const plain = plainTwtOf(published, twts);
+      const plain = toPlainTwt(published, twts);
       return { ...shownMention({ ...plain, html: toHtml(plain.text) }), ...(former.length > 0 && { former }) };
     };
     const page = post.url ? twts.site.urls.absolute(post.url) : null;
@@ -142,10 +142,10 @@ export function ownTwtsOf(twts: TwtsFromPosts, toHtml: (text: string) => string)
 
 /** The newest own twts, for the timeline. The bodies of their posts must have been rendered. */
 export function newestOwnTwts(twts: TwtsFromPosts): PlainTwt[] {
-  return twts.newest(MAX_OWN_TWTS).map((published) => plainTwtOf(published, twts));
+  return twts.newest(MAX_OWN_TWTS).map((published) => toPlainTwt(published, twts));
 }
 
-function plainTwtOf(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
+function toPlainTwt(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
   const { post, twt } = published;
   const { settings, urls } = twts.site;
   const { timestamp, text, hash } = twt;
@@ -155,7 +155,7 @@ function plainTwtOf(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
     isOwn: true,
     text: text.replaceAll("\u2028", "\n"),
     hash,
-    hashV1: twts.hashesOf(twt).v1,
+    hashV1: twts.toHashes(twt).v1,
     replyTo: answeredHash(published),
     published: timestamp,
   };
@@ -163,7 +163,7 @@ function plainTwtOf(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
 
 /** The hash of the twt that a post replies to, by its front matter; `null` for none. */
 export function answeredHash({ post, twt }: PublishedPost): string | null {
-  return isReply(post) ? subjectOf(twt.text) : null;
+  return isReply(post) ? readSubject(twt.text) : null;
 }
 
 /** Whether the front matter of a post has a `replyTo`. */
@@ -175,27 +175,27 @@ export function isReply({ data: { replyTo } }: CollectionItem): boolean {
 function rememberNames(): (url: string) => string {
   const names = new Map<string, string>();
   return (url) => {
-    const name = names.get(url) ?? nameOf(url);
+    const name = names.get(url) ?? normalizeName(url);
     names.set(url, name);
     return name;
   };
 }
 
 /** The place of a mention in its conversation, with URLs in the form in which they are compared. */
-function withNames(mention: PublicMention, nameOf: (url: string) => string): MentionLike {
+function withNames(mention: PublicMention, normalizeName: (url: string) => string): MentionLike {
   const { source, target, under, type, url, hash, hashV1, former, replyTo, published, received } = mention;
   return {
-    source: nameOf(source),
-    target: nameOf(target),
-    under: under && nameOf(under),
-    replyTo: replyTo && nameOf(replyTo),
-    ...(url !== undefined && { url: nameOf(url) }),
-    ...(former && { former: former.map(nameOf) }),
+    source: normalizeName(source),
+    target: normalizeName(target),
+    under: under && normalizeName(under),
+    replyTo: replyTo && normalizeName(replyTo),
+    ...(url !== undefined && { url: normalizeName(url) }),
+    ...(former && { former: former.map(normalizeName) }),
     ...{ type, hash, hashV1, published, received },
   };
 }
 
 /** A URL in the form in which URLs are compared. Hashes and references to twts stay as they are. */
-function nameOf(name: string): string {
+function normalizeName(name: string): string {
   return name.includes("#:~:text=") ? name : (comparableUrl(name) ?? name);
 }

@@ -32,7 +32,7 @@ const KEPT = new RegExp(
 export interface MentionListOptions
   extends Pick<
     MentionContext,
-    "target" | "feed" | "titleOf" | "words" | "headingLevel" | "readHtml" | "once" | "dates"
+    "target" | "feed" | "findTitle" | "words" | "headingLevel" | "readHtml" | "once" | "dates"
   > {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
@@ -56,26 +56,26 @@ export interface MentionListOptions
 
 /** All mentions. @param mentions - newest first; `null` if they are not known */
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
-  const context = contextOf(options);
-  const list = mentionList(lines(itemsOf(mentions ?? [], context)));
+  const context = toContext(options);
+  const list = mentionList(lines(createItems(mentions ?? [], context)));
   return componentHtml([list, "\n", emptyNote(mentions, options), "\n"], options);
 }
 
 /** The conversation about a page. @param conversation - `null` if the mentions are not known */
 export function conversationHtml(conversation: Conversation | null, options: MentionListOptions): string {
-  const context = contextOf(options);
+  const context = toContext(options);
   const parts = PARTS.flatMap(({ name, form }) => {
     const mentions: readonly Listed[] = conversation?.[name] ?? [];
     if (mentions.length === 0) return [];
-    const lists = listsOf(mentions, (items) => partList(name, lines(items)), form, context);
-    return [partMarkup(name, lists, countOf(mentions), context), "\n"];
+    const lists = createLists(mentions, (items) => partList(name, lines(items)), form, context);
+    return [partMarkup(name, lists, countMentions(mentions), context), "\n"];
   });
   return componentHtml(parts, options);
 }
 
 /** What a reply answers, above the reply. */
 export function contextHtml(answered: ShownMention, options: MentionListOptions): string {
-  const context = { ...contextOf(options), target: null };
+  const context = { ...toContext(options), target: null };
   const item = mentionItem({ ...answered, type: "twt" }, context);
   const attributes = { ...item.attributes, class: `u-in-reply-to ${item.attributes.class}` };
   const heading = element(`h${options.headingLevel}`, { class: "twtxt-heading" }, options.words.inReplyTo);
@@ -85,19 +85,19 @@ export function contextHtml(answered: ShownMention, options: MentionListOptions)
 
 /** A page of conversations, the one with the newest twt first. The first page has the feeds that could not be read. */
 export function timelineHtml(timeline: Timeline, options: MentionListOptions): string {
-  const context = contextOf(options);
+  const context = toContext(options);
   const mentionByKey = new Map(timeline.twts.map(shownMention).map((mention) => [mentionEntry(mention).key, mention]));
-  const conversationOf = ({ entry, replies }: Thread<Entry>): ShownMention & Replies => ({
+  const toConversation = ({ entry, replies }: Thread<Entry>): ShownMention & Replies => ({
     ...(mentionByKey.get(entry.key) as ShownMention),
-    replies: replies.map(conversationOf),
+    replies: replies.map(toConversation),
   });
   const { page = 1, perPage = Number.POSITIVE_INFINITY } = options;
   const threads = newestThreads([...mentionByKey.values()].map(mentionEntry))
     .slice(page === 1 ? 0 : (page - 1) * perPage, page * perPage)
-    .map(conversationOf);
+    .map(toConversation);
   const none = element("p", { class: "twtxt-none", ...(threads.length > 0 && { hidden: "" }) }, options.words.noTwts);
   const unread = timeline.unread.length > 0 && page === 1 ? [unreadList(timeline, context, options.lang), "\n"] : [];
-  const content = [mentionList(lines(itemsOf(threads, context))), "\n", none, "\n", ...unread];
+  const content = [mentionList(lines(createItems(threads, context))), "\n", none, "\n", ...unread];
   return componentHtml(content, { ...options, updated: timeline.updated });
 }
 
@@ -108,30 +108,34 @@ interface Replies {
 /** A mention, or a reply with the replies to it. */
 type Listed = ShownMention | (ShownMention & Replies);
 
-function* itemsOf(mentions: readonly Listed[], context: MentionContext): Iterable<MarkupElement> {
+function* createItems(mentions: readonly Listed[], context: MentionContext): Iterable<MarkupElement> {
   for (const each of mentions) {
     const replies = "replies" in each ? each.replies : [];
-    yield mentionItem(each, context, replies.length > 0 ? listsOf(replies, replyList, "conversation", context) : []);
+    yield mentionItem(
+      each,
+      context,
+      replies.length > 0 ? createLists(replies, replyList, "conversation", context) : [],
+    );
   }
 }
 
 /** The list of these mentions, and the control that unfolds the rest. */
-function listsOf(
+function createLists(
   mentions: readonly Listed[],
   list: (items: Iterable<MarkupElement>) => MarkupElement,
   form: ListForm,
   context: MentionContext,
 ): readonly Markup[] {
-  const { shown, folded } = divideList(mentions, form, (each) => countOf([each]));
-  const newest = list(itemsOf(shown, context));
+  const { shown, folded } = divideList(mentions, form, (each) => countMentions([each]));
+  const newest = list(createItems(shown, context));
   if (folded.length === 0) return [newest];
-  const fold = foldMarkup(countOf(folded), context.words, list(itemsOf(folded, context)));
+  const fold = foldMarkup(countMentions(folded), context.words, list(createItems(folded, context)));
   return form === "conversation" ? [fold, "\n", newest] : [newest, "\n", fold];
 }
 
-function countOf(mentions: readonly Listed[]): number {
+function countMentions(mentions: readonly Listed[]): number {
   const countWithReplies = (each: Listed) =>
-    Number(each.isRemoved !== true) + ("replies" in each ? countOf(each.replies) : 0);
+    Number(each.isRemoved !== true) + ("replies" in each ? countMentions(each.replies) : 0);
   return mentions.reduce((count, each) => count + countWithReplies(each), 0);
 }
 
@@ -146,10 +150,10 @@ function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
   }
 }
 
-function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
+function toContext({ pictures, ...options }: MentionListOptions): MentionContext {
   return {
     ...options,
-    pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
+    toPicture: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
   };
 }
 
@@ -179,16 +183,16 @@ export function formatOnce(dates: Intl.DateTimeFormat): Dates {
 /** The component with its content, the stylesheet and the script. */
 function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
   const { json, script, style, endpoint, target } = options;
-  const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
+  const component = element("twtxt-mentions", toAttributes(options), "\n", ...content);
   const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" }), "\n"];
-  const form = endpoint === null || target === null ? [] : [formOf(endpoint, target, options)];
+  const form = endpoint === null || target === null ? [] : [createForm(endpoint, target, options)];
   const module = json === null ? [] : [element("script", { type: "module", src: script, [KEEP]: "" })];
   const below = [...form, ...module].flatMap((each) => ["\n", each]);
   return writtenHtml(...link, component, ...below).html;
 }
 
 /** A form for readers who have written about a page. */
-function formOf(action: string, target: string, { words }: MentionListOptions): MarkupElement {
+function createForm(action: string, target: string, { words }: MentionListOptions): MarkupElement {
   return element(
     "form",
     { class: "twtxt-form", method: "post", action },
@@ -205,7 +209,7 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
   );
 }
 
-function attributesOf(options: MentionListOptions): Record<string, string> {
+function toAttributes(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
   const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, ...shown } = words;
   const isTimeline = updated !== undefined;

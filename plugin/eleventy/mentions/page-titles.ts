@@ -1,7 +1,7 @@
 // plugin/eleventy/mentions/page-titles.ts: the titles of the site's pages, for sentences about them.
 import type { Collections } from "../eleventy.js";
-import { permalinkOf } from "../posts/post-date.js";
-import { itemsOf } from "../posts/posts.js";
+import { requirePermalink } from "../posts/post-date.js";
+import { toItems } from "../posts/posts.js";
 import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
 
 /** Titles of pages by URL. A function returns `null` while the page is not rendered. */
@@ -14,20 +14,20 @@ const LENGTH = 50;
 export function pageTitles(collections: Collections, twts: TwtsFromPosts): PageTitles {
   const { urls } = twts.site;
   const titles = new Map<string, () => string | null>();
-  for (const { url, data } of itemsOf(collections.all)) {
+  for (const { url, data } of toItems(collections.all)) {
     const { title } = data;
     if (url && typeof title === "string" && title !== "") titles.set(urls.absolute(url), () => title);
   }
   for (const { post } of twts.schedule.dated) {
     const page = post.url ? urls.absolute(post.url) : null;
-    if (page !== null && !titles.has(page)) titles.set(page, () => firstWords(textOf(permalinkOf(post), twts)));
+    if (page !== null && !titles.has(page)) titles.set(page, () => firstWords(findText(requirePermalink(post), twts)));
   }
   return titles;
 }
 
-function textOf(permalink: string, twts: TwtsFromPosts): string {
+function findText(permalink: string, twts: TwtsFromPosts): string {
   try {
-    return twts.twtOf(permalink)?.text ?? "";
+    return twts.findTwt(permalink)?.text ?? "";
   } catch (error) {
     if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early") return "";
     throw error;

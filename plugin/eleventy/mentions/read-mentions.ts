@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-import { jsonOf, mentionPages, readMentionList } from "../../http/read-mention-list.js";
+import { mentionPages, parseJson, readMentionList } from "../../http/read-mention-list.js";
 import { type Author, type PublicMention, parseMentionList } from "../../site/mention-list.js";
-import { loopbackHostOf } from "../../url.js";
+import { findLoopbackHost } from "../../url.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
@@ -49,7 +49,7 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
 async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
   const { createGuard } = await import("../../http/guard.js");
-  const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(live) });
+  const ask = createGuard({ userAgent, allowPrivateHosts: findLoopbackHost(live) });
   const newest: PublicMention[] = [];
   try {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
@@ -82,7 +82,7 @@ function shareAuthors(mentions: readonly PublicMention[]): void {
 }
 
 /** The content of the cache. @param list - a list of mentions as JSON */
-export function cacheOf(live: string, list: string): string {
+export function cacheFile(live: string, list: string): string {
   return `{"live":${JSON.stringify(live)},${list.slice(1)}`;
 }
 
@@ -95,7 +95,7 @@ async function lastMentions(
     return (await readMentionList(ask, file, FILE_BYTES, signal)).mentions;
   } catch (error) {
     networkReason(error);
-    const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
+    const json = parseJson(await readFile(cache, "utf8").catch(() => ""));
     // The cache may be that of another site, from before a change of the options.
     return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
   }

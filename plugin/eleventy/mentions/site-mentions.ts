@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
-import { wordsOf } from "../../options/translations.js";
+import { chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
 import type { PublicMention } from "../../site/mention-list.js";
@@ -10,7 +10,7 @@ import { dateFormat, type ShownMention } from "../../site/mention-markup.js";
 import { oncePerTwt } from "../../site/repeated-mentions.js";
 import { PATHS } from "../../site/routes.js";
 import type { PlainTwt } from "../../site/timeline.js";
-import { loopbackHostsFor } from "../../url.js";
+import { listLoopbackHosts } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
@@ -28,7 +28,7 @@ import {
   writeOnce,
 } from "./mention-html.js";
 import type { PageTitles } from "./page-titles.js";
-import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
+import { cacheFile, type KnownMentions, readMentions } from "./read-mentions.js";
 
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
@@ -78,13 +78,13 @@ export class SiteMentions {
     readonly environment: Pick<BuildEnvironment, "root">,
   ) {
     this.#options = mentionsOptions(settings);
-    this.words = this.wordsIn(settings.lang);
+    this.words = this.chooseWords(settings.lang);
     this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
   }
 
   /** The words in a language. Those that the author has set are in the language of the site's options. */
-  wordsIn(lang: string | undefined): Words {
-    return wordsOf(lang, { words: this.#options.words, lang: this.settings.lang });
+  chooseWords(lang: string | undefined): Words {
+    return chooseWords(lang, { words: this.#options.words, lang: this.settings.lang });
   }
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
@@ -137,7 +137,7 @@ export class SiteMentions {
 
   /** The mentions of a page. @param permalink - its path; `null` for a post without a page */
   of(permalink: string | null): readonly PublicMention[] {
-    return permalink === null ? [] : this.#withoutOwnTwts().mentionsOf(this.urls.absolute(permalink));
+    return permalink === null ? [] : this.#withoutOwnTwts().findMentions(this.urls.absolute(permalink));
   }
 
   /**
@@ -145,7 +145,7 @@ export class SiteMentions {
    *
    * @param permalink - as for {@link of}
    */
-  conversationOf(permalink: string | null): Conversation {
+  findConversation(permalink: string | null): Conversation {
     const conversations = this.#allConversations() ?? this.#withoutOwnTwts();
     return conversations.of(permalink === null ? "" : this.urls.absolute(permalink));
   }
@@ -168,16 +168,16 @@ export class SiteMentions {
    *
    * @param asker - the page that shows it
    */
-  contextOf(permalink: string | null, asker: RenderedPage | undefined): string {
+  renderContext(permalink: string | null, asker: RenderedPage | undefined): string {
     if (permalink === null || !this.#ownTwts) return "";
     this.#withContext.add(permalink);
-    const answered = this.#answeredBy(permalink);
+    const answered = this.#findAnswered(permalink);
     if (!answered) return "";
     return this.languages.write(asker, (...form) => contextHtml(answered, this.listOptions(null, ...form)));
   }
 
   /** @returns `null` also while the posts are not rendered */
-  #answeredBy(permalink: string): ShownMention | null {
+  #findAnswered(permalink: string): ShownMention | null {
     const own = this.#unlessTooEarly(() => this.#ownTwts?.() ?? []);
     if (own === null) return null;
     this.#answered ??= answeredTwts({ own, mentions: this.all() ?? [], followed: this.#followed });
@@ -201,17 +201,17 @@ export class SiteMentions {
    *
    * @param asker - the page that shows the list
    */
-  listOf(permalink: string | null, asker: RenderedPage | undefined): string {
+  renderList(permalink: string | null, asker: RenderedPage | undefined): string {
     this.#isInTemplates = true;
-    const context = permalink !== null && this.#withContext.has(permalink) ? "" : this.contextOf(permalink, asker);
-    return context + this.#listOf(permalink, asker);
+    const context = permalink !== null && this.#withContext.has(permalink) ? "" : this.renderContext(permalink, asker);
+    return context + this.#renderList(permalink, asker);
   }
 
-  #listOf(permalink: string | null, asker: RenderedPage | undefined): string {
+  #renderList(permalink: string | null, asker: RenderedPage | undefined): string {
     if (permalink === null || !this.urls.hasReceiver()) return "";
     const target = this.urls.absolute(permalink);
     return this.languages.write(asker, (...form) => {
-      const conversation = this.#allWithPlaces() && this.conversationOf(permalink);
+      const conversation = this.#allWithPlaces() && this.findConversation(permalink);
       return conversationHtml(conversation, this.listOptions(target, ...form));
     });
   }
@@ -260,7 +260,7 @@ export class SiteMentions {
     const mentions = this.#allWithPlaces();
     return [
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
-      ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: this.#jsonOf(mentions) }]),
+      ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: this.#toJson(mentions) }]),
     ];
   }
 
@@ -268,13 +268,13 @@ export class SiteMentions {
   async saveCache(): Promise<void> {
     const mentions = this.#allWithPlaces();
     if (mentions === null || this.#isCached) return;
-    const content = cacheOf(this.urls.absolute(PATHS.mentionsJson), this.#jsonOf(mentions));
+    const content = cacheFile(this.urls.absolute(PATHS.mentionsJson), this.#toJson(mentions));
     await replaceFile(join(this.environment.root, CACHE), content);
     this.#isCached = true;
   }
 
   /** Written once, because the mentions of a process stay the same. */
-  #jsonOf(mentions: readonly PublicMention[]): string {
+  #toJson(mentions: readonly PublicMention[]): string {
     this.#json ??= `${JSON.stringify({ mentions, next: null })}\n`;
     return this.#json;
   }
@@ -289,9 +289,9 @@ export class SiteMentions {
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       target,
       feed: { url: this.urls.feedUrl(), nick: this.settings.nick },
-      titleOf: (url) => this.#titles.get(url)?.() ?? null,
+      findTitle: (url) => this.#titles.get(url)?.() ?? null,
       pictures: remember(this.#pictures, isComplete, () => this.#pathsOfPictures(isComplete)),
-      words: this.wordsIn(lang),
+      words: this.chooseWords(lang),
       lang,
       timeZone,
       headingLevel: this.#options.headingLevel,
@@ -303,15 +303,18 @@ export class SiteMentions {
 
   async #readAvatars(mentions: readonly PublicMention[], signal: AbortSignal): Promise<void> {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
-    const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../../http/guard.js")]);
-    const allowPrivateHosts = loopbackHostsFor(this.settings.url, urls);
+    const [{ loadAvatars }, { createGuard }] = await Promise.all([
+      import("./avatars.js"),
+      import("../../http/guard.js"),
+    ]);
+    const allowPrivateHosts = listLoopbackHosts(this.settings.url, urls);
     const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts });
-    this.#avatars = await avatarsOf(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
+    this.#avatars = await loadAvatars(urls, { folder: join(this.environment.root, AVATARS), ask, signal });
   }
 
   #pathsOfPictures(isComplete: boolean): ReadonlyMap<string, string> {
-    const pathOf = (path: string) => (isComplete ? this.urls.href(path) : this.urls.hrefInTemplates(path));
-    return new Map([...this.#avatars].map(([url, { name }]) => [url, pathOf(this.#avatarPath(name))]));
+    const toPath = (path: string) => (isComplete ? this.urls.href(path) : this.urls.hrefInTemplates(path));
+    return new Map([...this.#avatars].map(([url, { name }]) => [url, toPath(this.#avatarPath(name))]));
   }
 
   #avatarPath(name: string): string {

@@ -5,14 +5,14 @@ import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { FollowedFeed } from "../../http/followed-feeds.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
-import { wordsOf } from "../../options/translations.js";
+import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
 import { mentionEntry, newestThreads } from "../../site/conversation.js";
 import { readPlainHtml } from "../../site/read-plain-html.js";
 import { PATHS } from "../../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../../site/timeline.js";
 import { shownMention } from "../../site/timeline-markup.js";
-import { loopbackHostsFor } from "../../url.js";
+import { listLoopbackHosts } from "../../url.js";
 import type { BuildEnvironment } from "../build-environment.js";
 import { replaceFile } from "../output/write-files.js";
 import type { WritePart } from "../pages/page-languages.js";
@@ -80,7 +80,7 @@ export class SiteTimeline {
     const follow = this.urls.feedsOfTimeline();
     const feeds = await reader.readForBuild(follow, known, {
       userAgent,
-      allowPrivateHosts: loopbackHostsFor(
+      allowPrivateHosts: listLoopbackHosts(
         url,
         follow.map((feed) => feed.url),
       ),
@@ -118,7 +118,7 @@ export class SiteTimeline {
     if (!this.#read) return () => "";
     const { twts: followed, unread, updated } = this.#read;
     const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
-    const readHtml = await readerFor(twts);
+    const readHtml = await createReader(twts);
     return (...form) => timelineHtml({ twts, unread, updated }, { ...this.#listOptions(readHtml, form), page });
   }
 
@@ -131,7 +131,7 @@ export class SiteTimeline {
   note(): string | null {
     const unread = this.#read?.unread ?? [];
     if (unread.length === 0) return null;
-    const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
+    const names = unread.map(({ nick, reason }) => `@${nick} ${chooseWords("en")[reason]}`).join(", ");
     const feeds = unread.length === 1 ? "one feed" : `${unread.length} feeds`;
     return `The timeline could not read ${feeds}, so it shows the twts from an earlier build: ${names}.`;
   }
@@ -169,7 +169,7 @@ export class SiteTimeline {
 }
 
 /** Loads the HTML parser only if a twt needs it: loading it takes longer than reading all other twts. */
-async function readerFor(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
+async function createReader(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
   const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
   if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
   return (html) => plain.get(html) ?? [];

@@ -2,7 +2,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { authorError } from "../../errors.js";
-import { isArchiveOf } from "../../feed/archives.js";
+import { isArchivePath } from "../../feed/archives.js";
 import { formatFeed, parseFeed } from "../../feed/feed.js";
 import type { FieldName } from "../../feed/header.js";
 import { splitIntoParts } from "../../feed/split.js";
@@ -22,7 +22,7 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
   const feedUrl = urls.feedUrl();
   return splitIntoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
     const isFeed = i === 0;
-    const fields = isFeed ? headerOf(settings, urls) : { nick: [settings.nick], url: [feedUrl] };
+    const fields = isFeed ? toHeader(settings, urls) : { nick: [settings.nick], url: [feedUrl] };
     return { path, content: formatFeed({ fields: prev ? { ...fields, prev: [prev] } : fields, twts }) };
   });
 }
@@ -43,7 +43,7 @@ export async function removeStaleArchives(
   const folder = posix.dirname(feed.path);
   const current = new Set(parts.map(({ path }) => path));
   const names = await readdir(join(output, folder)).catch(() => []);
-  const archives = names.map((name) => posix.join(folder, name)).filter((path) => isArchiveOf(feed.path, path));
+  const archives = names.map((name) => posix.join(folder, name)).filter((path) => isArchivePath(feed.path, path));
   for (const path of archives.filter((path) => !current.has(path))) {
     const { header } = parseFeed(await readFile(join(output, path)));
     if (header.url?.[0] === feed.url) await rm(join(output, path));
@@ -72,7 +72,7 @@ export async function checkFeedFiles(output: string, parts: readonly SiteFile[])
 }
 
 /** The header of the feed. Archives have only a nick and a URL. */
-function headerOf(settings: Settings, urls: FeedUrls): Partial<Record<FieldName, string[]>> {
+function toHeader(settings: Settings, urls: FeedUrls): Partial<Record<FieldName, string[]>> {
   const { nick, avatar, description, lang, link, follow, refresh } = settings;
   const some = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
   return {

@@ -93,15 +93,15 @@ export async function writeNetlifyConfig(root: string, rules: NetlifyRules): Pro
 function merged<Rule extends object>(now: unknown, before: unknown, own: readonly Rule[], key: keyof Rule): Rule[] {
   const paths = new Set(own.map((rule) => rule[key]));
   const isOwn = (rule: Rule) =>
-    paths.has(rule?.[key]) || listIn<Rule>(before).some((old) => isDeepStrictEqual(old, rule));
-  return [...listIn<Rule>(now).filter((rule) => !isOwn(rule)), ...own];
+    paths.has(rule?.[key]) || readRules<Rule>(before).some((old) => isDeepStrictEqual(old, rule));
+  return [...readRules<Rule>(now).filter((rule) => !isOwn(rule)), ...own];
 }
 
 function withoutEmpty(rules: Record<string, readonly object[]>): Record<string, readonly object[]> {
   return Object.fromEntries(Object.entries(rules).filter(([, { length }]) => length > 0));
 }
 
-function listIn<Rule>(value: unknown): Rule[] {
+function readRules<Rule>(value: unknown): Rule[] {
   return Array.isArray(value) ? value : [];
 }
 

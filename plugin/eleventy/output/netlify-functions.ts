@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";
 import type { Settings } from "../../options.js";
-import { type Capability, type EndpointFunction, pathsOf, type SiteRoute, siteRoutes } from "../../site/routes.js";
+import { type Capability, type EndpointFunction, listPaths, type SiteRoute, siteRoutes } from "../../site/routes.js";
 import type { HostSettings, PublishedSite } from "../../site/site.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
@@ -37,7 +37,7 @@ const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) 
 const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */
-export function functionsOf(settings: Settings, urls: SiteUrls): NetlifyFunction[] {
+export function listFunctions(settings: Settings, urls: SiteUrls): NetlifyFunction[] {
   const { everyHours } = mentionsOptions(settings);
   const isOn = {
     mentions: urls.hasReceiver(),
@@ -62,7 +62,7 @@ function endpointFunction(
   { capability, rateLimit, isStaticFirst }: SiteRoute,
   urls: Pick<SiteUrls, "bases" | "href">,
 ): NetlifyFunction {
-  const paths = pathsOf(name, urls.bases);
+  const paths = listPaths(name, urls.bases);
   return {
     name,
     module: capability,
@@ -88,7 +88,7 @@ export function functionFiles(
   const bundle = bundleSeenFrom(join(root, FOLDER), join(packageFolder, "dist/netlify"));
   return [
     ...functions.map((one) => ({
-      path: fileOf(one.name),
+      path: toFileName(one.name),
       content: source(one, site.settings, `${bundle}/${one.module}.js`),
     })),
     { path: PAGES, content: JSON.stringify(site.pages) },
@@ -98,7 +98,7 @@ export function functionFiles(
 /** Writes the files and removes those of an earlier build, because only builds on Netlify start with an empty folder. */
 export async function writeFunctions(root: string, files: readonly SiteFile[]): Promise<void> {
   const folder = join(root, FOLDER);
-  const stale = [...NAMES.map(fileOf), PAGES].filter((name) => !files.some(({ path }) => path === name));
+  const stale = [...NAMES.map(toFileName), PAGES].filter((name) => !files.some(({ path }) => path === name));
   await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
   if (files.length === 0) return;
   await mkdir(folder, { recursive: true });
@@ -111,7 +111,7 @@ async function writeChanged(file: string, content: string): Promise<void> {
   if (before !== content) await writeFile(file, content);
 }
 
-function fileOf(name: FunctionName): string {
+function toFileName(name: FunctionName): string {
   return `twtxt-${name}.mjs`;
 }
 
@@ -175,7 +175,7 @@ export async function functionConflicts(root: string, functions: readonly Netlif
     // A function is named after its file or folder.
     const name = file.split(/[\\/]/)[0]?.replace(CODE, "");
     const isNameTaken = functions.some((one) => `twtxt-${one.name}` === name);
-    const taken = pathsIn(source).filter((path) => functions.some(({ paths }) => paths.includes(path)));
+    const taken = readPaths(source).filter((path) => functions.some(({ paths }) => paths.includes(path)));
     return [
       ...(isNameTaken ? ["has the same name as a function of the plugin, so Netlify ignores one of them"] : []),
       ...taken.map((path) => `has the path ${path}, like a function of the plugin`),
@@ -184,7 +184,7 @@ export async function functionConflicts(root: string, functions: readonly Netlif
   return (await Promise.all(conflicts)).flat();
 }
 
-function pathsIn(source: string): string[] {
+function readPaths(source: string): string[] {
   return [...source.matchAll(PATH_OPTION)].flatMap(([, list = ""]) =>
     [...list.matchAll(QUOTED)].map(([, path = ""]) => path),
   );

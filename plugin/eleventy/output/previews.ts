@@ -68,7 +68,7 @@ export async function lastBuild(root: string): Promise<{ output?: unknown; url?:
 /** Adds the files of a preview to those of earlier previews. */
 export async function notePreviewFiles(root: string, files: readonly string[]): Promise<void> {
   const entries = await Promise.all(
-    files.map(async (file) => [relative(root, resolve(root, file)), await modifiedAt(resolve(root, file))] as const),
+    files.map(async (file) => [relative(root, resolve(root, file)), await readModified(resolve(root, file))] as const),
   );
   const found = Object.fromEntries(entries.filter(([, time]) => time !== null));
   const file = join(root, PREVIEW_FILES);
@@ -91,7 +91,7 @@ export async function removePreviewFiles(root: string, output: string, files: re
   const removed: string[] = [];
   for (const file of here) {
     const path = resolve(root, file);
-    if (!current.has(path) && (await modifiedAt(path)) === times[file]) {
+    if (!current.has(path) && (await readModified(path)) === times[file]) {
       await rm(path, { force: true });
       removed.push(file);
     }
@@ -109,7 +109,7 @@ async function readJson(file: string): Promise<Record<string, unknown>> {
 }
 
 /** @returns `null` if the file does not exist */
-async function modifiedAt(file: string): Promise<number | null> {
+async function readModified(file: string): Promise<number | null> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,
     () => null,

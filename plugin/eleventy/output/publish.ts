@@ -55,9 +55,9 @@ export function sitePages(built: BuiltPages): SitePages {
     ...(needsHashes && { titles: readTitles(pages, built.titles) }),
     twts: twts.all().map((published) => {
       const { post, twt } = published;
-      const hashes = needsHashes ? [...Object.values(twts.hashesOf(twt)), ...twts.aliasHashes(twt)] : [];
+      const hashes = needsHashes ? [...Object.values(twts.toHashes(twt)), ...twts.aliasHashes(twt)] : [];
       const page = post.url ? urls.absolute(post.url) : null;
-      const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
+      const links = needsLinks ? { links: twts.listLinks(post).slice(0, MAX_LINKS) } : {};
       return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
     }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),

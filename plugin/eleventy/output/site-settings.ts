@@ -45,9 +45,9 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     },
     timeline: timelineOptions(settings) && { follow: urls.feedsOfTimeline() },
     inbox: inboxLimits(settings),
-    blobs: blobsOf(settings, host),
+    blobs: toBlobs(settings, host),
     mentions: { ...mentions, links: sendsLinks(settings) },
-    notes: notesOf(schedule, settings.collection, input),
+    notes: toNotes(schedule, settings.collection, input),
     unstamped: unstamped(schedule),
   };
 }
@@ -59,7 +59,7 @@ function inboxLimits(settings: Settings): SiteSettings["inbox"] {
   return { users, messages, megabytes, retentionDays, subscribe, guests: guests || null };
 }
 
-function blobsOf({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {
+function toBlobs({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {
   if (!blobs) return null;
   const { formerKeys } = blobs;
   const sameOwner = [...authors.slice(0, 1).map(({ key }) => key), ...formerKeys.toReversed()];
@@ -70,7 +70,7 @@ function blobsOf({ blobs, authors }: Settings, host: SiteSettings["host"]): Site
   };
 }
 
-function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {
+function toNotes({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {
   const posts = dated.map(({ post }) => post).filter(({ inputPath }) => inputPath.endsWith(".md"));
   const notes = posts.filter(({ data }) => !data.title);
   const models = (notes.length > 0 ? notes : posts).toReversed();
@@ -81,7 +81,9 @@ function notesOf({ dated }: Schedule, collection: Settings["collection"], input:
     hasAny: notes.length > 0,
     like: model?.inputPath ?? null,
     tags:
-      notes.length > 0 ? notes.map(tagsOf).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag))) : first,
+      notes.length > 0
+        ? notes.map(readTags).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag)))
+        : first,
     layout: typeof model?.data.layout === "string" ? model.data.layout : null,
   };
 }
@@ -98,7 +100,7 @@ function withoutDate(name: string): string {
   return name.replace(/^\d{4}-\d{2}-\d{2}-/, "");
 }
 
-function tagsOf({ data }: CollectionItem): string[] {
+function readTags({ data }: CollectionItem): string[] {
   return [...new Set([data.tags].flat().filter((tag) => typeof tag === "string"))];
 }
 

@@ -35,12 +35,12 @@ export class OtherOutput {
   check(files: readonly { path: string }[], alternative: string): void {
     for (const { path } of files) {
       const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
-      const source = page?.inputPath ?? this.#copyAt(path);
+      const source = page?.inputPath ?? this.#readCopy(path);
       if (source !== null) throw outputConflict(source, path, alternative);
     }
   }
 
-  #copyAt(path: string): string | null {
+  #readCopy(path: string): string | null {
     for (const [target, source] of Object.entries(this.#copies)) {
       const folder = `/${target}`.replace(/\/+/g, "/").replace(/\/$/, "");
       if (folder === path) return source;

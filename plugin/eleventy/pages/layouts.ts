@@ -20,8 +20,8 @@ export function checkLayout(name: string, option: string, config: EleventyConfig
   const path = config.layoutAliases[name] ?? name;
   const files = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];
   const virtual = Object.keys(config.virtualTemplates).map((file) => join(input, file));
-  const isOf = (file: string) => file === path || file.startsWith(`${path}.`);
-  if (files.some(isOf) || virtual.some((file) => isOf(file.slice(join(folder).length)))) return;
+  const isLayoutFile = (file: string) => file === path || file.startsWith(`${path}.`);
+  if (files.some(isLayoutFile) || virtual.some((file) => isLayoutFile(file.slice(join(folder).length)))) return;
   const known = [...Object.keys(config.layoutAliases), ...files.filter((file) => isLayout(join(folder, file))).sort()];
   const which = known.length > 0 ? `Layouts there: ${listed(known, NAMED)}.` : "There are no layouts.";
   throw authorError("bad-option", `options.${option}: there is no layout "${name}" in ${folder}. ${which}`);

@@ -61,12 +61,12 @@ export function withOneHeading(page: string): string {
   const others = headings.filter((heading) => heading !== own);
   if (!own || others.length === 0) return page;
   const { attributes = "", content = "" } = own.groups ?? {};
-  const isTitled = others.some(({ groups }) => lettersOf(groups?.content).includes(lettersOf(content)));
+  const isTitled = others.some(({ groups }) => readLetters(groups?.content).includes(readLetters(content)));
   const replacement = isTitled ? "" : `<h2${attributes}>${content}</h2>`;
   return page.slice(0, own.index) + replacement + page.slice(own.index + own[0].length);
 }
 
 /** The letters and digits of a heading: layouts and minifiers write the rest in different ways. */
-function lettersOf(html = ""): string {
+function readLetters(html = ""): string {
   return html.replace(/<[^>]*>|&#?\w+;|[^\p{L}\p{N}]/gu, "").toLowerCase();
 }

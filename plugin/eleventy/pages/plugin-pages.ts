@@ -62,18 +62,18 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
   const others = urlsOfPages(config);
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
   config.addTemplateFormats(LANGUAGE);
-  config.addExtension(LANGUAGE, languageOf(all, site));
+  config.addExtension(LANGUAGE, createLanguage(all, site));
   config.addTransform(LANGUAGE, function (content) {
     return TEMPLATE.test(this.page?.inputPath ?? "") ? withOneHeading(content) : content;
   });
-  const numbersOf = (pages: PluginPages): number[] => {
+  const listNumbers = (pages: PluginPages): number[] => {
     const numbers = Array.from({ length: pages.count() }, (_, i) => i);
-    if (!others.has(firstUrlOf(pages))) return numbers;
-    if (numbers.length > 0) site.ownPages.add(noteOnOwnPage(firstUrlOf(pages), pages));
+    if (!others.has(firstUrl(pages))) return numbers;
+    if (numbers.length > 0) site.ownPages.add(noteOnOwnPage(firstUrl(pages), pages));
     return [];
   };
   for (const pages of all) {
-    config.addTemplate(fileOf(pages), "", { ...site.settings.data, ...dataOf(pages, numbersOf) });
+    config.addTemplate(toFileName(pages), "", { ...site.settings.data, ...createData(pages, listNumbers) });
   }
   config.on("eleventy.before", () => {
     for (const { layout, layoutOption } of all) if (layout !== undefined) checkLayout(layout, layoutOption, config);
@@ -81,18 +81,18 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => {
     site.plainPages = all
       .filter(({ layout }) => layout === undefined)
-      .flatMap((pages) => Object.entries(inputPathToUrl).filter(([path]) => path.endsWith(fileOf(pages))))
+      .flatMap((pages) => Object.entries(inputPathToUrl).filter(([path]) => path.endsWith(toFileName(pages))))
       .flatMap(([, urls]) => urls.slice(0, 1));
   });
 }
 
 /** The layout of a page: its own option, or that of all pages. */
-function layoutOf(own: string | undefined, ownOption: string, { layout }: Settings) {
+function chooseLayout(own: string | undefined, ownOption: string, { layout }: Settings) {
   if (own !== undefined) return { layout: own, layoutOption: ownOption };
   return { layout: layout || undefined, layoutOption: "layout" };
 }
 
-function languageOf(
+function createLanguage(
   all: readonly PluginPages[],
   { settings, urls, languages }: SiteBuild,
 ): Parameters<EleventyConfig["addExtension"]>[1] {
@@ -102,7 +102,7 @@ function languageOf(
     // Eleventy 3.0.0 calls a `permalink` function only if the language defines this option.
     compileOptions: { permalink: (permalink) => permalink },
     compile: (_, file) => {
-      const pages = all.find((each) => file.endsWith(fileOf(each)));
+      const pages = all.find((each) => file.endsWith(toFileName(each)));
       return async ({ page, pagination: { pageNumber, hrefs } }: PageData) => {
         if (!pages) return "";
         const { title, layout } = pages;
@@ -119,11 +119,11 @@ function mentionPages({ settings, urls, mentions }: SiteBuild): PluginPages[] {
   const { mentions: options } = settings;
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
   const { pages: path } = options;
-  const layout = layoutOf(options.layout, "mentions.layout", settings);
+  const layout = chooseLayout(options.layout, "mentions.layout", settings);
   const content =
     (number: number, hrefs: readonly string[]): WritePart =>
     (lang, isComplete) => {
-      const words = mentions.wordsIn(lang);
+      const words = mentions.chooseWords(lang);
       const around = navigation(number, hrefs, { title: words.title, words, urls, isComplete });
       return `${mentions.listOfPage(number + 1, lang, isComplete)}\n${around}`;
     };
@@ -138,9 +138,9 @@ function navigation(
   hrefs: readonly string[],
   { title, words, urls, isComplete }: { title: string; words: Words; urls: SiteUrls; isComplete: boolean },
 ): string {
-  const pathOf = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
+  const toPath = (href: string) => (isComplete ? urls.href(href) : urls.hrefInTemplates(href));
   const link = (href: string | undefined, rel: string, text: string) =>
-    href === undefined ? "" : `<a href="${escapeHtml(pathOf(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
+    href === undefined ? "" : `<a href="${escapeHtml(toPath(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
   const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
   return around && `<nav class="twtxt-around" aria-label="${escapeHtml(title)}">\n${around}</nav>\n`;
 }
@@ -149,12 +149,12 @@ function navigation(
 function timelinePage({ settings, urls, timeline, mentions }: SiteBuild): PluginPages[] {
   if (timeline.options === null) return [];
   const { path } = timeline.options;
-  const layout = layoutOf(timeline.options.layout, "timeline.layout", settings);
+  const layout = chooseLayout(timeline.options.layout, "timeline.layout", settings);
   const title = mentions.words.timeline;
   const content = async (number: number, hrefs: readonly string[]): Promise<WritePart> => {
     const write = await timeline.html(number + 1);
     return (lang, isComplete) =>
-      `${write(lang, isComplete)}\n${navigation(number, hrefs, { title, words: mentions.wordsIn(lang), urls, isComplete })}`;
+      `${write(lang, isComplete)}\n${navigation(number, hrefs, { title, words: mentions.chooseWords(lang), urls, isComplete })}`;
   };
   const count = () => timeline.pageCount();
   const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
@@ -165,7 +165,7 @@ function timelinePage({ settings, urls, timeline, mentions }: SiteBuild): Plugin
 function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
   const options = inboxOptions(settings);
   const { page: path } = options;
-  const layout = layoutOf(options.layout, "inbox.layout", settings);
+  const layout = chooseLayout(options.layout, "inbox.layout", settings);
   if (settings.inbox === false || path === false) return [];
   const count = () => (contact.hasContent() ? 1 : 0);
   const content = (): WritePart => (lang) => contact.html(lang);
@@ -175,7 +175,7 @@ function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
 
 /** The page in the site's layout in which the endpoint answers people. The build takes it out of the site. */
 function endpointPage({ settings, urls, mentions, assets }: SiteBuild): PluginPages[] {
-  const layout = layoutOf(mentionsOptions(settings).layout, "mentions.layout", settings);
+  const layout = chooseLayout(mentionsOptions(settings).layout, "mentions.layout", settings);
   if (!urls.hasReceiver() || layout.layout === undefined) return [];
   const content = (): WritePart => () => {
     const style = assets.style();
@@ -187,10 +187,10 @@ function endpointPage({ settings, urls, mentions, assets }: SiteBuild): PluginPa
   return [{ ...named, title, path: ENDPOINT_PAGE, option: "mentions.path", ...layout, count: () => 1, content }];
 }
 
-/** @param numbersOf - the numbers of the pages to build, from 0 */
-function dataOf(pages: PluginPages, numbersOf: (pages: PluginPages) => number[]): object {
+/** @param listNumbers - the numbers of the pages to build, from 0 */
+function createData(pages: PluginPages, listNumbers: (pages: PluginPages) => number[]): object {
   const { title, layout } = pages;
-  const first = firstUrlOf(pages);
+  const first = firstUrl(pages);
   return {
     title,
     layout: layout ?? false,
@@ -199,17 +199,17 @@ function dataOf(pages: PluginPages, numbersOf: (pages: PluginPages) => number[])
       // Processed after all templates that use no collections, so their URLs are known by then.
       data: "collections",
       size: 1,
-      before: () => numbersOf(pages),
+      before: () => listNumbers(pages),
     },
     permalink: ({ pagination: { pageNumber } }: PageData) => (pageNumber === 0 ? first : `${first}${pageNumber + 1}/`),
   };
 }
 
-function firstUrlOf({ path }: PluginPages): string {
+function firstUrl({ path }: PluginPages): string {
   return path.replace(/\/?$/, "/");
 }
 
-function fileOf({ name }: PluginPages): string {
+function toFileName({ name }: PluginPages): string {
   return `eleventy-plugin-twtxt-${name}.${LANGUAGE}`;
 }
 
@@ -233,7 +233,7 @@ function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, 
   const templates = Object.entries(urlsByTemplate);
   const own = new Map(
     templates.flatMap(([path, urls]) => {
-      const pages = all.find((each) => path.endsWith(fileOf(each)));
+      const pages = all.find((each) => path.endsWith(toFileName(each)));
       return pages ? urls.map((url) => [url, pages.option] as const) : [];
     }),
   );

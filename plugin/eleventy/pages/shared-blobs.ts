@@ -4,10 +4,10 @@ import { authorError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { show } from "../../options/messages.js";
 import type { Settings } from "../../options.js";
-import { isBlobKey, PATHS, sharedUrlOf } from "../../site/routes.js";
+import { formatSharedUrl, isBlobKey, PATHS } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../../text/blob-links.js";
-import { loopbackHostOf } from "../../url.js";
-import { Findings, firstOf, sentenceAbout } from "../findings.js";
+import { findLoopbackHost } from "../../url.js";
+import { Findings, sentenceAbout, shorten } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
 
 /** Timeout of the check of all links. */
@@ -35,7 +35,7 @@ export class SharedBlobs {
    * @param page - the file that uses the filter
    * @throws TwtxtError `bad-blob-key`; `bad-option` for an unknown owner, or if the option `blobs` is off
    */
-  urlOf(key: unknown, owner: unknown, page: string | undefined): string {
+  toUrl(key: unknown, owner: unknown, page: string | undefined): string {
     const { blobs } = this.settings;
     const where = `${page === undefined ? "" : `${page}: `}the filter "sharedBlob"`;
     if (blobs === false) {
@@ -48,24 +48,24 @@ export class SharedBlobs {
       const expected = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
       throw authorError("bad-blob-key", `${where}: ${expected}, got ${show(key)}.`);
     }
-    const url = this.#url(key, this.#ownerOf(owner, [...blobs.owners, ...blobs.formerKeys], where));
+    const url = this.#url(key, this.#findOwner(owner, [...blobs.owners, ...blobs.formerKeys], where));
     this.#links.note(url, page);
     return url;
   }
 
   /** Adds a rule for `blob:KEY` to the Markdown library, if the option is on. */
   extendMarkdown(markdown: MarkdownIt): void {
-    if (this.settings.blobs !== false) addBlobRule(markdown, (file) => this.#targetsIn(file));
+    if (this.settings.blobs !== false) addBlobRule(markdown, (file) => this.#createTargets(file));
   }
 
   /** Replaces blob links in a page or part of one. @param file - its source */
   linkInHtml(html: string, file: string | undefined): string {
-    return linkBlobs(html, this.#targetsIn(file));
+    return linkBlobs(html, this.#createTargets(file));
   }
 
   /** Replaces blob links in Markdown of the front matter. @param file - its source */
   linkInText(text: string, file: string): string {
-    return linkBlobsInText(text, this.#targetsIn(file).urlOf);
+    return linkBlobsInText(text, this.#createTargets(file).toUrl);
   }
 
   /**
@@ -82,7 +82,7 @@ export class SharedBlobs {
         ({ text, files: [file] }) =>
           `${file}: broken link "${text}". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
       );
-    if (!this.urls.hasBlobs()) return { warnings: [...firstOf(invalid), ...this.#withoutBlobs(links)], notes: [] };
+    if (!this.urls.hasBlobs()) return { warnings: [...shorten(invalid), ...this.#withoutBlobs(links)], notes: [] };
 
     const { missing, fault } = await this.#findMissing(links);
     const broken = missing.map(({ text, files: [file] }) => {
@@ -90,7 +90,7 @@ export class SharedBlobs {
       return `${file}: broken link blob:${key}, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share ${key}. If it is missing: npx eleventy-twtxt blob put FILE --public --key ${key}`;
     });
     const notes = fault === null ? [] : [`The links to blobs could not be checked: ${fault}`];
-    return { warnings: [...firstOf(invalid), ...firstOf(broken)], notes };
+    return { warnings: [...shorten(invalid), ...shorten(broken)], notes };
   }
 
   #withoutBlobs(links: readonly { files: string[] }[]): string[] {
@@ -111,7 +111,7 @@ export class SharedBlobs {
     const [first] = unknown;
     if (!first) return result;
     const { createGuard } = await import("../../http/guard.js");
-    const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts: loopbackHostOf(first.text) });
+    const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts: findLoopbackHost(first.text) });
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
     const work = async () => {
@@ -127,9 +127,9 @@ export class SharedBlobs {
     return result;
   }
 
-  #targetsIn(file: string | undefined): LinkTargets {
+  #createTargets(file: string | undefined): LinkTargets {
     return {
-      urlOf: (key) => {
+      toUrl: (key) => {
         const url = this.#url(key);
         this.#links.note(url, file);
         return this.settings.blobs === false ? null : url;
@@ -140,7 +140,7 @@ export class SharedBlobs {
 
   /** @param owner - default: the author's oldest key, so that URLs in posts, and hashes of twts, outlive a change of the key */
   #url(key: string, owner = this.#oldestKey()): string {
-    return sharedUrlOf(this.urls.absolute(PATHS.shared), { owner, key });
+    return formatSharedUrl(this.urls.absolute(PATHS.shared), { owner, key });
   }
 
   #oldestKey(): string {
@@ -149,7 +149,7 @@ export class SharedBlobs {
     return oldest ?? authors[0]?.key ?? "";
   }
 
-  #ownerOf(owner: unknown, others: readonly string[], where: string): string | undefined {
+  #findOwner(owner: unknown, others: readonly string[], where: string): string | undefined {
     const { authors } = this.settings;
     if (owner === undefined || owner === null) return undefined;
     const found = authors.find(({ user, key }) => owner === user || owner === key)?.key;

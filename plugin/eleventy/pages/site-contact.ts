@@ -1,5 +1,5 @@
 // plugin/eleventy/pages/site-contact.ts: the contact page: how to write to the authors in private, with a form for browsers.
-import { contactWordsOf } from "../../options/contact-translations.js";
+import { chooseContactWords } from "../../options/contact-translations.js";
 import { CONTACT_STATUS, type ContactWords } from "../../options/contact-words.js";
 import { inboxOptions } from "../../options/inbox.js";
 import type { Settings } from "../../options.js";
@@ -23,11 +23,11 @@ export class SiteContact {
     readonly urls: SiteUrls,
     readonly assets: PageAssets,
   ) {
-    this.words = this.#wordsIn(settings.lang);
+    this.words = this.#chooseWords(settings.lang);
   }
 
-  #wordsIn(lang: string | undefined): ContactWords {
-    return contactWordsOf(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
+  #chooseWords(lang: string | undefined): ContactWords {
+    return chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
   }
 
   /** Whether there is an author with an inbox. */
@@ -39,7 +39,7 @@ export class SiteContact {
   html(lang = this.settings.lang ?? "en"): string {
     const recipients = this.#recipients();
     if (recipients.length === 0) return "";
-    const cards = recipients.map((recipient) => this.#card(recipient, this.#wordsIn(lang), lang));
+    const cards = recipients.map((recipient) => this.#card(recipient, this.#chooseWords(lang), lang));
     if (!recipients.some((recipient) => this.#hasForm(recipient))) return cards.map(toHtml).join("\n");
     const href = this.assets.style();
     const style = href === null ? [] : [element("link", { rel: "stylesheet", href, [KEEP]: "" })];
@@ -68,7 +68,7 @@ export class SiteContact {
       return element("div", { class: "twtxt-contact" }, ...lines([intro, ...terminal, compare]));
     return element(
       "twtxt-contact",
-      { class: "twtxt-contact", ...this.#dataOf(recipient, words, lang) },
+      { class: "twtxt-contact", ...this.#toData(recipient, words, lang) },
       ...lines([
         intro,
         element(
@@ -109,7 +109,7 @@ export class SiteContact {
   }
 
   /** The data for the script, which has the English words itself. */
-  #dataOf({ user, address, key }: Recipient, words: ContactWords, lang: string): Record<string, string> {
+  #toData({ user, address, key }: Recipient, words: ContactWords, lang: string): Record<string, string> {
     const { inbox } = this.urls.bases;
     const names = Object.keys(CONTACT_STATUS) as (keyof typeof CONTACT_STATUS)[];
     const own = names.filter((name) => words[name] !== CONTACT_STATUS[name]);

@@ -12,10 +12,10 @@ const LINK = /^(?:https?:|blob:|(?![a-z][a-z0-9+.-]*:))(?=.*(?:[/:]|\.[a-z0-9]{2
 
 /** The pictures of posts without a title. A twt with a title links to the page, which shows the pictures. */
 export async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {
-  const notes = posts.filter(({ data }) => !data.title && picturesOf(data).length > 0);
+  const notes = posts.filter(({ data }) => !data.title && readPictures(data).length > 0);
   const pictures = notes.map(async (note) => {
     const own = await note.template?.getFrontMatterData();
-    return [note, picturesOf(own?.data ?? {})] as const;
+    return [note, readPictures(own?.data ?? {})] as const;
   });
   return new Map(await Promise.all(pictures));
 }
@@ -24,9 +24,9 @@ export async function picturesOfNotes(posts: readonly CollectionItem[]): Promise
  * The pictures of a note, in the order of the keys `photo`, `image` and `featured`.
  *
  * @param frontMatter - the note's own front matter, because a picture from the data cascade is not specific to the note
- * @example picturesOf({ photo: [{ value: "/quinces.jpg", alt: "Quinces" }] }) // [{ url: "/quinces.jpg", alt: "Quinces" }]
+ * @example readPictures({ photo: [{ value: "/quinces.jpg", alt: "Quinces" }] }) // [{ url: "/quinces.jpg", alt: "Quinces" }]
  */
-export function picturesOf(frontMatter: Record<string, unknown>): Picture[] {
+export function readPictures(frontMatter: Record<string, unknown>): Picture[] {
   return KEYS.flatMap((key) => [frontMatter[key]].flat()).flatMap(readPicture);
 }
 

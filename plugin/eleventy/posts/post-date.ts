@@ -27,17 +27,17 @@ const DATE_IN_NAME = /\d{4}-\d{2}-\d{2}/;
  * @see PROTOCOL 1.2
  */
 export function postClock(timeZone: string): (post: Post) => number | null {
-  const startOfDay = timeZone === "UTC" ? (midnight: number) => midnight : dayStartIn(timeZone);
+  const startOfDay = timeZone === "UTC" ? (midnight: number) => midnight : createDayStart(timeZone);
   return (post) => {
     const time = stableTime(post);
     if (time === null) return null;
     if (!isDateOnly(time)) return Math.floor(time / 1000) * 1000;
-    return startOfDay(time) + secondsFrom(permalinkOf(post)) * 1000;
+    return startOfDay(time) + secondsFrom(requirePermalink(post)) * 1000;
   };
 }
 
 /** The identity of a post: the page's URL, or else its file and page number. */
-export function permalinkOf(post: Pick<Post, "url" | "inputPath" | "pageNumber">): string {
+export function requirePermalink(post: Pick<Post, "url" | "inputPath" | "pageNumber">): string {
   return post.url || `${post.inputPath}${post.pageNumber ? `#${post.pageNumber}` : ""}`;
 }
 
@@ -58,8 +58,8 @@ function secondsFrom(permalink: string): number {
 }
 
 /** The start of a day, also when a clock change skips midnight. */
-function dayStartIn(timeZone: string): (midnightUtc: number) => number {
-  const aheadAt = clockIn(timeZone);
+function createDayStart(timeZone: string): (midnightUtc: number) => number {
+  const aheadAt = createClock(timeZone);
   return (midnightUtc) => {
     const candidates = [midnightUtc - aheadAt(midnightUtc + DAY / 2), midnightUtc - aheadAt(midnightUtc - DAY / 2)];
     const isOnThatDay = (time: number) => time + aheadAt(time) >= midnightUtc;
@@ -68,7 +68,7 @@ function dayStartIn(timeZone: string): (midnightUtc: number) => number {
 }
 
 /** The UTC offset of the zone at a time, in milliseconds. */
-function clockIn(timeZone: string): (time: number) => number {
+function createClock(timeZone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset", year: "numeric" });
   return (time) => {
     const [, sign, hours = 0, minutes = 0, seconds = 0] =

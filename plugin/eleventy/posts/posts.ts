@@ -3,7 +3,7 @@ import { authorError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { Settings } from "../../options.js";
 import type { CollectionItem, Collections } from "../eleventy.js";
-import { permalinkOf, postClock } from "./post-date.js";
+import { postClock, requirePermalink } from "./post-date.js";
 
 /** A post and its timestamp in the feed. */
 export interface DatedPost {
@@ -31,11 +31,13 @@ export function choosePosts(
   collections: Collections,
   choice: Settings["collection"],
 ): { posts: CollectionItem[]; empty: string[] } {
-  if (typeof choice === "function") return { posts: itemsOf(collections.all).filter(isChosenBy(choice)), empty: [] };
+  if (typeof choice === "function") return { posts: toItems(collections.all).filter(createFilter(choice)), empty: [] };
 
   const names = typeof choice === "string" ? [choice] : choice;
-  const posts = new Map(names.flatMap((name) => itemsOf(collections[name]).map((post) => [permalinkOf(post), post])));
-  return { posts: [...posts.values()], empty: names.filter((name) => itemsOf(collections[name]).length === 0) };
+  const posts = new Map(
+    names.flatMap((name) => toItems(collections[name]).map((post) => [requirePermalink(post), post])),
+  );
+  return { posts: [...posts.values()], empty: names.filter((name) => toItems(collections[name]).length === 0) };
 }
 
 /**
@@ -53,7 +55,7 @@ export function schedulePosts(
   const timed = posts.map((post) => ({ post, time: timeOf(post) }));
   const wanted = timed
     .filter((entry): entry is { post: CollectionItem; time: number } => entry.time !== null)
-    .sort((a, b) => a.time - b.time || compare(permalinkOf(a.post), permalinkOf(b.post)));
+    .sort((a, b) => a.time - b.time || compare(requirePermalink(a.post), requirePermalink(b.post)));
 
   const isFuture = ({ time }: { time: number }) => time > now;
   const { dated, moved } = assignSeconds(wanted.filter((entry) => !isFuture(entry)));
@@ -89,7 +91,7 @@ function assignSeconds(wanted: { post: CollectionItem; time: number }[]): Pick<S
 }
 
 /** Refuses async functions: a promise is truthy, so every page of the site would be published. */
-function isChosenBy(choice: (post: CollectionItem) => unknown): (post: CollectionItem) => boolean {
+function createFilter(choice: (post: CollectionItem) => unknown): (post: CollectionItem) => boolean {
   return (post) => {
     const answer = choice(post);
     if (typeof Object(answer).then !== "function") return Boolean(answer);
@@ -101,7 +103,7 @@ function isChosenBy(choice: (post: CollectionItem) => unknown): (post: Collectio
 }
 
 /** The items of a collection; empty if it is not a list, because a site's own collections can have any type. */
-export function itemsOf(collection: unknown): CollectionItem[] {
+export function toItems(collection: unknown): CollectionItem[] {
   return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
 }
 

@@ -13,7 +13,7 @@ import type { Findings } from "../findings.js";
 import type { SharedBlobs } from "../pages/shared-blobs.js";
 import type { SiteUrls } from "../site-urls.js";
 import { picturesOfNotes } from "./pictures.js";
-import { permalinkOf } from "./post-date.js";
+import { requirePermalink } from "./post-date.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 
 /** A twt as templates see it. */
@@ -76,7 +76,7 @@ export class TwtsFromPosts {
     this.#posts = posts;
     this.empty = empty;
     this.schedule = schedulePosts(posts, site.settings, now);
-    this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
+    this.#entries = new Map(this.schedule.dated.map((entry) => [requirePermalink(entry.post), entry]));
     this.#contents = contents;
     this.#findLinks = linkFinder(site.settings);
   }
@@ -94,12 +94,12 @@ export class TwtsFromPosts {
    * @returns `null` if the post has no twt
    * @throws TwtxtError `twt-too-early` in the post's own body, from which the twt is made
    */
-  twtOf(permalink: string, asker?: string): PostTwt | null {
+  findTwt(permalink: string, asker?: string): PostTwt | null {
     const known = this.#twts.get(permalink);
     if (known !== undefined) return known;
     const entry = this.#entries.get(permalink);
     if (!entry) return null;
-    const text = this.#contentsOf(entry.post, asker)?.text;
+    const text = this.#readContents(entry.post, asker)?.text;
     const twt = text ? this.#twt(entry.timestamp, text) : null;
     this.#twts.set(permalink, twt);
     return twt;
@@ -109,24 +109,24 @@ export class TwtsFromPosts {
   async renderSkipped(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
-      if (isRendered || this.#contents.has(permalinkOf(post))) continue;
+      if (isRendered || this.#contents.has(requirePermalink(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
   }
 
   /** The twts of the feed with their posts, oldest first. Call it after the posts are rendered. */
   all(): PublishedPost[] {
-    return this.#publishedIn(this.schedule.dated);
+    return this.#selectPublished(this.schedule.dated);
   }
 
   /** The newest twts of the feed, oldest first. Their posts must be rendered. */
   newest(count: number): PublishedPost[] {
-    return this.#publishedIn(this.schedule.dated.slice(-count));
+    return this.#selectPublished(this.schedule.dated.slice(-count));
   }
 
-  #publishedIn(posts: readonly DatedPost[]): PublishedPost[] {
+  #selectPublished(posts: readonly DatedPost[]): PublishedPost[] {
     return posts.flatMap(({ post }) => {
-      const twt = this.twtOf(permalinkOf(post));
+      const twt = this.findTwt(requirePermalink(post));
       return twt ? [{ post, twt }] : [];
     });
   }
@@ -134,18 +134,18 @@ export class TwtsFromPosts {
   /** The posts of the feed whose contents match. Call it after `all`. */
   postsWhere(matches: (contents: PostContents) => boolean): CollectionItem[] {
     return this.schedule.dated.flatMap(({ post }) => {
-      const contents = this.#contents.get(permalinkOf(post));
+      const contents = this.#contents.get(requirePermalink(post));
       return contents && matches(contents) ? [post] : [];
     });
   }
 
   /** The links to other sites in the body of a post. Call it after `all`. */
-  linksOf(post: CollectionItem): readonly string[] {
-    return this.#contents.get(permalinkOf(post))?.links ?? [];
+  listLinks(post: CollectionItem): readonly string[] {
+    return this.#contents.get(requirePermalink(post))?.links ?? [];
   }
 
   /** Both hashes of a twt, computed once. */
-  hashesOf(twt: PostTwt): TwtHashes {
+  toHashes(twt: PostTwt): TwtHashes {
     const hashes = this.#hashes.get(twt) ?? twtHashes(this.site.urls.feedUrl(), twt);
     this.#hashes.set(twt, hashes);
     return hashes;
@@ -165,12 +165,12 @@ export class TwtsFromPosts {
   }
 
   #twt(timestamp: string, text: string): PostTwt {
-    const hashesOf = (twt: PostTwt) => this.hashesOf(twt);
+    const toHashes = (twt: PostTwt) => this.toHashes(twt);
     return {
       timestamp,
       text,
       get hash() {
-        return hashAmong(hashesOf(this), timestamp);
+        return hashAmong(toHashes(this), timestamp);
       },
       get mentions() {
         return findMentions(text);
@@ -178,12 +178,12 @@ export class TwtsFromPosts {
     };
   }
 
-  #contentsOf(post: CollectionItem, asker: string | undefined): PostContents | null {
-    const permalink = permalinkOf(post);
+  #readContents(post: CollectionItem, asker: string | undefined): PostContents | null {
+    const permalink = requirePermalink(post);
     const isSkipped = post.template?.isRenderable() === false;
     if (isSkipped && this.#contents.has(permalink)) return this.#contents.get(permalink) ?? null;
     const text = this.#makeText(post, asker);
-    const contents = text && { ...text, links: this.#findLinks(this.#bodyOf(post, asker)) };
+    const contents = text && { ...text, links: this.#findLinks(this.#readBody(post, asker)) };
     this.#contents.set(permalink, contents);
     return contents;
   }
@@ -195,7 +195,7 @@ export class TwtsFromPosts {
         settings,
         feedUrl: urls.feedUrl(),
         permalink: post.url ? urls.absolute(post.url) : null,
-        body: () => this.#bodyOf(post, asker),
+        body: () => this.#readBody(post, asker),
         html: htmlReader,
         resolve: (link) => urls.resolve(link, post),
         onUnknownMention: (mention) => unknownMentions.note(mention, post.inputPath),
@@ -212,12 +212,12 @@ export class TwtsFromPosts {
     }
   }
 
-  #bodyOf(post: CollectionItem, asker: string | undefined): string {
+  #readBody(post: CollectionItem, asker: string | undefined): string {
     try {
       return this.site.linkHtml(String(post.templateContent ?? ""), post.inputPath);
     } catch (cause) {
       // Eleventy renders any other page again when the post is ready.
-      if (asker !== permalinkOf(post)) throw cause;
+      if (asker !== requirePermalink(post)) throw cause;
       throw authorError(
         "twt-too-early",
         `${post.inputPath}: a post cannot show its twt in its own body, because the twt is made from the body. Use it in a layout or on another page.`,

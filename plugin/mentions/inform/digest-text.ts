@@ -2,8 +2,8 @@
 import type { MentionType } from "../../site/mention-list.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import type { StoredMention } from "../mention.js";
-import { versionOf } from "../receive/event.js";
-import { sourceOf } from "../reference.js";
+import { toMentionVersion } from "../receive/event.js";
+import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
 const VERBS: Record<MentionType, string> = {
@@ -60,10 +60,10 @@ export function decisionName(id: string, version: string | null): string {
  */
 export function digestMail(news: Digest, page: string): Mail {
   const { id, mentions } = news;
-  const passages = mentions.slice(0, MAIL_LIMIT).map(passageOf);
+  const passages = mentions.slice(0, MAIL_LIMIT).map(formatPassage);
   const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
   return {
-    subject: titleOf(news, page),
+    subject: formatTitle(news, page),
     messageId: `<${id}@${new URL(page).hostname}>`,
     text: `${[...inboxLines(news), ...passages, ...close].join("\n\n\n")}\n`,
   };
@@ -72,16 +72,16 @@ export function digestMail(news: Digest, page: string): Mail {
 /** Formats a digest in a few lines for a phone. */
 export function digestNote(news: Digest, page: string): Note {
   const { mentions } = news;
-  const lines = mentions.slice(0, NOTE_LIMIT).map(lineOf);
+  const lines = mentions.slice(0, NOTE_LIMIT).map(formatLine);
   const more = mentions.length - lines.length;
   return {
-    title: titleOf(news, page),
+    title: formatTitle(news, page),
     click: new URL(page).href,
     text: [...inboxLines(news), ...lines, ...(more > 0 ? [`And ${more} more.`] : [])].join("\n"),
   };
 }
 
-function titleOf({ mentions: { length }, sealed }: Digest, page: string): string {
+function formatTitle({ mentions: { length }, sealed }: Digest, page: string): string {
   const { host } = new URL(page);
   const parts = [
     length === 0 ? "" : `${length} new ${length === 1 ? "mention" : "mentions"} of ${host}`,
@@ -106,24 +106,24 @@ function inboxLines({ sealed, filling }: Digest): string[] {
 }
 
 /** One mention with its quoted text. Every untrusted line is marked. */
-function passageOf(mention: StoredMention): string {
+function formatPassage(mention: StoredMention): string {
   const { id, state, text } = mention;
   return [
-    headlineOf(mention),
+    formatHeadline(mention),
     ...quotedLines(excerpt(text)),
-    sourceOf(mention),
+    toSource(mention),
     ...(state === "held"
-      ? [`Held. To show it: npx eleventy-twtxt mentions approve ${decisionName(id, versionOf(mention))}`]
+      ? [`Held. To show it: npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`]
       : []),
   ].join("\n");
 }
 
-function lineOf(mention: StoredMention): string {
+function formatLine(mention: StoredMention): string {
   const text = plainLines(mention.text).join(" ");
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 
-function headlineOf(mention: StoredMention): string {
+function formatHeadline(mention: StoredMention): string {
   return `${plainName(mention)} ${VERBS[mention.type]} ${mention.under ?? mention.target}`;
 }
 

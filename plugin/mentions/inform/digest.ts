@@ -123,7 +123,7 @@ async function findDigest(state: ChannelState, { list, inboxes }: NotificationPa
   const recent = (await list({ limit: MENTION_LIMIT })).mentions.filter(({ received }) => received >= state.since);
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
-  const id = idOf([...mentions.map(({ id }) => id), JSON.stringify(after)]);
+  const id = toId([...mentions.map(({ id }) => id), JSON.stringify(after)]);
   return {
     news: { id, mentions, sealed: fresh.length, filling },
     isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0,
@@ -199,6 +199,6 @@ function stateAfter(
   return { at: now, since, ids: later.map(({ id }) => id), begun: null };
 }
 
-function idOf(ids: readonly string[]): string {
+function toId(ids: readonly string[]): string {
   return createHash("sha256").update(ids.toSorted().join("\n")).digest("hex").slice(0, 32);
 }

@@ -6,9 +6,9 @@ import type { PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
-import { cursorOf } from "../receive/received.js";
+import { toCursor } from "../receive/received.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { sourceOf } from "../reference.js";
+import { toSource } from "../reference.js";
 
 const PARAMETERS = ["target", "after", "limit"] as const;
 const DEFAULT_LIMIT = 20;
@@ -27,12 +27,12 @@ const PAGE_BYTES = 256 * 1024;
 export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
   const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
-    const { mentions, next } = await list({ ...queryOf(url, siteIndex), withPlaces: true });
+    const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
     const items = firstWithinBytes(
       mentions.map((mention) => JSON.stringify(withTitle(publicMention(mention), siteIndex))),
     );
     const isWhole = items.length === mentions.length;
-    const after = isWhole ? next : cursorOf(mentions[items.length - 1]);
+    const after = isWhole ? next : toCursor(mentions[items.length - 1]);
     return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}}\n`;
   });
 }
@@ -66,7 +66,7 @@ export function publicMention(mention: StoredMention): PublicMention {
   const published = publishedTime(mention);
   const contents = state === "shown" ? { author, text, html } : { ...NO_CONTENTS, isRemoved: true as const };
   return {
-    source: sourceOf(mention),
+    source: toSource(mention),
     ...{ target, under, type, hash, hashV1, replyTo, published, received },
     ...(former && { former }),
     ...(url !== undefined && state === "shown" && { url }),
@@ -74,7 +74,7 @@ export function publicMention(mention: StoredMention): PublicMention {
   };
 }
 
-function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
+function parseQuery(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   const { target, after, limit } = parseParameters(url, PARAMETERS);
   const canonical = target === undefined ? undefined : siteIndex.target(target)?.url;
   if (target !== undefined && canonical === undefined) {

@@ -9,7 +9,7 @@ import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } f
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { newestFirst } from "../receive/received.js";
-import { sourceOf } from "../reference.js";
+import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
@@ -44,9 +44,9 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
   return async (request) => {
     if (!isRight) throw new TwtxtError("not-found", "There is nothing here.");
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
-    if (!tokensOf(request).some(isRight)) return refusal();
+    if (!readTokens(request).some(isRight)) return refusal();
     const { mentions } = await list({ limit: ALL });
-    const feed = feedFor(request, formatNotices({ nick, url }, mentions));
+    const feed = personalizeFeed(request, formatNotices({ nick, url }, mentions));
     const headers = { ...PRIVATE, "content-type": "text/plain; charset=utf-8" };
     return new Response(request.method === "HEAD" ? null : feed, { headers });
   };
@@ -64,7 +64,7 @@ interface MentionsFeedParts {
 }
 
 /** Adapts the feed to the client. It is not cached, so it needs no `Vary`. */
-function feedFor(request: HttpRequest, feed: string): string {
+function personalizeFeed(request: HttpRequest, feed: string): string {
   const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
   return isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
 }
@@ -87,7 +87,7 @@ function isStrong(token: string): boolean {
 }
 
 /** The tokens of a request: from its credentials and its query. */
-function tokensOf(request: HttpRequest): string[] {
+function readTokens(request: HttpRequest): string[] {
   const [, encoded = ""] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const [, ...password] = Buffer.from(encoded, "base64").toString().split(":");
   return [password.join(":"), ...new URL(request.url).searchParams.getAll("token")];
@@ -124,7 +124,7 @@ export function formatNotices(
       url: [url],
       description: [`Mentions of ${nick}. Keep the URL of this feed secret.`],
     },
-    twts: notices.map(([timestamp, group]) => ({ timestamp, text: textOf(group) })),
+    twts: notices.map(([timestamp, group]) => ({ timestamp, text: formatTexts(group) })),
   });
 }
 
@@ -144,8 +144,8 @@ function newestSeconds(seconds: Map<string, StoredMention[]>): [string, StoredMe
 }
 
 /** As many mentions as fit in a line, at least one; the others are counted. */
-function textOf(mentions: readonly StoredMention[]): string {
-  const passages = firstWithin(mentions.map(passageOf), NOTICE_BYTES, Buffer.byteLength);
+function formatTexts(mentions: readonly StoredMention[]): string {
+  const passages = firstWithin(mentions.map(formatPassage), NOTICE_BYTES, Buffer.byteLength);
   const more = mentions.length - passages.length;
   if (more > 0) passages.push(`And ${more} more. To list them: eleventy-twtxt mentions`);
   return adjustForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
@@ -162,12 +162,12 @@ function firstWithin<T>(items: readonly T[], limit: number, sizeOf: (item: T) =>
   return items.slice(0, end < 0 ? items.length : end);
 }
 
-function passageOf(mention: StoredMention): string {
+function formatPassage(mention: StoredMention): string {
   const held = mention.state === "held" ? " (held)" : "";
   const lines = [
     `${plainName(mention)} mentioned you${held}:`,
     ...quotedLines(excerpt(mention.text)),
-    sourceOf(mention),
+    toSource(mention),
   ];
   return lines.join(LINE_SEPARATOR);
 }

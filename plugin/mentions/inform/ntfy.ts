@@ -24,7 +24,7 @@ export function ntfyChannel(url: string, page: string): Channel {
       const { server, topic, authorization } = ntfyTopic(url);
       const { title, text: message, click } = digestNote(news, page);
       const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
-      const body = JSON.stringify({ topic, title, message, click, tags: tagsOf(news) });
+      const body = JSON.stringify({ topic, title, message, click, tags: listTags(news) });
       await postHook({ variable: VARIABLE, url: server }, headers, body);
     },
   };
@@ -45,18 +45,18 @@ export function ntfyTopic(url: string): { server: string; topic: string; authori
   return {
     server: `${protocol}//${host}/`,
     topic,
-    authorization: authorizationOf(decodeCredential(username, badUrl), decodeCredential(password, badUrl)),
+    authorization: formatAuthorization(decodeCredential(username, badUrl), decodeCredential(password, badUrl)),
   };
 }
 
-function authorizationOf(user: string, password: string): string | null {
+function formatAuthorization(user: string, password: string): string | null {
   if (user !== "" && password !== "") return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const token = user || password;
   return token === "" ? null : `Bearer ${token}`;
 }
 
 /** ntfy shows these tags as emoji before the title. */
-function tagsOf({ mentions, sealed, filling }: Digest): string[] {
+function listTags({ mentions, sealed, filling }: Digest): string[] {
   return [
     ...(mentions.length > 0 ? ["speech_balloon"] : []),
     ...(sealed > 0 ? ["envelope"] : []),

@@ -49,7 +49,7 @@ export async function postHook({ variable, url }: Hook, headers: Record<string, 
     redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT),
   }).catch((error: Error) => {
-    throw hookFailed(`${variable} could not be reached (${codeOf(error)}).`);
+    throw hookFailed(`${variable} could not be reached (${errorCode(error)}).`);
   });
   await response.body?.cancel();
   if (!response.ok) throw hookFailed(`${variable} answered ${response.status} instead of 200.`);
@@ -62,7 +62,7 @@ function isHookUrl(text: string): boolean {
 }
 
 /** The error's code, since its message may contain the URL. */
-function codeOf({ name, cause }: Error): string {
+function errorCode({ name, cause }: Error): string {
   const code = (cause as { code?: unknown } | undefined)?.code;
   return typeof code === "string" ? code : name;
 }

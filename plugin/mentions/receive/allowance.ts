@@ -113,7 +113,7 @@ class VerificationBudget {
   readonly #options: AllowanceOptions;
   /** The record that this process writes. */
   readonly #record = randomInt(RECORDS);
-  #current = noneOn("");
+  #current = emptySums("");
 
   constructor(options: AllowanceOptions) {
     this.#options = options;
@@ -137,13 +137,13 @@ class VerificationBudget {
   /** Deletes the records of earlier days. */
   async sweep(): Promise<void> {
     const { store } = this.#options;
-    const today = folderOf(this.#today());
+    const today = toFolder(this.#today());
     for (const key of await store.keys(SPENDING)) if (!key.startsWith(today)) await store.delete(key);
   }
 
   #today(): DaySums {
     const day = new Date(this.#options.now()).toISOString().slice(0, 10);
-    if (this.#current.day !== day) this.#current = noneOn(day);
+    if (this.#current.day !== day) this.#current = emptySums(day);
     return this.#current;
   }
 
@@ -152,7 +152,7 @@ class VerificationBudget {
     const today = this.#today();
     if (now() - today.readAt < READ_AGAIN_MS) return today;
     today.readAt = now();
-    const keys = Array.from({ length: RECORDS }, (_, record) => `${folderOf(today)}${record}`);
+    const keys = Array.from({ length: RECORDS }, (_, record) => `${toFolder(today)}${record}`);
     try {
       const records = await Promise.all(keys.map((key) => readJson(store, key, Sums)));
       today.stored = noSums();
@@ -171,7 +171,7 @@ class VerificationBudget {
     if (saved.total === 0) return;
     today.unsaved = noSums();
     try {
-      await update(store, `${folderOf(today)}${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
+      await update(store, `${toFolder(today)}${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
       addTo(today.stored, saved);
     } catch (error) {
       addTo(today.unsaved, saved);
@@ -180,11 +180,11 @@ class VerificationBudget {
   });
 }
 
-function folderOf({ day }: DaySums): string {
+function toFolder({ day }: DaySums): string {
   return `${SPENDING}${day}/`;
 }
 
-function noneOn(day: string): DaySums {
+function emptySums(day: string): DaySums {
   return { day, stored: noSums(), unsaved: noSums(), readAt: Number.NEGATIVE_INFINITY };
 }
 

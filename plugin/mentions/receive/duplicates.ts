@@ -23,7 +23,7 @@ export class DuplicateIndex {
   }
 
   /** @returns other mentions with the same contents in the same place, or that the author rejected */
-  duplicatesOf(found: ComparedMention, id: string): StoredMention[] {
+  findDuplicates(found: ComparedMention, id: string): StoredMention[] {
     const ids = indexKeys(found).flatMap((key) => this.#index().get(key) ?? []);
     const others = [...new Set(ids)].filter((other) => other !== id);
     return others
@@ -52,7 +52,7 @@ export class DuplicateIndex {
  */
 export function supersedes(found: ComparedMention, old: StoredMention): boolean {
   if (old.state === "rejected" || !isWithin(old, found)) return false;
-  return isSameSource(old, found) ? !isWithin(found, old) : isPageOf(old, found);
+  return isSameSource(old, found) ? !isWithin(found, old) : isSamePage(old, found);
 }
 
 function isDuplicate(known: StoredMention, found: ComparedMention): boolean {
@@ -75,7 +75,7 @@ function isCopy(known: StoredMention, found: ComparedMention): boolean {
   if (!hasSameWords(known, found)) return false;
   const isRejected = known.state === "rejected";
   if (found.instant === null) return isRejected || isWithin(found, known);
-  if (known.instant === null) return isPageOf(known, found) && (isRejected || isWithin(known, found));
+  if (known.instant === null) return isSamePage(known, found) && (isRejected || isWithin(known, found));
   return !found.isDeclared && (isRejected || isWithin(found, known) || isWithin(known, found));
 }
 
@@ -84,24 +84,24 @@ function isCopy(known: StoredMention, found: ComparedMention): boolean {
  * tells two pages apart that look alike.
  */
 function isUndatedCopy(known: ComparedMention, found: ComparedMention): boolean {
-  const isAnonymous = [known, found].every(({ isDeclared, ...each }) => timeOf(each) === null && !isDeclared);
+  const isAnonymous = [known, found].every(({ isDeclared, ...each }) => toTime(each) === null && !isDeclared);
   return isAnonymous && found.text === known.text && undatedKey(found) === undatedKey(known);
 }
 
 /** Whether a page names the author of a twt as its author. */
-function isPageOf(page: ComparedMention, twt: ComparedMention): boolean {
+function isSamePage(page: ComparedMention, twt: ComparedMention): boolean {
   return page.instant === null && twt.instant !== null && page.author.url === twt.author.url;
 }
 
 /** @returns `false` for a page without a publication time, since two likes from one host look alike */
 function hasSameWords(known: ComparedMention, found: ComparedMention): boolean {
   return (
-    timeOf(found) !== null &&
-    timeOf(found) === timeOf(known) &&
+    toTime(found) !== null &&
+    toTime(found) === toTime(known) &&
     found.text !== "" &&
     found.text === known.text &&
     found.author.name === known.author.name &&
-    hostOf(found) === hostOf(known)
+    readHost(found) === readHost(known)
   );
 }
 
@@ -121,22 +121,22 @@ function addTo(ids: Map<string, string[]>, mention: StoredMention): void {
 
 /** Duplicates have a key in common. */
 function indexKeys(found: ComparedMention): string[] {
-  const time = timeOf(found);
-  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${hostOf(found)} ${time}`];
+  const time = toTime(found);
+  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${readHost(found)} ${time}`];
 }
 
 /** Host, type and author. A page without an author has its own URL there. */
 function undatedKey({ identity, type, author }: ComparedMention): string {
   const { name, url } = author;
-  return [hostOf({ identity }), type, name, url === identity ? "" : url].join(" ");
+  return [readHost({ identity }), type, name, url === identity ? "" : url].join(" ");
 }
 
-function timeOf({ instant, published }: Pick<ComparedMention, "instant" | "published">): string | null {
+function toTime({ instant, published }: Pick<ComparedMention, "instant" | "published">): string | null {
   return instant ?? published;
 }
 
 /** Identities are normalized, so slicing gives the same host as `URL`, a hundred times faster. */
-function hostOf({ identity }: Pick<ComparedMention, "identity">): string {
+function readHost({ identity }: Pick<ComparedMention, "identity">): string {
   const start = identity.indexOf("//") + 2;
   const end = identity.indexOf("/", start);
   return end < 0 ? identity.slice(start) : identity.slice(start, end);

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/endpoint-page.ts: the answers of the webmention endpoint, in one line or as a page for people.
-import { statusOf, type TwtxtError } from "../../errors.js";
+import { type TwtxtError, toStatus } from "../../errors.js";
 import { type HttpRequest, line } from "../../http/respond.js";
 import { escapeHtml } from "../../site/html.js";
 import { canParseUrl } from "../../url.js";
@@ -97,7 +97,7 @@ export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite):
 <p>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
 ${formHtml(form)}
 ${backLink(ownPage(form.target, site))}`;
-  return page(site, { title: "This could not be added", content, status: statusOf(error.code) });
+  return page(site, { title: "This could not be added", content, status: toStatus(error.code) });
 }
 
 function formHtml({ source, target }: Form): string {

@@ -4,7 +4,7 @@ import { isAhead } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
-import { idOf, type MentionEvent, parseEvent } from "./event.js";
+import { type MentionEvent, parseEvent, toMentionId } from "./event.js";
 
 /** The keys of all events start with this. */
 export const EVENTS = "mentions/events/";
@@ -50,7 +50,7 @@ export class EventLog {
    * @returns its time
    */
   async add(event: MentionEvent): Promise<string> {
-    const id = event.kind === "kept" ? idOf(event.mention) : event.id;
+    const id = event.kind === "kept" ? toMentionId(event.mention) : event.id;
     const time = this.#timeAfterKnown(Date.parse(event.at), id);
     this.#last = time;
     const at = new Date(time).toISOString();

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../store/json.js";
 import { PlacedMention, type StoredMention, StoredTime } from "../mention.js";
-import { sourceOf } from "../reference.js";
+import { toSource } from "../reference.js";
 import { DuplicateIndex, supersedes } from "./duplicates.js";
 
 /** A verified mention before it is stored. */
@@ -53,8 +53,12 @@ const FORMER_LIMIT = 40;
 export type Mentions = Map<string, StoredMention>;
 
 /** The id of a mention, the same for each repeat. PROTOCOL 2.4, "The answer". */
-export function idOf({ identity, instant, target }: Pick<NewMention, "identity" | "instant" | "target">): string {
-  return hashOf(`${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
+export function toMentionId({
+  identity,
+  instant,
+  target,
+}: Pick<NewMention, "identity" | "instant" | "target">): string {
+  return hashText(`${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
 }
 
 /**
@@ -62,7 +66,7 @@ export function idOf({ identity, instant, target }: Pick<NewMention, "identity" 
  *
  * @returns 16 hex digits
  */
-export function versionOf(mention: StoredMention): string {
+export function toMentionVersion(mention: StoredMention): string {
   const { identity, timestamp, type, author, text, html, under, published } = mention;
   const { name, url, photo } = author;
   // The HTML of a twt follows from its text. That of a page has links of its own.
@@ -70,10 +74,10 @@ export function versionOf(mention: StoredMention): string {
   const shown = [identity, timestamp, type, name, url, photo, content, under, published];
   // Only if there are any, so that earlier decisions about mentions without these links stay valid.
   const links = mention.url || author.page ? [mention.url ?? null, author.page ?? null] : [];
-  return hashOf(JSON.stringify([...shown, ...links])).slice(0, 16);
+  return hashText(JSON.stringify([...shown, ...links])).slice(0, 16);
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -104,9 +108,9 @@ class MentionChanges {
     this.#mentions = mentions;
     this.#shownPerHost = shownPerHost;
     this.#duplicates = new DuplicateIndex(mentions);
-    const days = new Set(events.map(({ at }) => dayOf(at)));
+    const days = new Set(events.map(({ at }) => toDay(at)));
     for (const { identity, received, state } of mentions.values()) {
-      if (state !== "held" && state !== "removed" && days.has(dayOf(received))) this.#count(identity, received);
+      if (state !== "held" && state !== "removed" && days.has(toDay(received))) this.#count(identity, received);
     }
   }
 
@@ -123,11 +127,11 @@ class MentionChanges {
   }
 
   #keep({ at, mention: { hold, received = at, replaces, ...found } }: Extract<MentionEvent, { kind: "kept" }>): void {
-    const id = idOf(found);
+    const id = toMentionId(found);
     const stored = this.#mentions.get(id);
     const replacedTarget = this.#take(replaces);
     const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
-    const duplicates = this.#duplicates.duplicatesOf(found, id);
+    const duplicates = this.#duplicates.findDuplicates(found, id);
     // An approved mention stays as it is rather than being held again under another URL.
     const replaced = duplicates.filter(
       (old) => supersedes(found, old) && updated(old, found, hold).state === old.state,
@@ -160,7 +164,7 @@ class MentionChanges {
   #moderate(mention: StoredMention, { state, version }: Extract<MentionEvent, { kind: "moderated" }>): void {
     if (mention.state === "removed") return;
     // The mention changed since the author saw it, so the new contents were not approved.
-    if (state === "shown" && version !== null && version !== versionOf(mention)) return;
+    if (state === "shown" && version !== null && version !== toMentionVersion(mention)) return;
     this.#mentions.set(mention.id, { ...mention, state });
   }
 
@@ -187,8 +191,8 @@ type FoundMention = Omit<NewMention, "hold" | "received" | "replaces">;
 /** The names of earlier versions: what is found now has other hashes after an edit, or another URL. */
 function formerNames(known: StoredMention | undefined, found: FoundMention): Pick<StoredMention, "former"> {
   if (!known) return {};
-  const present = new Set([found.hash, found.hashV1, sourceOf(found)]);
-  const names = [...(known.former ?? []), known.hash, known.hashV1, sourceOf(known)];
+  const present = new Set([found.hash, found.hashV1, toSource(found)]);
+  const names = [...(known.former ?? []), known.hash, known.hashV1, toSource(known)];
   const former = [...new Set(names)].filter((name) => name !== null && !present.has(name)) as string[];
   return former.length > 0 ? { former: former.slice(-FORMER_LIMIT) } : {};
 }
@@ -202,14 +206,14 @@ function updated(known: StoredMention, found: FoundMention, hold: NewMention["ho
   // That of a twt is in its text; that of a page comes from an import only.
   const shownUrl = known.url === undefined || found.timestamp !== null ? {} : { url: known.url };
   const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };
-  const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
+  const mustBeHeld = hold === "always" && state === "shown" && toMentionVersion(next) !== toMentionVersion(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
 }
 
 function dayAndHost(identity: string, at: string): string {
-  return `${dayOf(at)} ${new URL(identity).hostname}`;
+  return `${toDay(at)} ${new URL(identity).hostname}`;
 }
 
-function dayOf(at: string): string {
+function toDay(at: string): string {
   return at.slice(0, 10);
 }

@@ -4,12 +4,12 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { parseHtml, walkElements } from "../../http/parse-html.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
 import { readContent } from "../verify/page-content.js";
 import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
-import { idOf, type NewMention } from "./event.js";
+import { type NewMention, toMentionId } from "./event.js";
 import type { Imported } from "./managed-mention.js";
 import { checkClaim } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
@@ -71,10 +71,10 @@ export async function importMentions(
   const before = await received.journal.read();
   const kept: string[] = [];
   for (const mention of mentions) {
-    const known = newMentionOf(mention, siteIndex, now());
+    const known = toNewMention(mention, siteIndex, now());
     if (!known) continue;
     await received.keep(await withHtml(await withContent(known, mention)));
-    kept.push(idOf(known));
+    kept.push(toMentionId(known));
   }
   const after = await received.journal.read();
   const imported = new Set(kept.filter((id) => after.has(id) && !before.has(id))).size;
@@ -88,14 +88,14 @@ async function withContent(
 ): Promise<NewMention> {
   if (!html || known.timestamp !== null) return known;
   const { tree } = await parseHtml(`<!doctype html><body>${html}`);
-  const body = [...elementsOf(tree)].find(({ tagName }) => tagName === "body");
+  const body = [...walkElements(tree)].find(({ tagName }) => tagName === "body");
   const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
   return { ...known, ...(body && readContent(body, known.identity, limit)) };
 }
 
-function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex, now: number): NewMention | null {
+function toNewMention(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex, now: number): NewMention | null {
   const { source, target, published, received, html, ...fields } = mention;
-  const claim = claimOf(source, target, siteIndex);
+  const claim = toClaim(source, target, siteIndex);
   if (!claim) return null;
   const [timestamp = null] = claim.timestamps;
   return {
@@ -121,7 +121,7 @@ function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
 }
 
 /** @returns `null` for a source or target that this site does not accept */
-function claimOf(source: string, target: string, siteIndex: SiteIndex) {
+function toClaim(source: string, target: string, siteIndex: SiteIndex) {
   try {
     return checkClaim(source, target, siteIndex);
   } catch (error) {

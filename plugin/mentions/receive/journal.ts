@@ -8,7 +8,7 @@ import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 import type { StoredMention } from "../mention.js";
-import { applyEvents, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
+import { applyEvents, type MentionEvent, type Mentions, type NewMention, toMentionId } from "./event.js";
 import { EventLog } from "./event-log.js";
 import { type CurrentUrl, Relocation } from "./relocation.js";
 import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
@@ -90,7 +90,7 @@ export class Journal {
 
   /** Whether storing this mention would change nothing. For a new mention, events of others are not read. */
   async holds(mention: NewMention): Promise<boolean> {
-    const id = idOf(mention);
+    const id = toMentionId(mention);
     const { base, events } = await this.#view((key) => key.includes(`-${id}-`));
     const before = base.get(id);
     const own = this.#applied(new Map(before && [[id, before]]), events.values());

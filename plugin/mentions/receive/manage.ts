@@ -7,13 +7,13 @@ import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { ROUTES } from "../../site/routes.js";
 import { isSameHost } from "../../url.js";
 import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
-import { formatReference, sourceOf } from "../reference.js";
-import { versionOf } from "./event.js";
+import { formatReference, toSource } from "../reference.js";
+import { toMentionVersion } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
 import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
 import { isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
-import { newestFirst, pageOf, type ReceivedMentions } from "./received.js";
+import { newestFirst, type ReceivedMentions, selectPage } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
 import type { ClaimProcessor } from "./verify-and-store.js";
 
@@ -70,7 +70,7 @@ async function list({ received, pending }: ManageParts, url: string) {
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (known === "pending") {
-    return pageOf((await pending.all()).map(itemOfPending).sort(newestFirst), { after, limit: size });
+    return selectPage((await pending.all()).map(itemOfPending).sort(newestFirst), { after, limit: size });
   }
   const page = await received.list({ state: known, limit: size, after });
   return { mentions: page.mentions.map((mention) => itemOfStored(mention, known)), next: page.next };
@@ -136,13 +136,13 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
   const { id, target, url, under, type, author, text, timestamp, received } = mention;
-  const [version, published] = [versionOf(mention), publishedTime(mention)];
+  const [version, published] = [toMentionVersion(mention), publishedTime(mention)];
   const html = timestamp === null ? mention.html : null;
   return {
     id,
     version,
     state,
-    source: sourceOf(mention),
+    source: toSource(mention),
     target,
     ...(url !== undefined && { url }),
     under,

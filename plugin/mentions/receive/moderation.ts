@@ -31,16 +31,16 @@ export class Moderation {
   }
 
   isAllowed(url: string): boolean {
-    return this.#lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
+    return this.#lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : matchesHost(entry, url)));
   }
 }
 
 /** Whether a list entry matches a URL, with or without its query. */
 export function isListed(entry: string, url: string): boolean {
-  return isFeedUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : isHostOf(entry, url);
+  return isFeedUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : matchesHost(entry, url);
 }
 
-function isHostOf(entry: string, url: string): boolean {
+function matchesHost(entry: string, url: string): boolean {
   const source = new URL(url);
   return entry === source.hostname || entry === hostAndPort(source);
 }

@@ -64,7 +64,7 @@ export class PendingMentions {
     const same = keys.filter((key) => key.startsWith(start));
     for (const key of same) if (await this.#read(key)) return;
     const others = keys.filter((key) => !key.startsWith(start));
-    this.#checkLimits(others, folderOf(claim.source), sender);
+    this.#checkLimits(others, toFolder(claim.source), sender);
     const key = `${start}-${sender}`;
     const condition = same.includes(key) ? undefined : ({ isNew: true } as const);
     await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, condition);
@@ -131,12 +131,12 @@ export class PendingMentions {
   }
 }
 
-function folderOf(source: string): string {
+function toFolder(source: string): string {
   return `${PENDING}${hostKey(source)}/`;
 }
 
 /** The key up to its sender. An older version stored no sender. */
 function keyStart({ source, timestamps, target }: Claim): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
-  return `${folderOf(source)}${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
+  return `${toFolder(source)}${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
 }

@@ -1,6 +1,6 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
-import { statusOf, TwtxtError } from "../../errors.js";
-import { allowing, essenceOf, type Handler, type HttpRequest, readBody } from "../../http/respond.js";
+import { TwtxtError, toStatus } from "../../errors.js";
+import { allowing, type Handler, type HttpRequest, readBody, readEssence } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
@@ -23,7 +23,7 @@ const BODY_LIMIT = 8 * 1024;
  */
 export function receiveMention({ siteIndex, moderation, claims, pending, site }: ReceiveParts): Handler {
   const receive = async (form: URLSearchParams, address: string): Promise<[ClaimOutcome, target: string]> => {
-    const claim = claimIn(form, siteIndex);
+    const claim = readClaim(form, siteIndex);
     if (moderation.isBlocked(claim.source))
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
     const sender = senderGroup(address);
@@ -38,7 +38,7 @@ export function receiveMention({ siteIndex, moderation, claims, pending, site }:
     try {
       return outcomeAnswer(...(await receive(form, address)), isBrowser(request), site);
     } catch (error) {
-      if (!isBrowser(request) || !(error instanceof TwtxtError) || statusOf(error.code) >= 500) throw error;
+      if (!isBrowser(request) || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
       return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" }, site);
     }
   });
@@ -59,14 +59,14 @@ interface ReceiveParts {
  * @see PROTOCOL 2.4, "The request"
  */
 export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
-  if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
+  if (readEssence(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
   return new URLSearchParams(new TextDecoder().decode(await readBody(request, BODY_LIMIT)));
 }
 
 /** @throws TwtxtError `bad-request`, and as {@link checkClaim} */
-export function claimIn(form: URLSearchParams, siteIndex: SiteIndex): PostedClaim {
+export function readClaim(form: URLSearchParams, siteIndex: SiteIndex): PostedClaim {
   return checkClaim(field(form, "source"), field(form, "target"), siteIndex);
 }
 

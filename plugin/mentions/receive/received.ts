@@ -5,8 +5,8 @@ import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { answeredEntries, asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
 import { isSameHost } from "../../url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
-import { sourceOf } from "../reference.js";
-import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
+import { toSource } from "../reference.js";
+import { type MentionEvent, type NewMention, toMentionId, toMentionVersion } from "./event.js";
 import type { Journal } from "./journal.js";
 
 interface ReceivedOptions {
@@ -46,7 +46,7 @@ export class ReceivedMentions {
 
   readonly list: ListMentions = async ({ state, target, after, limit, withPlaces = false }) => {
     const known = await this.journal.read();
-    const replies = target !== undefined || withPlaces ? this.#repliesOf(known) : null;
+    const replies = target !== undefined || withPlaces ? this.#listReplies(known) : null;
     const inConversation = target === undefined ? null : (replies?.below(target) ?? null);
     const places = withPlaces ? replies?.places : undefined;
     const isAbout = (mention: StoredMention) =>
@@ -59,7 +59,7 @@ export class ReceivedMentions {
       return (state === undefined ? mention.state !== "removed" : mention.state === state) && isAbout(mention);
     };
     if (after !== undefined) checkCursor(after, (id) => known.get(id));
-    const page = pageOf(this.#newestFirst(known), { isWanted, after, limit });
+    const page = selectPage(this.#newestFirst(known), { isWanted, after, limit });
     if (inConversation === null) return page;
     const mentions = page.mentions.map((mention) => (inConversation.has(mention.id) ? mention : asMention(mention)));
     return { ...page, mentions };
@@ -74,7 +74,7 @@ export class ReceivedMentions {
 
   /** Finds the mention with the same source and target. */
   async find(mention: NewMention): Promise<StoredMention | null> {
-    return (await this.journal.read()).get(idOf(mention)) ?? null;
+    return (await this.journal.read()).get(toMentionId(mention)) ?? null;
   }
 
   /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
@@ -99,14 +99,14 @@ export class ReceivedMentions {
   /**
    * Records the author's decision.
    *
-   * @param version - the mention's {@link versionOf}; `null` for any
+   * @param version - the mention's {@link toMentionVersion}; `null` for any
    * @returns the mention; `null` if there is none with this id
    * @throws TwtxtError `precondition-failed` if the mention has changed
    */
   async moderate(id: string, state: MentionState, version: string | null): Promise<StoredMention | null> {
     const mention = (await this.journal.read()).get(id);
     if (!mention || mention.state === "removed") return null;
-    if (version !== null && version !== versionOf(mention)) {
+    if (version !== null && version !== toMentionVersion(mention)) {
       throw new TwtxtError("precondition-failed", "The mention has changed since it was listed. List it again.");
     }
     await this.#add([{ kind: "moderated", at: this.#at(), id, state, version }]);
@@ -130,7 +130,7 @@ export class ReceivedMentions {
   }
 
   /** Arranges the replies of each version of the list once. */
-  #repliesOf(all: ReadonlyMap<string, StoredMention>): ShownReplies {
+  #listReplies(all: ReadonlyMap<string, StoredMention>): ShownReplies {
     const known = this.#replies.get(all) ?? new ShownReplies(all.values(), this.#twts);
     this.#replies.set(all, known);
     return known;
@@ -160,7 +160,7 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
  * @returns `next`: the cursor for the next page; `null` on the last page
  * @throws TwtxtError `bad-request` for an invalid cursor
  */
-export function pageOf<T extends ListItem>(
+export function selectPage<T extends ListItem>(
   mentions: Iterable<T>,
   {
     isWanted = () => true,
@@ -172,7 +172,7 @@ export function pageOf<T extends ListItem>(
   const page: T[] = [];
   for (const mention of mentions) {
     if ((start && newestFirst(start, mention) >= 0) || !isWanted(mention)) continue;
-    if (page.length === limit) return { mentions: page, next: cursorOf(page.at(-1)) };
+    if (page.length === limit) return { mentions: page, next: toCursor(page.at(-1)) };
     page.push(mention);
   }
   return { mentions: page, next: null };
@@ -196,7 +196,7 @@ export function newestFirst(a: ListItem, b: ListItem): number {
 }
 
 /** The cursor for what follows a mention. */
-export function cursorOf(mention: ListItem | undefined): string | null {
+export function toCursor(mention: ListItem | undefined): string | null {
   return mention ? `${mention.received}_${mention.id}` : null;
 }
 
@@ -224,7 +224,7 @@ class ShownReplies {
 
   constructor(mentions: Iterable<StoredMention>, twts: readonly TwtLike[]) {
     const replies = [...mentions].filter(({ type }) => type === "reply");
-    const entries = replies.map((reply) => ({ ...reply, source: sourceOf(reply), replyTo: reply.subject }));
+    const entries = replies.map((reply) => ({ ...reply, source: toSource(reply), replyTo: reply.subject }));
     for (const entry of entries) this.#ids.set(mentionKey(entry), entry.id);
     const shown = entries.filter(({ state }) => state === "shown");
     const places = answeredEntries(

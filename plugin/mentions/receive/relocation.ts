@@ -1,6 +1,6 @@
 // plugin/mentions/receive/relocation.ts: moves stored mentions to the present URLs of the site.
 import type { StoredMention } from "../mention.js";
-import { idOf, type MentionEvent, type Mentions } from "./event.js";
+import { type MentionEvent, type Mentions, toMentionId } from "./event.js";
 
 /** @returns the present URL of a target; the same for one that has not moved */
 export type CurrentUrl = (url: string) => string;
@@ -39,7 +39,7 @@ export class Relocation {
     const moved: Mentions = new Map();
     for (const mention of mentions.values()) {
       const next = this.#move(mention);
-      const id = next === mention ? mention.id : this.#idOf(mention, next);
+      const id = next === mention ? mention.id : this.#toId(mention, next);
       const other = moved.get(id);
       // A mention of both URLs: what the author rejected stays rejected.
       if (other === undefined || (other.state !== "rejected" && mention.state !== "removed")) {
@@ -55,12 +55,12 @@ export class Relocation {
     );
     if (target === mention.target && under === mention.under && about === mention.about) return mention;
     const moved = { ...mention, target: target ?? mention.target, under: under ?? null, about: about ?? null };
-    this.#ids.set(idOf(mention), idOf(moved));
+    this.#ids.set(toMentionId(mention), toMentionId(moved));
     return moved;
   }
 
-  #idOf(mention: StoredMention, moved: StoredMention): string {
-    const id = idOf(moved);
+  #toId(mention: StoredMention, moved: StoredMention): string {
+    const id = toMentionId(moved);
     this.#ids.set(mention.id, id);
     return id;
   }

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages.
-import { isArchiveOf } from "../../feed/archives.js";
+import { isArchivePath } from "../../feed/archives.js";
 import { comparableUrl } from "../../http/same-url.js";
 import type { SitePages } from "../../site/site.js";
 import type { Target } from "../mention.js";
@@ -33,14 +33,14 @@ export class SiteIndex {
    * @param root - the URL of the site, with its path prefix; needed for `isOwn`
    */
   constructor({ feeds, origins = [], pages, titles = {}, twts }: SitePages, root: string | null = null) {
-    this.#root = root && keyOf(root).replace(/\/$/, "");
+    this.#root = root && toKey(root).replace(/\/$/, "");
     const [url = "", ...otherFeeds] = feeds;
     this.#aliases = [...otherFeeds, ...origins.map((origin) => `${origin}/`)];
-    this.#originKeys = origins.map((origin) => keyOf(`${origin}/`));
-    this.#originKey = origins.length > 0 ? keyOf(new URL("/", url).href) : "";
+    this.#originKeys = origins.map((origin) => toKey(`${origin}/`));
+    this.#originKey = origins.length > 0 ? toKey(new URL("/", url).href) : "";
     this.#feed = { url, kind: "feed" };
-    this.#feedKeys = feeds.map(keyOf);
-    this.#pages = new Map(pages.map((url) => [keyOf(url), { url, kind: "page" }]));
+    this.#feedKeys = feeds.map(toKey);
+    this.#pages = new Map(pages.map((url) => [toKey(url), { url, kind: "page" }]));
     this.#loose = new Map(
       [...this.#pages]
         .filter(([key]) => !key.includes("?"))
@@ -57,8 +57,8 @@ export class SiteIndex {
   target(url: string): Target | null {
     const key = this.#currentKey(url);
     if (key === null) return null;
-    if (this.#feedKeys.some((name) => name === key || isArchiveOf(name, key))) return this.#feed;
-    return this.#pages.get(key) ?? this.#pages.get(withoutQueryOf(key)) ?? this.#loose.get(looseKey(key)) ?? null;
+    if (this.#feedKeys.some((name) => name === key || isArchivePath(name, key))) return this.#feed;
+    return this.#pages.get(key) ?? this.#pages.get(removeQuery(key)) ?? this.#loose.get(looseKey(key)) ?? null;
   }
 
   /** Whether this is the site's feed, under any of its names, or one of its archives. */
@@ -68,7 +68,7 @@ export class SiteIndex {
 
   /** Whether a URL belongs to this site: its feed, or any URL below its root, listed as a page or not. */
   isOwn(url: string): boolean {
-    const path = withoutQueryOf(this.#currentKey(url) ?? "");
+    const path = removeQuery(this.#currentKey(url) ?? "");
     const isBelowRoot = this.#root !== null && `${path}/`.startsWith(`${this.#root}/`);
     return isBelowRoot || this.target(url) !== null;
   }
@@ -110,15 +110,15 @@ export class SiteIndex {
   }
 }
 
-function keyOf(url: string): string {
+function toKey(url: string): string {
   return comparableUrl(url) ?? url;
 }
 
 /** A URL without query, `index.html` and the last slash. */
 function looseKey(comparable: string): string {
-  return withoutQueryOf(comparable).replace(/\/(?:index\.html?)?$/, "");
+  return removeQuery(comparable).replace(/\/(?:index\.html?)?$/, "");
 }
 
-function withoutQueryOf(comparable: string): string {
+function removeQuery(comparable: string): string {
   return comparable.replace(/\?.*$/s, "");
 }

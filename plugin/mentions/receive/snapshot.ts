@@ -117,7 +117,7 @@ export class Snapshots {
 }
 
 /** The keys of the parts that a stored snapshot names; none for a damaged one. */
-export function partsNamedIn(snapshot: Uint8Array): string[] {
+export function listNamedParts(snapshot: Uint8Array): string[] {
   try {
     return parseJson(SNAPSHOT, snapshot, StoredIndex).parts;
   } catch {

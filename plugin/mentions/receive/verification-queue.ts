@@ -59,9 +59,9 @@ export class VerificationQueue {
   #startNext(): void {
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (total >= CONCURRENCY) return;
-    const runningOf = ({ requester }: QueuedWork) => this.#running.get(requester) ?? 0;
-    const ready = [...this.#waiting].filter((waiting) => runningOf(waiting) < CONCURRENCY_PER_REQUESTER);
-    ready.sort((a, b) => runningOf(a) - runningOf(b))[0]?.start();
+    const countRunning = ({ requester }: QueuedWork) => this.#running.get(requester) ?? 0;
+    const ready = [...this.#waiting].filter((waiting) => countRunning(waiting) < CONCURRENCY_PER_REQUESTER);
+    ready.sort((a, b) => countRunning(a) - countRunning(b))[0]?.start();
   }
 
   #count(requester: Requester, change: number): void {

@@ -83,13 +83,13 @@ export class ClaimProcessor {
       const requester = which === "all" ? AUTHOR : mention.sender;
       result[isOver() ? "waiting" : await this.#processPending(mention, requester, steadySince)] += 1;
     };
-    const hostOf = ({ source }: PendingMention) => new URL(source).host;
+    const readHost = ({ source }: PendingMention) => new URL(source).host;
     const ordered = interleaveGroups(
       mentions,
       ({ sender }) => sender,
-      (ofSender) => interleaveGroups(ofSender, hostOf),
+      (ofSender) => interleaveGroups(ofSender, readHost),
     );
-    await Promise.all(ordered.map((mention, i) => queue(hostOf(mention), () => verify(mention), -i)));
+    await Promise.all(ordered.map((mention, i) => queue(readHost(mention), () => verify(mention), -i)));
     return result;
   }
 

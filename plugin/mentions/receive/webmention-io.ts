@@ -96,8 +96,8 @@ function readMention({ data, content = data.content, ...entry }: Entry): Importe
     },
     text: cleaned(text || data.name || entry.name, TEXT_LIMIT),
     ...(html !== "" && html.length <= HTML_LIMIT && { html }),
-    published: instantOf(data.published || entry.published),
-    received: instantOf(entry["wm-received"] || entry.verified_date),
+    published: toInstant(data.published || entry.published),
+    received: toInstant(entry["wm-received"] || entry.verified_date),
   };
 }
 
@@ -114,7 +114,7 @@ function cleaned(text: string, limit: number): string {
   return shortened(text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ").trim(), limit);
 }
 
-function instantOf(date: string): string | null {
+function toInstant(date: string): string | null {
   const time = Date.parse(date);
   return Number.isNaN(time) ? null : formatTimestamp(time);
 }

@@ -50,7 +50,7 @@ const NO_HISTORY: MentionHistory = { done: [], unfinished: null };
  * @see PROTOCOL 2.3
  */
 export function changesSince(known: LedgerState, live: FeedState, now: number, asksAgain = false): Changes {
-  const histories = historiesOf(known);
+  const histories = toHistories(known);
   const present = presentMentions(known, live);
   const findings = [
     ...[...present.values()].map((mention) =>
@@ -103,7 +103,7 @@ function changeOfPresent(
   if (current.length > 0 && !mayHaveAnother) {
     const isSent = current.some(({ ending }) => ending === "sent");
     const older = isSent ? done.filter(({ text }) => text !== mention.text) : [];
-    return { stale: keysOf({ done: older, unfinished }) };
+    return { stale: listKeys({ done: older, unfinished }) };
   }
   if (done.length === 0 && unfinished === null && isInBaseline(mention, known)) return { stale: [] };
   const kind = mayHaveAnother || done.some(({ ending }) => ending === "sent") ? "changed" : "new";
@@ -118,18 +118,18 @@ function changeOfMissing(history: MentionHistory, live: FeedState): Change | NoC
   if (!isTwtLive && !live.isWhole) return { stale: [] };
   if (isTwtLive && isOfLink(history) && !live.linkedInstants.has(instant)) return { stale: [] };
   const wasPosted = done.some(({ ending }) => ending === "sent") || (unfinished?.source ?? null) !== null;
-  return wasPosted ? { kind: "gone", instant, ...history } : { stale: keysOf(history) };
+  return wasPosted ? { kind: "gone", instant, ...history } : { stale: listKeys(history) };
 }
 
 function isOfLink({ done, unfinished }: MentionHistory): boolean {
   return unfinished?.isLink || done.some(({ isLink }) => isLink);
 }
 
-export function keysOf({ done, unfinished }: MentionHistory): string[] {
+export function listKeys({ done, unfinished }: MentionHistory): string[] {
   return [...done.map(({ key }) => key), ...(unfinished ? [unfinished.key] : [])];
 }
 
-function historiesOf({ done, unfinished }: LedgerState): Map<string, MentionHistory> {
+function toHistories({ done, unfinished }: LedgerState): Map<string, MentionHistory> {
   const histories = new Map<string, { done: FinishedMention[]; unfinished: UnfinishedMention | null }>();
   for (const record of done) {
     const history = histories.get(record.pair);

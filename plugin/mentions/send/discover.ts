@@ -118,7 +118,7 @@ export function whyNotRequested({ target, isLink }: MentionTarget, isBlocked: (u
  * @returns `why` is half a sentence
  * @throws as `discover`
  */
-export async function endpointOf(
+export async function findEndpoint(
   { target, isLink }: MentionTarget,
   discover: Discover,
 ): Promise<FoundEndpoint | { endpoint: null; why: string }> {
@@ -183,8 +183,8 @@ async function readTarget(response: GuardedResponse, isPageNeeded: boolean): Pro
   const isHtml = /^\s*(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(response.headers["content-type"] ?? "");
   const lines: string[] = [];
   let kind: TargetStart["kind"] | null = null;
-  for await (const line of linesOf(response.body)) {
-    if (kind === null && line.trim() !== "") kind = kindOf(line, isHtml);
+  for await (const line of readLines(response.body)) {
+    if (kind === null && line.trim() !== "") kind = detectKind(line, isHtml);
     const isEnough = kind === "feed" ? isTwt(line) : kind === "page" ? !isPageNeeded : kind === "other";
     if (isEnough) break;
     lines.push(line);
@@ -193,7 +193,7 @@ async function readTarget(response: GuardedResponse, isPageNeeded: boolean): Pro
 }
 
 /** A feed may be served as HTML; a page is not a feed under any content type. */
-function kindOf(firstLine: string, isHtml: boolean): TargetStart["kind"] {
+function detectKind(firstLine: string, isHtml: boolean): TargetStart["kind"] {
   if (firstLine.startsWith("#") || isTwt(firstLine)) return "feed";
   if (isHtml) return "page";
   return startsAsMarkup(firstLine) ? "other" : "feed";
@@ -203,7 +203,7 @@ function isTwt(line: string): boolean {
   return line.includes("\t") && parseFeed(line).twts.length > 0;
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+async function* readLines(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let open = "";
   try {

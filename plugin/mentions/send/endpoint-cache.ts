@@ -91,13 +91,13 @@ export class EndpointCache {
   }
 
   /** @returns what an endpoint accepted last time; `null` if unknown */
-  async formOf(endpoint: string): Promise<AcceptedForm | null> {
+  async readForm(endpoint: string): Promise<AcceptedForm | null> {
     return this.#forms.get(endpoint) ?? (await this.#storedForm(endpoint));
   }
 
   /** @param isReferenceRefused - whether a reference to a twt was refused as the target */
   async noteForm(endpoint: string, form: Form, isReferenceRefused = false): Promise<void> {
-    const known = await this.formOf(endpoint);
+    const known = await this.readForm(endpoint);
     const needsFeedTarget = isReferenceRefused || (known?.needsFeedTarget ?? false);
     if (known?.form === form && known.needsFeedTarget === needsFeedTarget) return;
     await writeJson(this.#options.store, formKey(endpoint), { form, needsFeedTarget });

@@ -1,6 +1,6 @@
 // plugin/mentions/send/endpoint-links.ts: endpoints that a page names, in its HTML and in `Link` headers.
 import type { Element } from "hast";
-import { baseOf, elementsOf, hasRel, hrefOf, parseHtml } from "../../http/parse-html.js";
+import { findBase, hasRel, parseHtml, readHref, walkElements } from "../../http/parse-html.js";
 import { resolveUrl } from "../../url.js";
 
 /** A quoted value, perhaps without its last quote, or one up to the next separator. */
@@ -19,18 +19,18 @@ const LINK = new RegExp(String.raw`[\s,]*(?:<([^>]*)>([^;,]*(?:${PARAMETER})*)|[
  * @see PROTOCOL 2.2, W3C Webmention 3.1.2
  */
 export async function endpointsInHtml(html: string, pageUrl: string): Promise<string[]> {
-  const elements = [...elementsOf((await parseHtml(html)).tree)];
-  const base = baseOf(elements, pageUrl);
+  const elements = [...walkElements((await parseHtml(html)).tree)];
+  const base = findBase(elements, pageUrl);
   return elements
     .filter(isEndpoint)
-    .map(hrefOf)
+    .map(readHref)
     .map((href) => (href === "" ? pageUrl : resolveUrl(href ?? "", base)))
     .filter((url) => url !== null);
 }
 
 function isEndpoint(element: Element): boolean {
   const isLink = element.tagName === "link" || element.tagName === "a";
-  return isLink && hrefOf(element) !== null && hasRel(element, "webmention");
+  return isLink && readHref(element) !== null && hasRel(element, "webmention");
 }
 
 /**
@@ -47,7 +47,7 @@ function isEndpoint(element: Element): boolean {
 export function linkTargets(header: string, rel: string): string[] {
   const targets: string[] = [];
   for (const [, target, rest = ""] of header.matchAll(LINK)) {
-    const parameters = parametersOf(rest);
+    const parameters = parseParameters(rest);
     const rels = parameters.get("rel")?.toLowerCase().split(/\s+/) ?? [];
     if (target !== undefined && rels.includes(rel) && !parameters.has("anchor")) targets.push(target.trim());
   }
@@ -55,7 +55,7 @@ export function linkTargets(header: string, rel: string): string[] {
 }
 
 /** @returns values by lowercase name; the first of each counts */
-function parametersOf(text: string): Map<string, string> {
+function parseParameters(text: string): Map<string, string> {
   const found = [...text.matchAll(PARAMETERS)].map(
     ([, name = "", value = ""]) => [name.trim().toLowerCase(), unquoted(value.trim())] as const,
   );

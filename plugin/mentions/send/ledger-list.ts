@@ -28,7 +28,7 @@ export class LedgerList {
   /** The number of mentions by outcome. Costs one listing. */
   async count(): Promise<LedgerCounts> {
     const counts: LedgerCounts = {};
-    for (const name of await this.#names()) counts[outcomeOf(name)] = (counts[outcomeOf(name)] ?? 0) + 1;
+    for (const name of await this.#names()) counts[toOutcome(name)] = (counts[toOutcome(name)] ?? 0) + 1;
     return counts;
   }
 
@@ -57,7 +57,7 @@ export class LedgerList {
 
   /** @returns nothing if the record was deleted meanwhile */
   async #read(name: LedgerName): Promise<LedgerEntry[]> {
-    const outcome = outcomeOf(name);
+    const outcome = toOutcome(name);
     if (name.kind === "retry") {
       const stored = await readJson(this.#store, name.key, UnfinishedRecord);
       return stored ? [waitingEntry(stored.value)] : [];
@@ -70,7 +70,7 @@ export class LedgerList {
   }
 }
 
-function outcomeOf({ kind, ending }: LedgerName): LedgerEntry["outcome"] {
+function toOutcome({ kind, ending }: LedgerName): LedgerEntry["outcome"] {
   return kind === "gone" && ending === "sent" ? "withdrawn" : (ending ?? "waiting");
 }
 

@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
-import { type Change, keysOf } from "./changes.js";
+import { type Change, listKeys } from "./changes.js";
 import { doneKey, feedFolder, goneKey, parseDoneKey } from "./ledger-keys.js";
 import {
   AllowedHosts,
@@ -114,12 +114,12 @@ export class MentionLedger {
   }
 
   /** Finds the mention of a change. Reads a record if the mention is gone. */
-  async mentionOf(change: Change): Promise<MentionSource> {
+  async readMention(change: Change): Promise<MentionSource> {
     if (change.kind !== "gone") return { mention: change.mention, source: change.unfinished?.source ?? null };
     const sent = change.done.find(({ ending }) => ending === "sent");
     const details = sent ? await readJson(this.#store, sent.key, FinishedRecord) : null;
     const last = details?.value ?? change.unfinished;
-    if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} is missing.`);
+    if (!last) throw new TwtxtError("store-failed", `${listKeys(change).join(", ")} is missing.`);
     const pair = sent?.pair ?? change.unfinished?.pair ?? "";
     const { timestamp, nick, target, isLink, source } = last;
     const mention = { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT, subject: null, isLink };
@@ -133,7 +133,7 @@ export class MentionLedger {
     await this.#writeWithRetry(() => writeJson(this.#store, key, details, { isNew: true }));
     // The record of an earlier text that was sent stays until a later one is sent, since its receiver still has it.
     const isOver = (record: FinishedMention) => record.key !== key && (ending === "sent" || record.ending !== "sent");
-    await this.forget(keysOf({ ...change, done: change.done.filter(isOver) }));
+    await this.forget(listKeys({ ...change, done: change.done.filter(isOver) }));
   }
 
   /** Keeps a record for the author, which no comparison with the feed reads. */
@@ -141,7 +141,7 @@ export class MentionLedger {
     const pair = change.done[0]?.pair ?? change.unfinished?.pair ?? "";
     const key = goneKey(this.#folder, { instant: change.instant, pair }, ending);
     await this.#writeWithRetry(() => writeJson(this.#store, key, details));
-    await this.forget(keysOf(change));
+    await this.forget(listKeys(change));
   }
 
   async postpone({ mention, source }: MentionSource, { unfinished }: Change, attempt: FailedAttempt): Promise<void> {

@@ -6,7 +6,7 @@ import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
 import { hostQueue } from "../concurrency.js";
 import { formatReference } from "../reference.js";
 import type { Change, WaitingChange } from "./changes.js";
-import { endpointOf, type FoundEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
+import { type FoundEndpoint, findEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
 import type { FinalOutcome, UnfinishedMention } from "./ledger-records.js";
@@ -53,7 +53,7 @@ interface DeliveryOptions {
   isBlocked(target: string): boolean;
   /** Whether a page of this site is a post that has left the feed, such as by `twt: false`. */
   isWithoutTwt(page: string): boolean;
-  pageOf(timestamp: string): string | null;
+  findPage(timestamp: string): string | null;
   findTwt?: FindTwt | undefined;
   now: Clock;
   random(): number;
@@ -95,7 +95,7 @@ export class MentionDelivery {
   /** @throws TwtxtError `store-failed` */
   async send(change: Change): Promise<MentionReport> {
     const { ledger, endpoints } = this.#options;
-    const known = await ledger.mentionOf(change);
+    const known = await ledger.readMention(change);
     const { timestamp, nick, target, isLink } = known.mention;
     const blank = { kind: change.kind, timestamp, nick, target, isLink, endpoint: null, method: null };
     const postTo = (found: FoundEndpoint) => async () => {
@@ -104,13 +104,13 @@ export class MentionDelivery {
       if (result.outcome === "waiting" || !result.isAsked) endpoints.noteUntried(target);
       return { ...blank, endpoint, method, ...(await this.#record(change, known, result, endpoint)) };
     };
-    const { report } = await this.#queue(hostOf(target), async () => {
+    const { report } = await this.#queue(readHost(target), async () => {
       const found = await this.#discover(known.mention);
       if ("outcome" in found) {
         return { report: this.#record(change, known, found, null).then((end) => ({ ...blank, ...end })) };
       }
       // Queued here, before the next discovery of this host starts, but not awaited in this slot.
-      return { report: this.#queue(hostOf(found.endpoint), postTo(found), POST_PRIORITY) };
+      return { report: this.#queue(readHost(found.endpoint), postTo(found), POST_PRIORITY) };
     });
     return report;
   }
@@ -118,7 +118,7 @@ export class MentionDelivery {
   /** @returns a result if nothing is to be requested from this URL */
   #resultWithoutRequest(url: string): Result | undefined {
     const isOver = this.#hasFailed || this.#options.isOver();
-    return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(hostOf(url));
+    return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(readHost(url));
   }
 
   async #discover(mention: LiveMention): Promise<FoundEndpoint | Result> {
@@ -130,7 +130,7 @@ export class MentionDelivery {
     const early = this.#resultWithoutRequest(target);
     if (early) return early;
     try {
-      const found = await endpointOf(mention, (url) => endpoints.discover(url));
+      const found = await findEndpoint(mention, (url) => endpoints.discover(url));
       return found.endpoint === null ? none(found.why) : found;
     } catch (error) {
       const hasAnswered = error instanceof ServerBusyError && error.notBefore === null;
@@ -142,7 +142,7 @@ export class MentionDelivery {
     const { ask, endpoints, now, isDryRun } = this.#options;
     if (isDryRun) return { ...NO_RESULT, outcome: "would be sent" };
     const { endpoint } = found;
-    const attempts = await this.#attemptsFor(change, known, found);
+    const attempts = await this.#listAttempts(change, known, found);
     const [first] = attempts;
     const early = this.#resultWithoutRequest(endpoint) ?? (await this.#checkLivePage(change, known, first.source));
     if (early) return early;
@@ -178,7 +178,7 @@ export class MentionDelivery {
   /** Skips a host for the rest of this run. */
   #pauseHost(url: string, result: Result): Result {
     if (result.outcome === "retry") {
-      const host = hostOf(url);
+      const host = readHost(url);
       // The reason names one mention's URL, but applies to all mentions of its host.
       const why = result.why?.replaceAll(url, host) ?? null;
       this.#paused.set(host, { ...result, why, status: null, source: null, isAsked: false });
@@ -187,7 +187,7 @@ export class MentionDelivery {
   }
 
   /** What to post, in the order to try it. A removal repeats the source that the receiver knows. */
-  async #attemptsFor(
+  async #listAttempts(
     change: Change,
     { mention, source }: MentionSource,
     found: FoundEndpoint,
@@ -196,19 +196,19 @@ export class MentionDelivery {
     if (change.kind === "gone" && source !== null) {
       return [{ source: { form: source.includes("#:~:text=") ? "reference" : "page", url: source }, target }];
     }
-    const known = await this.#options.endpoints.formOf(found.endpoint);
+    const known = await this.#options.endpoints.readForm(found.endpoint);
     const preferred = known?.form ?? (found.method === "feed field" ? "reference" : "page");
-    const [first, ...others] = this.#sourcesFor(mention, preferred);
+    const [first, ...others] = this.#listSources(mention, preferred);
     const answered = known?.needsFeedTarget ? null : await this.#findAnswered(mention, found);
     const rest = others.map((other) => ({ source: other, target }));
     if (answered === null) return [{ source: first, target }, ...rest];
     return [{ source: first, target: answered }, { source: first, target }, ...rest];
   }
 
-  #sourcesFor({ timestamp, isLink }: LiveMention, preferred: Source["form"]): [Source, ...Source[]] {
-    const { identity, pageOf } = this.#options;
+  #listSources({ timestamp, isLink }: LiveMention, preferred: Source["form"]): [Source, ...Source[]] {
+    const { identity, findPage } = this.#options;
     const reference: Source = { form: "reference", url: formatReference(identity, timestamp) };
-    const url = pageOf(timestamp);
+    const url = findPage(timestamp);
     if (url === null) return [reference];
     const page: Source = { form: "page", url };
     if (isLink) return [page];
@@ -299,7 +299,7 @@ function scheduleRetry(
   return next === null ? null : { attempts, first, next };
 }
 
-function hostOf(url: string): string {
+function readHost(url: string): string {
   return new URL(url).host;
 }
 

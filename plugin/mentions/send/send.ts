@@ -34,7 +34,7 @@ export interface SendOptions extends LeaseOptions {
   /** The links in the posts of the site, or `off` if it sends none. If missing, they are not known: none is sent. */
   links?: SiteLinks | "off" | undefined;
   /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
-  pageOf(timestamp: string): string | null;
+  findPage(timestamp: string): string | null;
   /** Finds the twts that mentions answer; by default none is known. */
   findTwt?: FindTwt | undefined;
   /** When true, nothing more is started and the rest is left to the next run. */
@@ -109,8 +109,8 @@ async function deliver(
     options.onMention?.(report);
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
-  const isBlocked = (url: string) => linksOf(options)?.isBlocked(url) ?? false;
-  const isWithoutTwt = (page: string) => linksOf(options)?.isWithoutTwt(page) ?? false;
+  const isBlocked = (url: string) => createLinks(options)?.isBlocked(url) ?? false;
+  const isWithoutTwt = (page: string) => createLinks(options)?.isWithoutTwt(page) ?? false;
   const linksOfPage = linksOfLivePages(ask);
   const delivery = new MentionDelivery({
     ...options,
@@ -126,20 +126,20 @@ async function deliver(
   for (const change of later) end(reportOfWaiting(change));
   // If this fails, a stale endpoint is reused within a day at most.
   await endpoints.end().catch(() => {});
-  return { mentions, troubles: troublesOf(outcomes), isComplete };
+  return { mentions, troubles: listErrors(outcomes), isComplete };
 }
 
 /** The mentions in these twts, and the links in their posts. A mention of a page counts before a link to it. */
-function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, options: SendOptions): LiveMention[] {
+function listMentions(twts: LiveFeed["twts"], { names }: LiveFeed, options: SendOptions): LiveMention[] {
   const own = [options.feedUrl, ...names, ...(options.aliases ?? [])];
   const mentions = liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
-  const links = linksOf(options);
+  const links = createLinks(options);
   if (links === null) return mentions;
   const found = [...liveLinks(twts, links), ...mentions];
   return [...new Map(found.map((mention) => [mention.pair, mention])).values()];
 }
 
-function linksOf({ links }: Pick<SendOptions, "links">): SiteLinks | null {
+function createLinks({ links }: Pick<SendOptions, "links">): SiteLinks | null {
   return links === undefined || links === "off" ? null : links;
 }
 
@@ -152,7 +152,7 @@ async function readLedger(
   options: SendOptions,
 ): Promise<LedgerState & Pick<StoredLedger, "allowedHosts"> & { isFirst: boolean }> {
   const stored = await ledger.read();
-  const hasLinks = linksOf(options) !== null;
+  const hasLinks = createLinks(options) !== null;
   // If links are turned on again, those of the time in between are not new.
   if (options.links === "off" && stored.linkBaseline !== null) await ledger.forgetLinkBaseline();
   const known = hasLinks ? stored : withoutLinks(stored);
@@ -171,20 +171,20 @@ async function writeBaselines(
   options: SendOptions,
 ): Promise<Partial<Pick<LedgerState, "baseline" | "linkBaseline">>> {
   const written: Partial<Pick<LedgerState, "baseline" | "linkBaseline">> = {};
-  const mentions = mentionsOf(feed.twts, feed, options);
+  const mentions = listMentions(feed.twts, feed, options);
   // A clock that is behind the newest twt is wrong: by that clock, all posts of the site would be new.
   const [newest = ""] = feed.twts.map(({ instant }) => instant).sort((a, b) => (a < b ? 1 : -1));
   const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
   // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
   // that was killed for an update.
-  if (linksOf(options) !== null && linkBaseline === null) {
+  if (createLinks(options) !== null && linkBaseline === null) {
     const links = mentions.filter(({ isLink }) => isLink);
-    const old = baselineOf(feed, links, baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
+    const old = createBaseline(feed, links, baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
     written.linkBaseline = await ledger.writeBaseline("links", old);
   }
   if (baseline === null) {
     const others = mentions.filter(({ isLink }) => !isLink);
-    written.baseline = await ledger.writeBaseline("baseline", baselineOf(feed, others, weekAgo));
+    written.baseline = await ledger.writeBaseline("baseline", createBaseline(feed, others, weekAgo));
   }
   return written;
 }
@@ -196,7 +196,7 @@ function withoutLinks(stored: StoredLedger): StoredLedger {
 }
 
 /** Mentions older than this time, and everything in archives, belong to the baseline. */
-function baselineOf({ twts, archive }: LiveFeed, mentions: readonly LiveMention[], time: number): Baseline {
+function createBaseline({ twts, archive }: LiveFeed, mentions: readonly LiveMention[], time: number): Baseline {
   const old = mentions.filter(({ instant }) => Date.parse(instant) < time);
   const [oldest = null] = twts.map(({ instant }) => instant).sort();
   return { pairs: new Set(old.map(({ pair }) => pair)), before: archive === null ? null : oldest };
@@ -212,10 +212,10 @@ async function readAll(
   const none = { twts: [], trouble: null };
   const { twts: archived, trouble } = wanted === null ? none : await readArchives(options.ask, feed, wanted);
   const twts = [...feed.twts, ...archived];
-  const isLinked = ({ timestamp }: { timestamp: string }) => (linksOf(options)?.of(timestamp) ?? null) !== null;
+  const isLinked = ({ timestamp }: { timestamp: string }) => (createLinks(options)?.of(timestamp) ?? null) !== null;
   const live = {
-    mentions: mentionsOf(feed.twts, feed, options),
-    archived: mentionsOf(archived, feed, options),
+    mentions: listMentions(feed.twts, feed, options),
+    archived: listMentions(archived, feed, options),
     instants: new Set(twts.map(({ instant }) => instant)),
     linkedInstants: new Set(twts.filter(isLinked).map(({ instant }) => instant)),
     isWhole: trouble === null,
@@ -240,7 +240,7 @@ async function addBackfill(
 }
 
 /** Failures of this site's own store. @throws unexpected errors */
-function troublesOf(outcomes: readonly PromiseSettledResult<void>[]): string[] {
+function listErrors(outcomes: readonly PromiseSettledResult<void>[]): string[] {
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   const unknown = reasons.find((reason) => !(reason instanceof TwtxtError));
   if (unknown) throw unknown;

@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import type { Ask } from "../../http/guard.js";
-import { baseOf, elementsOf, hrefOf, parseHtml } from "../../http/parse-html.js";
+import { findBase, parseHtml, readHref, walkElements } from "../../http/parse-html.js";
 import type { PublishedSite } from "../../site/site.js";
 import { resolveUrl } from "../../url.js";
 import { Moderation } from "../receive/moderation.js";
@@ -71,7 +71,7 @@ export function linksOfLivePages(ask: Ask): LinksOfPage {
     if (status === 200) {
       const { bytes, trouble } = await response.start();
       if (trouble && trouble.code !== "too-large") throw trouble;
-      return trouble ? null : linksIn(bytes.toString(), url);
+      return trouble ? null : parseLinks(bytes.toString(), url);
     }
     response.close();
     if (status === 404 || status === 410) return new Set();
@@ -79,13 +79,13 @@ export function linksOfLivePages(ask: Ask): LinksOfPage {
   });
 }
 
-async function linksIn(html: string, url: string): Promise<ReadonlySet<string> | null> {
+async function parseLinks(html: string, url: string): Promise<ReadonlySet<string> | null> {
   const { tree, isWhole } = await parseHtml(html);
   if (!isWhole) return null;
-  const elements = [...elementsOf(tree)];
-  const base = baseOf(elements, url);
+  const elements = [...walkElements(tree)];
+  const base = findBase(elements, url);
   const links = elements.flatMap((element) =>
-    element.tagName === "a" ? [resolveUrl(hrefOf(element) ?? "", base)] : [],
+    element.tagName === "a" ? [resolveUrl(readHref(element) ?? "", base)] : [],
   );
   return new Set(links.filter((link) => link !== null).map(comparableLink));
 }

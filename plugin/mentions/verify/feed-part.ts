@@ -126,7 +126,7 @@ async function* wholeLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Buffe
   let openBytes = 0;
   let lines = 0;
   for await (const piece of body) {
-    lines += linesIn(piece);
+    lines += countLines(piece);
     if (lines > MAX_LINES) throw new TwtxtError("too-large", `The feed has more than ${MAX_LINES} lines.`);
     const isTooLong = openBytes > LINE_LIMIT;
     const end = piece.lastIndexOf(LF) + 1;
@@ -141,7 +141,7 @@ async function* wholeLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Buffe
   if (openBytes > 0) yield Buffer.concat(open);
 }
 
-function linesIn(piece: Uint8Array): number {
+function countLines(piece: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < piece.length; at += 1) if (piece[at] === LF) count += 1;
   return count;

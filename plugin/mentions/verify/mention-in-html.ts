@@ -1,6 +1,6 @@
 // plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
-import { baseOf, hasRel, parseHtml } from "../../http/parse-html.js";
+import { findBase, hasRel, parseHtml } from "../../http/parse-html.js";
 import { shortenedAtWord } from "../../site/plain-lines.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
@@ -52,8 +52,8 @@ export async function readHtml(html: string, pageUrl: string, context: Context):
   const page = new HtmlPage(await context.slices.map(placedElements(tree), (placed) => placed), pageUrl, context);
   return {
     mention: await page.mention(),
-    declared: await page.linkOf((element) => element.tagName === "link" && hasRel(element, "canonical")),
-    feed: await page.linkOf(isFeedLink),
+    declared: await page.findLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
+    feed: await page.findLink(isFeedLink),
     isWhole,
   };
 }
@@ -76,20 +76,20 @@ class HtmlPage {
     this.#elements = elements;
     this.#url = url;
     const bare = elements.map(({ element }) => element);
-    this.#base = baseOf(bare, url);
+    this.#base = findBase(bare, url);
     this.#context = context;
   }
 
   /** The first link of the elements that match; `null` for none. */
-  async linkOf(matches: (element: Element) => boolean): Promise<string | null> {
+  async findLink(matches: (element: Element) => boolean): Promise<string | null> {
     const found = await this.#filter(({ element }) => matches(element));
-    return webUrlOrNull(found.flatMap(({ element }) => linksOf(element, this.#base))[0]);
+    return webUrlOrNull(found.flatMap(({ element }) => readLinks(element, this.#base))[0]);
   }
 
   /** @returns `null` without a link to the target */
   async mention(): Promise<ProvenMention | null> {
     const links = await this.#filter(({ element }) =>
-      linksOf(element, this.#base).some((url) => this.#leadsToSite(url)),
+      readLinks(element, this.#base).some((url) => this.#leadsToSite(url)),
     );
     const link = links.find(({ entry }) => entry !== null) ?? links[0];
     if (!link) return null;
@@ -108,7 +108,7 @@ class HtmlPage {
       html: content?.html ?? null,
       published: entry?.published ?? null,
       subject: entry?.replyTo ?? null,
-      about: this.#context.site.postAbout(null, linksOf(link.element, this.#base)),
+      about: this.#context.site.postAbout(null, readLinks(link.element, this.#base)),
     });
   }
 
@@ -130,7 +130,7 @@ class HtmlPage {
       !entry && hasClass(element, (name) => name === "h-card" || name === "vcard");
     const [card, another] = await this.#filter(isCard);
     if (card && !another) return readCard(card.element, this.#base);
-    return { name: null, url: await this.linkOf((element) => hasRel(element, "author")), photo: null };
+    return { name: null, url: await this.findLink((element) => hasRel(element, "author")), photo: null };
   }
 
   async #title(): Promise<string> {
@@ -155,7 +155,7 @@ function* placedElements(tree: Root): Iterable<PlacedElement> {
   }
 }
 
-function linksOf({ tagName, properties }: Element, base: string): string[] {
+function readLinks({ tagName, properties }: Element, base: string): string[] {
   const attribute = LINKS[tagName];
   const link = attribute && properties[attribute];
   const url = typeof link === "string" ? resolveUrl(link, base) : null;

@@ -76,21 +76,22 @@ const MAX_ATTRIBUTE = 2048;
  */
 export async function readEntry(element: Element, base: string, isTarget: (url: string) => boolean): Promise<Entry> {
   const entry = await readItem(element, base);
-  const text = (name: string) => textOf(entry?.properties[name]?.[0]);
-  const isAbout = (name: string) => entry?.properties[name]?.some((property) => urlsOf(property, base).some(isTarget));
+  const text = (name: string) => readText(entry?.properties[name]?.[0]);
+  const isAbout = (name: string) =>
+    entry?.properties[name]?.some((property) => readUrls(property, base).some(isTarget));
   const type = TYPES.find(([property]) => isAbout(property))?.[1] ?? "mention";
-  const answered = (entry?.properties["in-reply-to"] ?? []).flatMap((property) => urlsOf(property, base));
+  const answered = (entry?.properties["in-reply-to"] ?? []).flatMap((property) => readUrls(property, base));
   return {
     type,
-    author: authorOf(entry?.properties.author?.[0], base),
+    author: readAuthor(entry?.properties.author?.[0], base),
     text: quoteText(tidy(text("content") || text("summary") || text("name"))),
-    published: instantOf(text("published")),
+    published: parseInstant(text("published")),
     replyTo: type === "reply" ? webUrlOrNull(answered.find((url) => !isTarget(url)) ?? answered[0]) : null,
   };
 }
 
 export async function readCard(element: Element, base: string): Promise<Entry["author"]> {
-  return authorOf((await readItem(element, base)) ?? undefined, base);
+  return readAuthor((await readItem(element, base)) ?? undefined, base);
 }
 
 /** @returns `null` if the parser fails */
@@ -103,29 +104,29 @@ async function readItem(element: Element, base: string): Promise<Item | null> {
   }
 }
 
-function authorOf(author: Property | undefined, base: string): Entry["author"] {
+function readAuthor(author: Property | undefined, base: string): Entry["author"] {
   if (typeof author === "object" && "properties" in author) {
     const { name, url, photo } = author.properties;
     return {
-      name: quoteName(textOf(name?.[0])) || null,
-      url: webUrlOrNull(textOf(url?.[0]), base),
-      photo: webUrlOrNull(textOf(photo?.[0]), base),
+      name: quoteName(readText(name?.[0])) || null,
+      url: webUrlOrNull(readText(url?.[0]), base),
+      photo: webUrlOrNull(readText(photo?.[0]), base),
     };
   }
-  const text = textOf(author);
+  const text = readText(author);
   const url = webUrlOrNull(text);
   return { name: url === null ? quoteName(text) || null : null, url, photo: null };
 }
 
 /** The text or URL of a property; empty for none. */
-function textOf(property: Property | undefined): string {
-  return typeof property === "object" ? textOf(property.value) : (property ?? "");
+function readText(property: Property | undefined): string {
+  return typeof property === "object" ? readText(property.value) : (property ?? "");
 }
 
 /** The parser does not resolve a relative URL that contains `://`. */
-function urlsOf(property: Property, base: string): string[] {
+function readUrls(property: Property, base: string): string[] {
   const urls = typeof property === "object" && "properties" in property ? (property.properties.url ?? []) : [];
-  const texts = [property, ...urls].map(textOf);
+  const texts = [property, ...urls].map(readText);
   return texts.flatMap((text) => resolveUrl(text, base) ?? []);
 }
 
@@ -136,7 +137,7 @@ function tidy(text: string): string {
 }
 
 /** The date may have no time, or a space before it. */
-function instantOf(text: string): string | null {
+function parseInstant(text: string): string | null {
   const date = text.trim().replace(/^(\S+) +(?=\d)/, "$1T");
   return toInstant(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00:00Z` : date);
 }
@@ -149,7 +150,7 @@ function instantOf(text: string): string | null {
  * properties all memory.
  */
 export function microformatsOutline(element: Element): string {
-  return new Outline().htmlOf(element, 0, 0);
+  return new Outline().formatHtml(element, 0, 0);
 }
 
 /** Writes an outline within its limits. */
@@ -160,18 +161,18 @@ class Outline {
   readonly #counts = new Map<string, number>();
 
   /** @param nested, inProperties - how many items and properties contain the node */
-  htmlOf(node: Nodes, nested: number, inProperties: number): string {
+  formatHtml(node: Nodes, nested: number, inProperties: number): string {
     if (this.#nodes === 0) return "";
     this.#nodes -= 1;
     if (node.type === "text") return this.#text(node.value);
     if (node.type !== "element" || SILENT_TAGS.has(node.tagName)) return "";
     const isTooDeep = nested > MAX_NESTED || inProperties >= MAX_PROPERTIES_NESTED;
-    const classes = isTooDeep ? [] : classesOf(node).filter((name) => this.#isRare(name));
+    const classes = isTooDeep ? [] : readClasses(node).filter((name) => this.#isRare(name));
     const items = nested + Number(classes.some((name) => ROOT.test(name)));
     const properties = inProperties + Number(classes.some((name) => !ROOT.test(name)));
     const tag = this.#elements > 0 ? startTag(node, classes) : null;
     if (tag !== null) this.#elements -= 1;
-    const inside = node.children.map((child) => this.htmlOf(child, items, properties)).join("");
+    const inside = node.children.map((child) => this.formatHtml(child, items, properties)).join("");
     const html = tag === null ? inside : `${tag}${inside}${endTag(node)}`;
     return BLOCK_TAGS.has(node.tagName) ? `\n${html}\n` : html;
   }
@@ -196,19 +197,19 @@ function startTag({ tagName, properties }: Element, classes: readonly string[]):
     .filter(([, value]) => typeof value === "string" && value.length <= MAX_ATTRIBUTE)
     .map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
   const all = classes.length > 0 ? [` class="${[...new Set(classes)].join(" ")}"`, ...attributes] : attributes;
-  return `<${nameOf(tagName)}${all.join("")}>`;
+  return `<${toName(tagName)}${all.join("")}>`;
 }
 
 function endTag({ tagName }: Element): string {
-  return VOID_TAGS.has(tagName) ? "" : `</${nameOf(tagName)}>`;
+  return VOID_TAGS.has(tagName) ? "" : `</${toName(tagName)}>`;
 }
 
-function nameOf(tagName: string): string {
+function toName(tagName: string): string {
   return TAGS.has(tagName) ? tagName : "div";
 }
 
 /** The known classes, without repeats; a limited number for items. */
-function classesOf({ properties }: Element): string[] {
+function readClasses({ properties }: Element): string[] {
   const names = [properties.className ?? []].flat().map(String);
   const classes = [...new Set(names)].filter((name) => CLASS.test(name));
   const roots = classes.filter((name) => ROOT.test(name));

@@ -54,20 +54,20 @@ type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
 /** @see PROTOCOL 2.4, "The proof" */
 export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatcher {
-  const postNamedBy = (url: string): string | null => {
+  const findNamedPost = (url: string): string | null => {
     const found = siteIndex.target(url);
     if (found?.kind === "page") return siteIndex.isPost(found.url) ? found.url : null;
-    return found && firstOf(timestampsIn(url), (timestamp) => siteIndex.pageOfTwt(timestamp));
+    return found && findFirst(parseTimestamps(url), (timestamp) => siteIndex.pageOfTwt(timestamp));
   };
   return {
     isTarget: (url) => siteIndex.target(url)?.url === target.url,
     postAbout: (subject, urls) =>
-      (subject === null ? null : siteIndex.pageOfHash(subject)) ?? firstOf(urls, postNamedBy),
+      (subject === null ? null : siteIndex.pageOfHash(subject)) ?? findFirst(urls, findNamedPost),
   };
 }
 
 /** @returns the first result that is not `null` */
-function firstOf(values: readonly string[], find: (value: string) => string | null): string | null {
+function findFirst(values: readonly string[], find: (value: string) => string | null): string | null {
   for (const value of values) {
     const found = find(value);
     if (found !== null) return found;
@@ -76,7 +76,7 @@ function firstOf(values: readonly string[], find: (value: string) => string | nu
 }
 
 /** @returns an empty list for a URL that does not name a single twt */
-function timestampsIn(url: string): string[] {
+function parseTimestamps(url: string): string[] {
   try {
     return parseReference(url, "bad-target").timestamps;
   } catch {

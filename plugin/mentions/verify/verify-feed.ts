@@ -49,16 +49,16 @@ export async function verifyTwt(claim: Claim, { ask, site }: VerificationContext
     feed ??= { url: answer.url, header: part.header };
     if (part.twt) return sourceMention(part.twt, feed, site);
     if (isLast(part)) return gone(claim, feed.url, part);
-    url = part.isFeed ? archiveOf(part.header, answer.url, feed.url) : null;
+    url = part.isFeed ? findArchive(part.header, answer.url, feed.url) : null;
   }
 }
 
 /** A feed is mentioned only by `@<nick url>` or `@<url>`, a page also by a link or a bare address. */
 export function isNamed({ mentions, text }: ParsedTwt, { kind }: Target, { isTarget }: SiteMatcher): boolean {
-  return mentions.some(({ url }) => isTarget(url)) || (kind === "page" && urlsOf(text).some(isTarget));
+  return mentions.some(({ url }) => isTarget(url)) || (kind === "page" && findUrls(text).some(isTarget));
 }
 
-function urlsOf(text: string): string[] {
+function findUrls(text: string): string[] {
   return urlsInText(text.slice(0, LINE_LIMIT));
 }
 
@@ -79,7 +79,7 @@ function notFound({ source, timestamps: [timestamp] }: Claim, identity: string |
 }
 
 /** Archives on another origin are ignored: the feed cannot claim them. */
-function archiveOf(header: FeedHeader, partUrl: string, identity: string): string | null {
+function findArchive(header: FeedHeader, partUrl: string, identity: string): string | null {
   const url = previousPart(header, partUrl)?.url ?? null;
   return url !== null && new URL(url).origin === new URL(identity).origin ? url : null;
 }
@@ -113,6 +113,6 @@ export function mentionOfTwt(
     hashV1: twtHashes(hashedUrl, twt).v1,
     published: instant,
     subject,
-    about: site.postAbout(subject, [...mentions.map(({ url }) => url), ...urlsOf(text)]),
+    about: site.postAbout(subject, [...mentions.map(({ url }) => url), ...findUrls(text)]),
   };
 }

@@ -82,11 +82,11 @@ async function readPage({ headers, start }: GuardedResponse, slices: TimeSlices)
   const type = headers["content-type"] ?? "";
   const { bytes, trouble } = await start();
   const text = decoded(bytes, type);
-  return { kind: await kindOf(text, type, slices), text, trouble };
+  return { kind: await detectKind(text, type, slices), text, trouble };
 }
 
 /** A feed counts as one under any content type; a page never does. */
-async function kindOf(text: string, type: string, slices: TimeSlices): Promise<Page["kind"]> {
+async function detectKind(text: string, type: string, slices: TimeSlices): Promise<Page["kind"]> {
   const startsAsHtml = startsAsMarkup(text);
   const hasTwt = (lines: string) => parseFeed(lines).twts.length > 0;
   if (!startsAsHtml && (await slices.some(textPieces(text, /\n/g), hasTwt))) return "feed";

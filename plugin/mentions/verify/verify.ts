@@ -39,7 +39,7 @@ export function createVerify(parts: VerificationParts): Verify {
   const { siteIndex } = parts;
   const pages = new PageQueue();
   return async (claim) => {
-    const context = contextOf(claim, parts, pages);
+    const context = createContext(claim, parts, pages);
     try {
       const seen = await checkSource(claim, context);
       if (seen.outcome !== "proven") return seen;
@@ -47,12 +47,12 @@ export function createVerify(parts: VerificationParts): Verify {
       if (siteIndex.isOwn(mention.identity)) return disproven("bad-source", "The source redirects to this site.");
       return { outcome: "proven", mention: await withHtml(mention) };
     } catch (error) {
-      return proofOf(error);
+      return toProof(error);
     }
   };
 }
 
-function contextOf(claim: Claim, parts: VerificationParts, pages: PageQueue): VerificationContext {
+function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue): VerificationContext {
   const signal = AbortSignal.timeout(TOTAL_MS);
   let requests = 0;
   const checkLimits = () => {
@@ -150,7 +150,7 @@ function isSameSource(other: SourceMention, seen: SourceMention, url: string): b
   return seen.mention.timestamp === null && other.declared !== null && isSameUrl(other.declared, url);
 }
 
-function proofOf(error: unknown): Proof {
+function toProof(error: unknown): Proof {
   if (!(error instanceof TwtxtError)) throw error;
   if (error.code === "unreachable") return { outcome: "unreachable", why: error.message, isTimeout: isTimeout(error) };
   return disproven(error.code, error.message);

@@ -5,7 +5,7 @@
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const SENDERS = "inbox-senders/";
@@ -30,7 +30,7 @@ interface Day {
   name: string;
   salt: Uint8Array;
   /** The records of a user's inbox, in groups by digest. */
-  listingOf(user: string): KeyListing;
+  openListing(user: string): KeyListing;
 }
 
 /**
@@ -63,7 +63,7 @@ export class DailyShares {
     const day = await this.#today();
     const digest = createHmac("sha256", day.salt).update(address).digest("hex");
     const key = `${SENDERS}${day.name}/${user}/${digest}-${id}-${size}`;
-    const listing = day.listingOf(user);
+    const listing = day.openListing(user);
     await listing.refresh();
     const { sizes, sum } = listing.group(digest);
     const isRepeat = sizes.has(key);
@@ -91,13 +91,13 @@ export class DailyShares {
     const { store, now } = this.#options;
     const name = this.#date();
     if (this.#day?.name === name) return this.#day;
-    const salt = await this.#saltOf(name);
-    const listingOf = listingsOf((user) => {
+    const salt = await this.#readSalt(name);
+    const openListing = createListings((user) => {
       const prefix = `${SENDERS}${name}/${user}/`;
       return { store, now, prefix, parse: countedRecord };
     });
     // Of concurrent deliveries, the first one has made the listings.
-    if (this.#day?.name !== name) this.#day = { name, salt, listingOf };
+    if (this.#day?.name !== name) this.#day = { name, salt, openListing };
     return this.#day;
   }
 
@@ -105,13 +105,13 @@ export class DailyShares {
     return new Date(this.#options.now()).toISOString().slice(0, 10);
   }
 
-  async #saltOf(day: string): Promise<Uint8Array> {
+  async #readSalt(day: string): Promise<Uint8Array> {
     const { store, random } = this.#options;
     const stored = await store.get(SALTS + day);
     if (stored) return stored.bytes;
     const salt = random(SALT_BYTES);
     const etag = await store.put(SALTS + day, salt, { isNew: true });
-    return etag === null ? this.#saltOf(day) : salt;
+    return etag === null ? this.#readSalt(day) : salt;
   }
 }
 

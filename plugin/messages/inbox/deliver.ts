@@ -48,7 +48,7 @@ export async function acceptMessage(
   { messages, shares, now, onStored }: DeliveryParts,
 ): Promise<Response> {
   const size = body.length;
-  const id = idOf(body);
+  const id = toMessageId(body);
   const { stored, isKnown } = await messages.recent(user, id);
   if (isKnown) return storedResponse();
   const release = await stored.reserve({ group: id, size }, { count: limits.messages, bytes: limits.bytes });
@@ -68,13 +68,13 @@ export async function acceptMessage(
 }
 
 /** The same for all encodings of a message. PROTOCOL 3.3. */
-function idOf(body: Uint8Array): string {
+function toMessageId(body: Uint8Array): string {
   return hash("sha256", canonicalForm(sealedBytes(body)));
 }
 
 /** How full an inbox is, from 0 to 1. */
-export function fullnessOf(stored: readonly StoredMessage[], limits: InboxLimits): number {
-  return Math.min(1, Math.max(stored.length / limits.messages, bytesOf(stored) / limits.bytes));
+export function measureFullness(stored: readonly StoredMessage[], limits: InboxLimits): number {
+  return Math.min(1, Math.max(stored.length / limits.messages, sumBytes(stored) / limits.bytes));
 }
 
 /** @throws TwtxtError `bad-request` or `too-large` */
@@ -90,7 +90,7 @@ export async function bodyOfMessage(request: HttpRequest): Promise<Uint8Array> {
   }
 }
 
-function bytesOf(stored: readonly Pick<StoredMessage, "size">[]): number {
+function sumBytes(stored: readonly Pick<StoredMessage, "size">[]): number {
   return stored.reduce((sum, { size }) => sum + size, 0);
 }
 

@@ -5,12 +5,12 @@ import { TwtxtError } from "../../errors.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import {
   allowing,
-  essenceOf,
   type Handler,
   type HttpRequest,
   json,
   type RequestContext,
   readBody,
+  readEssence,
 } from "../../http/respond.js";
 import { nonceUsed, verifyHead, verifyRequest } from "../../http/signature.js";
 import { isKeyText } from "../../keys/key.js";
@@ -19,7 +19,7 @@ import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
 import { MESSAGE_BYTES } from "../sealed-bytes.js";
 import { DailyShares } from "./daily-shares.js";
-import { acceptMessage, bodyOfMessage, type DeliveryParts, fullnessOf, type InboxLimits } from "./deliver.js";
+import { acceptMessage, bodyOfMessage, type DeliveryParts, type InboxLimits, measureFullness } from "./deliver.js";
 import { listMessages } from "./list.js";
 import { StoredMessages, type SweepRun } from "./stored.js";
 import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
@@ -142,7 +142,7 @@ export class Inboxes {
       [...users.keys()].map(async (user) => {
         const stored = await this.#messages.all(user);
         const messages = stored.map(({ id, created }) => ({ id, created: new Date(created).toISOString() }));
-        return { user, messages, fullness: fullnessOf(stored, limits) };
+        return { user, messages, fullness: measureFullness(stored, limits) };
       }),
     );
   }
@@ -153,13 +153,13 @@ export class Inboxes {
     answer: (request: HttpRequest, inbox: Inbox, asked: RequestContext) => Promise<Response>,
   ): Handler {
     return async (request, asked) => {
-      const inbox = this.#inboxOf(asked.params.user);
+      const inbox = this.#openInbox(asked.params.user);
       return allowing(ROUTES[route].methods, () => answer(request, inbox, asked))(request, asked);
     };
   }
 
   /** @throws TwtxtError `not-found` */
-  #inboxOf(user = ""): Inbox {
+  #openInbox(user = ""): Inbox {
     const { users, guests } = this.#options;
     const key = users.get(user);
     if (key !== undefined) return { user, key, guests: null };
@@ -229,7 +229,7 @@ export class Inboxes {
 }
 
 function wantsStream(request: HttpRequest): boolean {
-  const types = (request.headers.get("accept") ?? "").split(",").map(essenceOf);
+  const types = (request.headers.get("accept") ?? "").split(",").map(readEssence);
   return types.includes("text/event-stream");
 }
 

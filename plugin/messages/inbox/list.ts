@@ -46,12 +46,12 @@ export async function listMessages(
   const start = after === undefined ? null : parseCursor(after);
   const stored = await messages.all(user);
   const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
-  const page = firstOf(wanted, parseLimit(limit, MAX_LIMIT));
+  const page = selectFirst(wanted, parseLimit(limit, MAX_LIMIT));
   const last = page.length < wanted.length ? page.at(-1) : undefined;
 
   const headers = {
     ...PRIVATE_HEADERS,
-    etag: etagOf(page, last !== undefined),
+    etag: toEtag(page, last !== undefined),
     ...(last && { link: `<${nextUrl(inboxUrl, last, limit)}>; rel="next"` }),
   };
   if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
@@ -59,11 +59,11 @@ export async function listMessages(
     return new Response(null, { headers: { "content-type": "application/json", ...headers } });
   }
   const bodies = await messages.bodies(page);
-  const items = page.flatMap((message, i) => (bodies[i] ? [itemOf(message, bodies[i])] : []));
+  const items = page.flatMap((message, i) => (bodies[i] ? [toItem(message, bodies[i])] : []));
   return json(items, { headers });
 }
 
-export function itemOf({ id, created }: Place, body: Uint8Array): InboxItem {
+export function toItem({ id, created }: Place, body: Uint8Array): InboxItem {
   return { id, created: new Date(created).toISOString(), payload: Buffer.from(body).toString("base64") };
 }
 
@@ -84,7 +84,7 @@ function isAfter(a: Place, b: Place): boolean {
   return a.created === b.created ? a.id > b.id : a.created > b.created;
 }
 
-function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {
+function selectFirst(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {
   let bytes = 0;
   const end = wanted.findIndex(({ size }, i) => {
     bytes += size;
@@ -94,7 +94,7 @@ function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage
 }
 
 /** Computed from the keys, since records never change. */
-function etagOf(page: readonly StoredMessage[], isMore: boolean): string {
+function toEtag(page: readonly StoredMessage[], isMore: boolean): string {
   const text = [...page.map(({ key }) => key), isMore ? "more" : "end"].join("\n");
   return `"${hash("sha256", text, "base64url")}"`;
 }

@@ -9,7 +9,7 @@
 
 import PQueue from "p-queue";
 import { type Clock, countedSince } from "../../clock.js";
-import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
@@ -74,8 +74,8 @@ export class StoredMessages {
   constructor(store: Store, now: Clock) {
     this.#store = store;
     this.#now = now;
-    this.#messagesOf = listingsOf((user) => ({ store, now, prefix: messageFolder(user), parse: countedMessage }));
-    this.#deletedOf = listingsOf((user) => ({ store, now, prefix: deletedFolder(user), parse: countedDeletion }));
+    this.#messagesOf = createListings((user) => ({ store, now, prefix: messageFolder(user), parse: countedMessage }));
+    this.#deletedOf = createListings((user) => ({ store, now, prefix: deletedFolder(user), parse: countedDeletion }));
   }
 
   /** Lists each message once, oldest first, from the keys in the store. */
@@ -109,7 +109,7 @@ export class StoredMessages {
     const key = messageKey(user, await this.#timeOfNext(user), id, body.length);
     await this.#store.put(key, body, { isNew: true });
     this.#messagesOf(user).add(key);
-    const periods = new Set([this.#period(), periodOf(this.#now() - RECENT_MS)]);
+    const periods = new Set([this.#period(), toPeriod(this.#now() - RECENT_MS)]);
     const deleted = [...periods].map((period) => deletedKey(user, period, id));
     if (await this.#isAnyStored(deleted)) await this.#deleteMessage(user, key);
   }
@@ -173,7 +173,7 @@ export class StoredMessages {
     { isOver, steadySince }: SweepRun,
   ): Promise<void> {
     const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
-    const copies = copiesIn(keys);
+    const copies = parseCopies(keys);
     const old = withoutCopies(copies).filter(({ created }) => countedSince(created, steadySince) < oldest);
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
       const ids = old.slice(start, start + BATCH).map(({ id }) => id);
@@ -181,7 +181,7 @@ export class StoredMessages {
     }
     const deleted = keys.filter((key) => key.startsWith(deletedFolder(user))).map(partsOfDeleted);
     const isOutdated = ({ period }: DeletedId) =>
-      countedSince(period, periodOf(steadySince)) < this.#period() - PERIODS_KEPT;
+      countedSince(period, toPeriod(steadySince)) < this.#period() - PERIODS_KEPT;
     const outdated = deleted.filter(isOutdated);
     const remembered = new Set(deleted.filter((one) => !isOutdated(one)).map(({ id }) => id));
     for (const { key } of [...extraCopies(copies, remembered), ...outdated]) {
@@ -201,15 +201,15 @@ export class StoredMessages {
   }
 
   async #copies(user: string): Promise<StoredMessage[]> {
-    return copiesIn(await this.#store.keys(messageFolder(user)));
+    return parseCopies(await this.#store.keys(messageFolder(user)));
   }
 
   #period(): number {
-    return periodOf(this.#now());
+    return toPeriod(this.#now());
   }
 }
 
-function periodOf(time: number): number {
+function toPeriod(time: number): number {
   return Math.floor(time / PERIOD_MS);
 }
 
@@ -256,7 +256,7 @@ function parseKey(key: string): StoredMessage | null {
 }
 
 /** The messages among these keys, with their copies, oldest first. */
-function copiesIn(keys: readonly string[]): StoredMessage[] {
+function parseCopies(keys: readonly string[]): StoredMessage[] {
   return keys.toSorted().flatMap((key) => parseKey(key) ?? []);
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, parseParameters } from "../../http/respond.js";
-import { formatCursor, itemOf, PRIVATE_HEADERS, parseCursor } from "./list.js";
+import { formatCursor, PRIVATE_HEADERS, parseCursor, toItem } from "./list.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 /** Milliseconds by which a message may appear in the store after its `created` time. */
@@ -52,7 +52,7 @@ interface SubscriptionParts {
 export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<Response> {
   const { terms, now } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
-  const since = sinceOf(request);
+  const since = readSince(request);
   const headers = {
     ...PRIVATE_HEADERS,
     "content-type": "text/event-stream",
@@ -63,14 +63,14 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
 
   const disconnecting = new AbortController();
   const end = now() + terms.streamMs;
-  const events = eventsOf({ ...parts, terms, user, since, end, disconnected: disconnecting.signal });
+  const events = streamEvents({ ...parts, terms, user, since, end, disconnected: disconnecting.signal });
   // Until the first event, an error status can still be sent. After it, the stream is counted until it ends.
   const { value } = await events.next();
-  return new Response(streamOf(value ?? "", events, disconnecting), { headers });
+  return new Response(toStream(value ?? "", events, disconnecting), { headers });
 }
 
 /** @returns the time of the first message to send, in milliseconds since 1970 */
-function sinceOf(request: HttpRequest): number {
+function readSince(request: HttpRequest): number {
   const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
   return cursor === undefined ? 0 : parseCursor(cursor).created - OVERLAP_MS;
@@ -90,7 +90,7 @@ interface Subscription extends SubscriptionParts {
  * The events of a subscription. The first one sets the client's reconnection time. It is sent after a listing, so that a
  * failing store leads to an error status.
  */
-async function* eventsOf(subscription: Subscription): AsyncGenerator<string, undefined> {
+async function* streamEvents(subscription: Subscription): AsyncGenerator<string, undefined> {
   const { messages, newMessages, user, disconnected, signal, openStreams } = subscription;
   let waking = new AbortController();
   const wake = () => waking.abort();
@@ -139,16 +139,16 @@ async function* unsentEvents({ messages, user, since }: Subscription, sent: Set<
     if (message.created < since || sent.has(message.id)) continue;
     sent.add(message.id);
     const [body] = await messages.bodies([message]);
-    if (body) yield eventOf(message, body);
+    if (body) yield formatEvent(message, body);
   }
 }
 
-function eventOf(message: StoredMessage, body: Uint8Array): string {
-  return `id: ${formatCursor(message)}\nevent: message\ndata: ${JSON.stringify(itemOf(message, body))}\n\n`;
+function formatEvent(message: StoredMessage, body: Uint8Array): string {
+  return `id: ${formatCursor(message)}\nevent: message\ndata: ${JSON.stringify(toItem(message, body))}\n\n`;
 }
 
 /** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */
-function streamOf(
+function toStream(
   first: string,
   events: AsyncGenerator<string, undefined>,
   disconnecting: AbortController,

@@ -41,7 +41,7 @@ export class Contacts {
 
   /** @returns `null` if no key is pinned */
   async get(address: string): Promise<Contact | null> {
-    return (await readJson(this.#store, keyOf(address), ContactRecord))?.value ?? null;
+    return (await readJson(this.#store, toKey(address), ContactRecord))?.value ?? null;
   }
 
   /** All contacts, sorted by address. */
@@ -56,7 +56,7 @@ export class Contacts {
    * @returns the pinned contact, possibly from another process
    */
   pin(found: Found): Promise<Contact> {
-    return this.#change(found, (old) => (old === null ? this.#contactOf(found) : withInbox(old, found)));
+    return this.#change(found, (old) => (old === null ? this.#toContact(found) : withInbox(old, found)));
   }
 
   /**
@@ -67,10 +67,10 @@ export class Contacts {
   accept(found: Found): Promise<Contact> {
     return this.#change(found, (old) => {
       if (old?.key === found.key) return withInbox(old, found);
-      if (old === null) return this.#contactOf(found);
+      if (old === null) return this.#toContact(found);
       if (!found.byDns) {
         const former = { key: old.key, until: formatTimestamp(this.#now()) };
-        return { ...this.#contactOf(found), former: [...(old.former ?? []), former] };
+        return { ...this.#toContact(found), former: [...(old.former ?? []), former] };
       }
       throw new TwtxtError(
         "key-changed",
@@ -82,16 +82,16 @@ export class Contacts {
   /** @returns whether the contact existed */
   async forget(address: string): Promise<boolean> {
     const isThere = (await this.get(address)) !== null;
-    await this.#store.delete(keyOf(address));
+    await this.#store.delete(toKey(address));
     return isThere;
   }
 
   async #change(found: Found, decide: (old: Contact | null) => Contact | null): Promise<Contact> {
-    const changed = await update(this.#store, keyOf(found.address), ContactRecord, decide);
-    return changed ?? this.#contactOf(found);
+    const changed = await update(this.#store, toKey(found.address), ContactRecord, decide);
+    return changed ?? this.#toContact(found);
   }
 
-  #contactOf({ address, key, endpoint, byDns }: Found): Contact {
+  #toContact({ address, key, endpoint, byDns }: Found): Contact {
     return { address, key, endpoint, byDns, since: formatTimestamp(this.#now()) };
   }
 }
@@ -102,6 +102,6 @@ function withInbox(old: Contact, { key, endpoint, byDns }: Found): Contact | nul
   return key !== old.key || isKnown || (byDns && !old.byDns) ? null : { ...old, endpoint, byDns };
 }
 
-function keyOf(address: string): string {
+function toKey(address: string): string {
   return FOLDER + addressHash(address);
 }

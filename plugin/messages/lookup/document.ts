@@ -55,7 +55,7 @@ export async function askDocument(
     return readDocument(String(await response.bytes()), response.url, plainHosts);
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    return { kind: error.code === "unreachable" ? "silent" : "none", why: reasonOf(error) };
+    return { kind: error.code === "unreachable" ? "silent" : "none", why: describeError(error) };
   }
 }
 
@@ -91,7 +91,7 @@ export function isPlain(host: string, plainHosts: readonly string[]): boolean {
   return plainHosts.includes(/:\d+$/.test(host) ? host : `${host}:80`);
 }
 
-function reasonOf(error: TwtxtError): string {
+function describeError(error: TwtxtError): string {
   switch (error.code) {
     case "address-refused":
       return "leads to an address that is refused";
@@ -102,12 +102,12 @@ function reasonOf(error: TwtxtError): string {
     case "bad-compression":
       return "cannot be decompressed";
     default:
-      return isTimeout(error) ? "it took too long" : brokenBy(error);
+      return isTimeout(error) ? "it took too long" : describeInvalid(error);
   }
 }
 
 /** Node's error code, such as `ECONNREFUSED`, since the message may quote the server. */
-function brokenBy(error: TwtxtError): string {
+function describeInvalid(error: TwtxtError): string {
   for (let cause: unknown = error.cause; cause; cause = Object(cause).cause) {
     const { code } = Object(cause);
     if (code === "ENOTFOUND") return "no such host";

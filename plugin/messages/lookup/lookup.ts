@@ -3,8 +3,8 @@ import { Resolver } from "node:dns/promises";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { isPublicAddress, PrivateAddressError } from "../../http/public-address.js";
-import { discoveryPaths, domainOf, parseAddress } from "../../keys/address.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { discoveryPaths, parseAddress, readDomain } from "../../keys/address.js";
+import { readGuestKey } from "../../keys/guest.js";
 import { askDocument, type Document, type DocumentNetwork, isPlain, type Miss } from "./document.js";
 
 /** The result of a lookup. */
@@ -55,13 +55,13 @@ export async function lookup(address: string, options: LookupNetwork): Promise<F
       `expected an address such as "bob@bob.example", got ${JSON.stringify(address.slice(0, 80))}.`,
     );
   }
-  const domain = domainOf(known);
+  const domain = readDomain(known);
   checkHost(domain, options.plainHosts ?? []);
   const network = { ...options, signal: AbortSignal.timeout(ADDRESS_MS) };
   const own = await search(domain, known, network);
   if (own.document) return { ...own.document, address: known, byDns: false };
 
-  const dns = await targetsOf(domain, network);
+  const dns = await findTargets(domain, network);
   const others: HostResult[] = [];
   for (const target of dns.targets) {
     const other = await search(target, known, network);
@@ -120,7 +120,7 @@ async function search(host: string, address: string, network: LookupNetwork): Pr
 
 /** The address of a guest is its key. PROTOCOL 3.5 */
 function checkGuestKey(address: string, { key, url }: Document): void {
-  const own = guestKeyOf(address);
+  const own = readGuestKey(address);
   if (own === null || own === key) return;
   throw new TwtxtError(
     "not-authentic",
@@ -128,7 +128,7 @@ function checkGuestKey(address: string, { key, url }: Document): void {
   );
 }
 
-async function targetsOf(
+async function findTargets(
   domain: string,
   { resolveSrv }: LookupNetwork,
 ): Promise<{ targets: string[]; remark: string }> {
@@ -137,7 +137,7 @@ async function targetsOf(
   if (isAddressOfNetwork(name)) return { targets: [], remark: "DNS has no records for a bare IP address" };
   try {
     const records = await resolveSrv(`_salty._tcp.${name}`);
-    const targets = new Set(records.flatMap((record) => hostOf(record.name) ?? []));
+    const targets = new Set(records.flatMap((record) => readHost(record.name) ?? []));
     targets.delete(domain);
     return { targets: [...targets].slice(0, MAX_TARGETS), remark: "DNS names no other host" };
   } catch (error) {
@@ -166,7 +166,7 @@ function isAddressOfNetwork(host: string): boolean {
 }
 
 /** @returns `null` for an invalid host, such as `.`, which means that there is none */
-function hostOf(target: string): string | null {
+function readHost(target: string): string | null {
   const address = parseAddress(`x@${target.replace(/\.$/, "")}`);
   return address === null || address.includes(":") ? null : address.slice(2);
 }

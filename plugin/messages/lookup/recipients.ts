@@ -59,13 +59,13 @@ async function resolve(address: string, { lookup, contacts }: ResolveOptions): P
   } catch (error) {
     const isDown = error instanceof TwtxtError && error.code === "unreachable";
     if (!contact || !isDown) throw error;
-    return { ...essentialsOf(contact), found: null };
+    return { ...selectEssentials(contact), found: null };
   }
   if (contact && contact.key !== found.key) throw keyChanged(contact, found);
-  return { ...essentialsOf(found), found };
+  return { ...selectEssentials(found), found };
 }
 
-function essentialsOf({ address, endpoint, key, byDns }: Found | Contact): Omit<ResolvedRecipient, "found"> {
+function selectEssentials({ address, endpoint, key, byDns }: Found | Contact): Omit<ResolvedRecipient, "found"> {
   return { address, endpoint, key, byDns };
 }
 

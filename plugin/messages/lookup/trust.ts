@@ -1,7 +1,7 @@
 // plugin/messages/lookup/trust.ts: decides whether a message is from the claimed sender.
 import { TwtxtError } from "../../errors.js";
-import { domainOf } from "../../keys/address.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import { readDomain } from "../../keys/address.js";
+import { readGuestKey } from "../../keys/guest.js";
 import type { Contact } from "./contacts.js";
 import type { Found } from "./lookup.js";
 
@@ -42,7 +42,7 @@ export interface Evidence {
  */
 export function judge({ signer, received, claimed, found, contact }: Evidence): Trust {
   if (claimed === null || found === null) return unverified("it does not name one sender's address");
-  const guestKey = guestKeyOf(claimed);
+  const guestKey = readGuestKey(claimed);
   if (guestKey !== null && guestKey !== signer)
     return unverified("forged: not signed with the key that is its address");
   if (isForgery(found)) return unverified("the document of this guest is forged: it has another key");
@@ -78,7 +78,7 @@ function unverified(reason: string): Trust {
 }
 
 function missing(address: string, error: Error): string {
-  const domain = domainOf(address);
+  const domain = readDomain(address);
   const code = error instanceof TwtxtError ? error.code : null;
   if (code === "not-looked-up") return "not looked up this time, because too many hosts did not answer";
   if (code === "address-refused") {

@@ -32,13 +32,13 @@ export class BlockedSenders {
 
   /** @param key - the sender's key, if it is known */
   async block(address: string, key: string | null): Promise<void> {
-    await writeJson(this.#store, keyOf(address), { address, key, since: formatTimestamp(this.#now()) });
+    await writeJson(this.#store, toKey(address), { address, key, since: formatTimestamp(this.#now()) });
   }
 
   /** @returns whether the address was blocked */
   async unblock(address: string): Promise<boolean> {
-    const wasBlocked = (await this.#store.get(keyOf(address))) !== null;
-    await this.#store.delete(keyOf(address));
+    const wasBlocked = (await this.#store.get(toKey(address))) !== null;
+    await this.#store.delete(toKey(address));
     return wasBlocked;
   }
 }
@@ -48,6 +48,6 @@ export function isBlocked({ signer, message }: OpenedMessage, blocked: readonly 
   return blocked.some(({ address, key }) => address === message.address || key === signer);
 }
 
-function keyOf(address: string): string {
+function toKey(address: string): string {
   return FOLDER + addressHash(address);
 }

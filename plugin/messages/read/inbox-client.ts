@@ -58,7 +58,7 @@ const LONGEST_PAUSE_MS = 60_000;
 const REMEMBERED = 10_000;
 
 /** The cursor of a message, for `after`. */
-export function cursorOf({ created, id }: Pick<InboxMessage, "created" | "id">): string {
+export function toCursor({ created, id }: Pick<InboxMessage, "created" | "id">): string {
   return `${created}-${id}`;
 }
 

@@ -5,7 +5,7 @@ import type { Contact, Contacts } from "../lookup/contacts.js";
 import type { Found } from "../lookup/lookup.js";
 import type { SenderLookup } from "../lookup/sender-lookup.js";
 import { judge, type Trust } from "../lookup/trust.js";
-import { isReceipt, type Message, parseMessage, readHash, receiptsOf } from "../plaintext.js";
+import { isReceipt, listReceipts, type Message, parseMessage, readHash } from "../plaintext.js";
 import { type OwnKeys, openWith } from "../sealing.js";
 import type { SentCopy } from "../send/outbox-entry.js";
 import type { InboxMessage } from "./inbox-client.js";
@@ -58,14 +58,14 @@ export async function openMessages(
   messages: readonly InboxMessage[],
   { keys, contacts, lookup }: ReadOptions,
 ): Promise<Promise<OpenedMessage | UnreadableMessage>[]> {
-  const all = await Promise.all(messages.map((message) => claimIn(message, { keys, contacts })));
+  const all = await Promise.all(messages.map((message) => openClaim(message, { keys, contacts })));
   // The system resolves few names at a time, so the oldest contacts go first and unknown senders last.
-  const byRank = [...all].sort((a, b) => rankOf(a) - rankOf(b));
+  const byRank = [...all].sort((a, b) => toRank(a) - toRank(b));
   const judged = new Map(byRank.map((one) => [one, judgeMessage(one, { contacts, lookup })]));
   return all.flatMap((one) => judged.get(one) ?? []);
 }
 
-async function claimIn(
+async function openClaim(
   message: InboxMessage,
   { keys, contacts }: Pick<ReadOptions, "keys" | "contacts">,
 ): Promise<Claim | UnreadableMessage> {
@@ -102,7 +102,7 @@ function unsealed(
   }
 }
 
-function rankOf(one: Claim | UnreadableMessage): number {
+function toRank(one: Claim | UnreadableMessage): number {
   return "unreadable" in one || one.contact === null ? STRANGER : Date.parse(one.contact.since);
 }
 
@@ -147,11 +147,11 @@ export interface Receipt {
  * @param keys - open the author's copies
  */
 export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly SentCopy[], keys: OwnKeys): Receipt[] {
-  const hashed = sent.flatMap((copy) => hashesOf(copy, keys).map((hash) => ({ hash, copy })));
+  const hashed = sent.flatMap((copy) => listHashes(copy, keys).map((hash) => ({ hash, copy })));
   return messages.flatMap(({ id, message, trust }) => {
     const { address, lines } = message;
     if (trust.trust !== "verified" || address === null) return [];
-    return receiptsOf(message).flatMap((hash) =>
+    return listReceipts(message).flatMap((hash) =>
       // Copies with the same text and second, sent to several people one by one, share a hash.
       hashed
         .filter((one) => one.hash === hash && one.copy.to.includes(address))
@@ -161,7 +161,7 @@ export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly
 }
 
 /** Empty for a copy that cannot be opened. */
-function hashesOf({ sealed }: SentCopy, keys: OwnKeys): string[] {
+function listHashes({ sealed }: SentCopy, keys: OwnKeys): string[] {
   try {
     return [readHash(openWith(sealed, keys).plaintext)];
   } catch (error) {

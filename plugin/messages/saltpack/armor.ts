@@ -63,8 +63,8 @@ export function dearmor(text: string | Uint8Array): Uint8Array {
   if (readFrame(bytes.subarray(bodyEnd + 1, footerEnd), "END") !== brand) {
     throw badArmor("its header and footer have different brands");
   }
-  if (digitsIn(bytes.subarray(footerEnd + 1)).length > 0) throw badArmor("it is followed by other text");
-  return fromBase62(digitsIn(bytes.subarray(headerEnd + 1, bodyEnd)));
+  if (selectDigits(bytes.subarray(footerEnd + 1)).length > 0) throw badArmor("it is followed by other text");
+  return fromBase62(selectDigits(bytes.subarray(headerEnd + 1, bodyEnd)));
 }
 
 /** Whether a received message is armored. A binary one starts with a byte that ASCII does not have. */
@@ -86,7 +86,7 @@ function readFrame(bytes: Uint8Array, first: "BEGIN" | "END"): string | undefine
   throw badArmor(`expected "${first} SALTPACK ENCRYPTED MESSAGE."`);
 }
 
-function digitsIn(body: Uint8Array): Uint8Array {
+function selectDigits(body: Uint8Array): Uint8Array {
   const digits = new Uint8Array(body.length);
   let count = 0;
   for (let index = 0; index < body.length; index += 1) {
@@ -124,7 +124,7 @@ const LIMBS = Math.ceil(BLOCK_BYTES / LIMB_BYTES);
  * @see saltpack_armor, "BaseX Encoding"
  */
 function toBase62(bytes: Uint8Array): Uint8Array {
-  const digits = new Uint8Array(digitsFor(bytes.length));
+  const digits = new Uint8Array(countDigits(bytes.length));
   const limbs = new Float64Array(LIMBS);
   for (let from = 0, to = 0; from < bytes.length; from += BLOCK_BYTES, to += BLOCK_DIGITS) {
     readBytes(bytes, from, Math.min(from + BLOCK_BYTES, bytes.length), limbs);
@@ -139,8 +139,8 @@ function toBase62(bytes: Uint8Array): Uint8Array {
  * @throws TwtxtError `bad-armor` for a block whose number is too large, and for an impossible number of digits
  */
 function fromBase62(digits: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(bytesFor(digits.length));
-  if (digitsFor(bytes.length) !== digits.length) throw badArmor("characters are missing or were added");
+  const bytes = new Uint8Array(countBytes(digits.length));
+  if (countDigits(bytes.length) !== digits.length) throw badArmor("characters are missing or were added");
   const limbs = new Float64Array(LIMBS);
   for (let from = 0, to = 0; from < digits.length; from += BLOCK_DIGITS, to += BLOCK_BYTES) {
     readDigits(digits, from, Math.min(from + BLOCK_DIGITS, digits.length), limbs);
@@ -149,12 +149,12 @@ function fromBase62(digits: Uint8Array): Uint8Array {
   return bytes;
 }
 
-function digitsFor(bytes: number): number {
+function countDigits(bytes: number): number {
   const rest = bytes % BLOCK_BYTES;
   return ((bytes - rest) / BLOCK_BYTES) * BLOCK_DIGITS + Math.ceil((rest * 8) / Math.log2(62));
 }
 
-function bytesFor(digits: number): number {
+function countBytes(digits: number): number {
   const rest = digits % BLOCK_DIGITS;
   return ((digits - rest) / BLOCK_DIGITS) * BLOCK_BYTES + Math.floor((rest * Math.log2(62)) / 8);
 }

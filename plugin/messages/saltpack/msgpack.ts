@@ -71,7 +71,7 @@ export class MessagePackReader {
 
   #next(): Head {
     const bigEndian = (size: number) => this.#take(size).reduce((number, byte) => number * 256 + byte, 0);
-    return headOf(bigEndian(1), bigEndian);
+    return readHead(bigEndian(1), bigEndian);
   }
 
   #take(size: number): Uint8Array {
@@ -86,7 +86,7 @@ export class MessagePackReader {
  *
  * @param bigEndian - reads the next bytes as a number
  */
-function headOf(first: number, bigEndian: (size: number) => number): Head {
+function readHead(first: number, bigEndian: (size: number) => number): Head {
   if (first < 0x80) return head("uint", { value: first });
   if (first < 0x90) return head("other", { items: 2 * (first & 0x0f) });
   if (first < 0xa0) return head("array", { items: first & 0x0f });

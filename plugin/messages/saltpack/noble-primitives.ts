@@ -58,13 +58,13 @@ function verify(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array)
   const s = bytesToNumberLE(signature.subarray(32));
   if (s >= ORDER) return false;
   const k = bytesToNumberLE(sha512(concatBytes(r, publicKey, bytes))) % ORDER;
-  const sender = pointOf(publicKey);
+  const sender = toPoint(publicKey);
   if (sender === null) return false;
   const expected = Point.BASE.multiplyUnsafe(s).subtract(sender.multiplyUnsafe(k));
   return equalBytes(expected.toBytes(), r);
 }
 
-function pointOf(publicKey: Uint8Array): Point | null {
+function toPoint(publicKey: Uint8Array): Point | null {
   try {
     return Point.fromBytes(publicKey);
   } catch {

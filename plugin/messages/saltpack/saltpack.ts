@@ -1,7 +1,7 @@
 // plugin/messages/saltpack/saltpack.ts: sealing and opening with the primitives of a runtime.
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
-import { exchangeKeyOf, type SecretKey } from "../../keys/key.js";
+import { type SecretKey, toExchangeKey } from "../../keys/key.js";
 import { armor, dearmor, isArmored } from "./armor.js";
 import type { Primitives, Random } from "./primitives.js";
 import { KEY_BYTES, MAX_RECIPIENTS } from "./sealed.js";
@@ -48,7 +48,7 @@ export class Saltpack {
     const sender = this.#prepared(options.sender);
     // The order of the recipients must not reveal anything.
     const recipients = shuffled(distinct(options.recipients), this.#random);
-    const exchangeKeys = recipients.map((key) => this.#exchangeKeyOf(key));
+    const exchangeKeys = recipients.map((key) => this.#toExchangeKey(key));
     const bytes = sealInOrder(plaintext, { sender, exchangeKeys, random: this.#random }, this.#primitives);
     return options.armor ? armor(bytes) : bytes;
   }
@@ -82,11 +82,11 @@ export class Saltpack {
     throw new TwtxtError("bad-key", "The second half of the secret key is not the public key of the first.");
   }
 
-  #exchangeKeyOf(recipient: Uint8Array): Uint8Array {
+  #toExchangeKey(recipient: Uint8Array): Uint8Array {
     const id = recipient.join();
     const known = this.#exchangeKeys.get(id);
     if (known) return known;
-    const key = exchangeKeyOf(recipient);
+    const key = toExchangeKey(recipient);
     if (key === null) throw new TwtxtError("bad-key", "A recipient's key is not a valid public key.");
     const [oldest = ""] = this.#exchangeKeys.keys();
     if (this.#exchangeKeys.size === REMEMBERED_KEYS) this.#exchangeKeys.delete(oldest);

@@ -79,7 +79,7 @@ function recipientPair(
 ): Uint8Array[] {
   const derived = derivedKey(ephemeral.agree(exchangeKey));
   const nonce = recipientNonce(index);
-  const identifier = identifierOf(derived, nonce, primitives);
+  const identifier = deriveIdentifier(derived, nonce, primitives);
   const box = primitives.boxes.close(derived, nonce, payloadKey);
   derived.fill(0);
   return [arrayHead(2), ...bin(identifier), ...bin(box)];
@@ -133,7 +133,7 @@ function findPayloadKey(
   try {
     for (const [index, { identifier, payloadKeyBox }] of recipients.entries()) {
       const nonce = recipientNonce(index);
-      if (!equalBytes(identifierOf(derived, nonce, primitives), identifier)) continue;
+      if (!equalBytes(deriveIdentifier(derived, nonce, primitives), identifier)) continue;
       return primitives.boxes.open(derived, nonce, payloadKeyBox) ?? throwNotAuthentic(MODIFIED);
     }
     throw new TwtxtError("not-a-recipient", "This message is not sealed to this key.");
@@ -207,7 +207,7 @@ function recipientNonce(index: number): Uint8Array {
 }
 
 /** The identifier by which recipients find their entry. It tells others nothing. */
-function identifierOf(derived: Uint8Array, nonce: Uint8Array, { hmacSha512 }: Primitives): Uint8Array {
+function deriveIdentifier(derived: Uint8Array, nonce: Uint8Array, { hmacSha512 }: Primitives): Uint8Array {
   const input = concatBytes(derived, nonce);
   const identifier = hmacSha512(IDENTIFIER_KEY, input).subarray(0, KEY_BYTES);
   input.fill(0);

@@ -106,7 +106,7 @@ export function isDone({ recipients }: OutboxEntry): boolean {
 }
 
 /** @returns `null` if no recipient has it yet, or no copy is wanted */
-export function copyOf({ id, created, sealed, keepCopy, recipients }: OutboxEntry): SentCopy | null {
+export function toSentCopy({ id, created, sealed, keepCopy, recipients }: OutboxEntry): SentCopy | null {
   const to = recipients.filter(({ state }) => state === "delivered").map(({ address }) => address);
   return keepCopy && to.length > 0 ? { id, created, sealed, to } : null;
 }

@@ -9,7 +9,6 @@ import type { Store } from "../../store/store.js";
 import {
   afterAttempt,
   claimRecipients,
-  copyOf,
   EntryRecord,
   isDone,
   isDue,
@@ -19,6 +18,7 @@ import {
   type Recipient,
   type SentCopy,
   SentRecord,
+  toSentCopy,
 } from "./outbox-entry.js";
 
 /** The delivery state of one recipient of a message. */
@@ -35,7 +35,7 @@ interface OutboxOptions {
   /** 0 up to, not including, 1. */
   random(): number;
   /** The key that signs deliveries to an address; `null` for an inbox where anyone may deliver. Default: no key. */
-  signerFor?(address: string): Signer | null;
+  chooseSigner?(address: string): Signer | null;
   /** Called for each recipient once its attempt is recorded. */
   onResult?(report: RecipientReport): void;
 }
@@ -66,7 +66,7 @@ export class Outbox {
   async send(outgoing: Outgoing): Promise<RecipientReport[]> {
     const { store, now } = this.#options;
     const entry = newEntry(outgoing, now());
-    await writeJson(store, keyOf(entry.id), entry, { isNew: true });
+    await writeJson(store, toKey(entry.id), entry, { isNew: true });
     return this.#attempt(entry, entry.recipients, new Set());
   }
 
@@ -83,7 +83,7 @@ export class Outbox {
     const isWanted = (recipient: Recipient) => !silent.has(recipient.endpoint) && isDue(recipient, all, now());
     for (const { id } of await this.list()) {
       let taken: Recipient[] = [];
-      const entry = await update(store, keyOf(id), EntryRecord, (old) => {
+      const entry = await update(store, toKey(id), EntryRecord, (old) => {
         const claim = old && claimRecipients(old, isWanted, now());
         taken = claim?.taken ?? [];
         return taken.length > 0 && claim ? claim.entry : null;
@@ -101,7 +101,7 @@ export class Outbox {
   /** Gives up a message, and keeps a copy if some recipients have it. @returns whether it was in the outbox */
   async discard(id: string): Promise<boolean> {
     const { store } = this.#options;
-    const stored = await readJson(store, keyOf(id), EntryRecord);
+    const stored = await readJson(store, toKey(id), EntryRecord);
     if (stored) await close(store, stored.value);
     return stored !== null;
   }
@@ -117,7 +117,7 @@ export class Outbox {
     const isNeeded = (key: string) => !known.has(key.slice(SENT.length));
     const copies = await readAllJson(this.#options.store, SENT, SentRecord, isNeeded);
     const ids = new Set([...known, ...copies.map(({ id }) => id)]);
-    const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => copyOf(entry) ?? []);
+    const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => toSentCopy(entry) ?? []);
     return [...copies, ...partly].sort(byAge);
   }
 
@@ -142,7 +142,7 @@ export class Outbox {
     );
     const failed = reports.find((report) => report.status === "rejected");
     if (failed) throw failed.reason;
-    const stored = await readJson(store, keyOf(entry.id), EntryRecord);
+    const stored = await readJson(store, toKey(entry.id), EntryRecord);
     if (stored && isDone(stored.value)) await close(store, stored.value);
     return reports.flatMap((report) => (report.status === "fulfilled" ? report.value : []));
   }
@@ -153,14 +153,14 @@ export class Outbox {
     sharing: readonly Recipient[],
     silent: Set<string>,
   ): Promise<RecipientReport[]> {
-    const { store, ask, now, random, signerFor = () => null, onResult } = this.#options;
-    const [signer = null] = sharing.flatMap(({ address }) => signerFor(address) ?? []);
+    const { store, ask, now, random, chooseSigner = () => null, onResult } = this.#options;
+    const [signer = null] = sharing.flatMap(({ address }) => chooseSigner(address) ?? []);
     const delivery = await deliver(endpoint, sealed, { ask, now, signer });
     if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
     const tried = new Set(sharing.map(({ address }) => address));
     const after = (recipient: Recipient) =>
       tried.has(recipient.address) ? afterAttempt(recipient, delivery, now(), random) : recipient;
-    const entry = await update(store, keyOf(id), EntryRecord, (old) => {
+    const entry = await update(store, toKey(id), EntryRecord, (old) => {
       return old && { ...old, recipients: old.recipients.map(after) };
     });
     // If another process closed the entry, report this attempt's own result.
@@ -191,15 +191,15 @@ export function deliver(
 }
 
 async function close(store: Store, entry: OutboxEntry): Promise<void> {
-  const copy = copyOf(entry);
+  const copy = toSentCopy(entry);
   if (copy) await writeJson(store, SENT + entry.id, copy);
-  await store.delete(keyOf(entry.id));
+  await store.delete(toKey(entry.id));
 }
 
 function byAge(a: { created: string; id: string }, b: { created: string; id: string }): number {
   return `${a.created}${a.id}` < `${b.created}${b.id}` ? -1 : 1;
 }
 
-function keyOf(id: string): string {
+function toKey(id: string): string {
   return OUTBOX + id;
 }

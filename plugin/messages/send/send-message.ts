@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { domainOf } from "../../keys/address.js";
-import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
+import { readDomain } from "../../keys/address.js";
+import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
 import { parseKey, type SecretKey } from "../../keys/key.js";
 import { type ResolvedRecipient, type ResolveOptions, resolveRecipients } from "../lookup/recipients.js";
 import { formatMessage, type MessageEvent } from "../plaintext.js";
@@ -54,7 +54,7 @@ export async function sendMessage(message: MessageToSend, options: SendOptions):
   const { contacts, outbox, from } = options;
   checkGuests(message.recipients, from.address);
   const recipients = await resolveRecipients(message.recipients, options);
-  const sealed = sealFor(recipients, message, options);
+  const sealed = sealMessage(recipients, message, options);
   for (const { found } of recipients) if (found) await contacts.pin(found);
 
   const id = hash("sha256", dearmor(sealed));
@@ -70,16 +70,16 @@ export async function sendMessage(message: MessageToSend, options: SendOptions):
  * @see PROTOCOL 3.5
  */
 export function checkGuests(recipients: readonly string[], from: string): void {
-  const other = recipients.find((address) => guestKeyOf(address) !== null && !isGuestAtSiteOf(address, from));
+  const other = recipients.find((address) => readGuestKey(address) !== null && !isGuestAtSameSite(address, from));
   if (other === undefined) return;
   throw new TwtxtError(
     "not-allowed",
-    `${other} is a guest of ${domainOf(other)}. Only the authors of that site can write to its guests. If you are one of them, choose your address there: --as ADDRESS`,
+    `${other} is a guest of ${readDomain(other)}. Only the authors of that site can write to its guests. If you are one of them, choose your address there: --as ADDRESS`,
   );
 }
 
 /** @throws TwtxtError `too-large` */
-function sealFor(
+function sealMessage(
   recipients: readonly ResolvedRecipient[],
   { text, events = [] }: MessageToSend,
   { from, now }: SendOptions,

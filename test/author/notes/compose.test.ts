@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { versionOf } from "../../../plugin/author/draft-version.js";
+import { toVersion } from "../../../plugin/author/draft-version.js";
 import { completeNick, typedNick } from "../../../plugin/author/notes/complete-nick.js";
-import { findNotified, pageOf, previewTwt } from "../../../plugin/author/notes/compose.js";
+import { findNotified, formatPage, previewTwt } from "../../../plugin/author/notes/compose.js";
 import { knownNicks } from "../../../plugin/author/notes/mentionable-feeds.js";
 import { postDrafts, type SavedText } from "../../../plugin/author/notes/post-drafts.js";
-import { siteAt } from "../../../plugin/author/site.js";
+import { loadSite } from "../../../plugin/author/site.js";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { blog, testTerminal } from "../../cli/helpers.js";
 import { builtSite } from "../../helpers/built-site.js";
@@ -49,7 +49,7 @@ describe("the preview of a note's twt", () => {
         ),
       },
     });
-    const site = await siteAt(machineIn(built.folder));
+    const site = await loadSite(machineIn(built.folder));
     const previews = BODIES.map(([, body, replyTo], at) =>
       previewTwt({ body, replyTo }, join(built.folder, file(at)), site),
     );
@@ -59,7 +59,7 @@ describe("the preview of a note's twt", () => {
 
   it("has its size, its mentions, and the @names without a followed feed", async () => {
     const { folder } = blog({ followed: { file: "_data/follow.json", option: [] } }, { "_data/follow.json": FOLLOW });
-    const site = await siteAt(machineIn(folder));
+    const site = await loadSite(machineIn(folder));
     const preview = await previewTwt(
       { body: "Grüße, @bob @bob @dave {{ x }}", replyTo: undefined },
       join(folder, NOTE),
@@ -87,11 +87,11 @@ describe("the preview of a note's twt", () => {
     const { folder } = blog({
       input: "./src",
       urls: {
-        ...(await siteAt(machineIn(blog({}).folder))).settings.urls,
+        ...(await loadSite(machineIn(blog({}).folder))).settings.urls,
         shared: "https://alice.example/blog/shared",
       },
     });
-    expect(pageOf(join(folder, "src", NOTE), await siteAt(machineIn(folder)))).toBe(
+    expect(formatPage(join(folder, "src", NOTE), await loadSite(machineIn(folder)))).toBe(
       "https://alice.example/blog/notes/20261120-093000/",
     );
   });
@@ -105,7 +105,7 @@ describe("the preview of notifications", () => {
 [a](https://a.example/) [d](https://d.example/twtxt.txt) @<d https://d.example/twtxt.txt>`;
     const linksWith = async (links: boolean) => {
       const { folder } = blog({ mentions: { ...NO_MENTIONS, links } });
-      return previewTwt({ body, replyTo: undefined }, join(folder, NOTE), await siteAt(machineIn(folder)));
+      return previewTwt({ body, replyTo: undefined }, join(folder, NOTE), await loadSite(machineIn(folder)));
     };
     expect((await linksWith(true)).links).toEqual(["https://a.example/#x"]);
     expect((await linksWith(false)).links).toEqual([]);
@@ -125,7 +125,7 @@ describe("the preview of notifications", () => {
         mentions: [...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }, { nick: "z", url: "ftp://z.example/" }],
         links: [`${server.url}/page`, `${server.url}/twtxt.txt`, "https://blocked.example/"],
       },
-      { site: await siteAt(machineIn(folder)), ask, now: () => Date.parse(NOW) },
+      { site: await loadSite(machineIn(folder)), ask, now: () => Date.parse(NOW) },
     );
     expect(found.map(({ endpoint, method, why }) => [endpoint?.replace(server.url, ""), method, why])).toEqual([
       ["/hook", "feed field", null],
@@ -186,7 +186,7 @@ describe("the completion of @nick", () => {
     const nicks = ["bob", "bob.", "a/b", "*a*", "_b_", "o\\p", "é", "x&amp;y", "{{config}}", "{%x%}", "a,b"];
     const followed = nicks.map((nick, at) => ({ nick, url: urlOf(`f${at}`) }));
     const { folder } = blog({ followed: { file: "_data/follow.json", option: followed } });
-    const site = await siteAt(machineIn(folder));
+    const site = await loadSite(machineIn(folder));
     const others = nicks.map((nick, at) => ({ nick, url: urlOf(`o${at}`) }));
     const all = knownNicks(followed, [...others, { nick: "t", url: "https://t.example/{{config}}" }]);
     expect(all.map(({ nick }) => nick)).not.toContain("{{config}}");
@@ -213,7 +213,7 @@ describe("drafts", () => {
   async function draftsOf(folder = blog({}).folder) {
     const clock = { now: Date.parse(NOW) };
     const machine = { ...machineIn(folder), now: () => clock.now };
-    const site = await siteAt(machine);
+    const site = await loadSite(machine);
     return { clock, site, machine, drafts: () => postDrafts(site, machine) };
   }
 
@@ -224,7 +224,7 @@ describe("drafts", () => {
     const second = await drafts().save(typed("two", { replyTo: reply }));
     expect(await drafts().list()).toEqual([second, first]);
     clock.now += 1000;
-    const again = await drafts().save(typed("one, edited", { id: first.id, seen: versionOf(first) }));
+    const again = await drafts().save(typed("one, edited", { id: first.id, seen: toVersion(first) }));
     expect(again.id).toBe(first.id);
     expect((await drafts().list()).map(({ body }) => body)).toEqual(["one, edited", "two"]);
     await drafts().delete(first.id);
@@ -242,11 +242,11 @@ describe("drafts", () => {
   it("are not overwritten by a page with an older version: its text becomes a separate draft", async () => {
     const { drafts } = await draftsOf();
     const first = await drafts().save(typed("one"));
-    const [left, right] = [versionOf(first), versionOf(first)].map((seen) => typed("", { id: first.id, seen }));
+    const [left, right] = [toVersion(first), toVersion(first)].map((seen) => typed("", { id: first.id, seen }));
     await drafts().save({ ...left, body: "left" } as SavedText);
     const moved = await drafts().save({ ...right, body: "right" } as SavedText);
     expect(moved.id).not.toBe(first.id);
-    await drafts().save({ ...right, id: moved.id, seen: versionOf(moved), edit: 2, body: "right, again" } as SavedText);
+    await drafts().save({ ...right, id: moved.id, seen: toVersion(moved), edit: 2, body: "right, again" } as SavedText);
     expect((await drafts().list()).map(({ body }) => body).sort()).toEqual(["left", "right, again"]);
   });
 

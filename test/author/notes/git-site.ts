@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "../../../plugin/author/machine.js";
-import { type Site, siteAt } from "../../../plugin/author/site.js";
+import { loadSite, type Site } from "../../../plugin/author/site.js";
 import { type Blog, blog, testTerminal } from "../../cli/helpers.js";
 import { afterAll } from "../../helpers/hooks.js";
 
@@ -45,7 +45,7 @@ export async function gitSite(): Promise<GitSite> {
   const git = (...args: string[]) => runGit(folder, args);
   return {
     ...made,
-    ...{ site: await siteAt(machine), machine, remote: join(folder, "remote"), git },
+    ...{ site: await loadSite(machine), machine, remote: join(folder, "remote"), git },
     published: () => git("--git-dir", "remote", "log", "--format=%s", "main").split("\n"),
     hook(name, script, repository = "site") {
       const file = `${repository === "site" ? ".git" : "remote"}/hooks/${name}`;

@@ -1,7 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { descriptionOf, imageOf, insertImage, withoutPicture } from "../../../plugin/author/notes/note-pictures.js";
+import {
+  findDescription,
+  formatImage,
+  insertImage,
+  withoutPicture,
+} from "../../../plugin/author/notes/note-pictures.js";
 import { composeNote, writeNote } from "../../../plugin/author/notes/notes.js";
 import { publishableNote } from "../../../plugin/author/notes/publish.js";
 import { TwtxtError } from "../../../plugin/errors.js";
@@ -62,10 +67,10 @@ it.each([
 });
 
 it("a picture has the description in its image syntax, and is removed from the text with it", () => {
-  const image = imageOf(" a [red]\nsquare \\", "a.jpg");
+  const image = formatImage(" a [red]\nsquare \\", "a.jpg");
   expect(image).toBe("![a \\[red\\] square \\\\](a.jpg)");
-  expect(descriptionOf("a.jpg", `One\n\n${image}`)).toBe("a [red] square \\");
-  expect(descriptionOf("a.jpg", "One")).toBeNull();
+  expect(findDescription("a.jpg", `One\n\n${image}`)).toBe("a [red] square \\");
+  expect(findDescription("a.jpg", "One")).toBeNull();
   expect(withoutPicture(`One\n\n${image}\n\nTwo ![](b.jpg)`, "a.jpg")).toBe("One\n\nTwo ![](b.jpg)");
 });
 

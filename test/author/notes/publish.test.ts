@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { afterPush, commitMessage, planPublication, publish } from "../../../plugin/author/notes/publish.js";
-import { siteAt } from "../../../plugin/author/site.js";
+import { loadSite } from "../../../plugin/author/site.js";
 import { blog, testTerminal } from "../../cli/helpers.js";
 import { post, site } from "../../helpers/site.js";
 import { type GitSite, gitSite } from "./git-site.js";
@@ -166,7 +166,7 @@ describe("publishing fails with advice, and changes nothing", () => {
     const { folder, write } = blog({});
     write(NOTE, "Hello\n");
     const machine = { ...(await gitSite()).machine, folder };
-    await expect(planOf({ folder, machine, site: await siteAt(machine) })).rejects.toThrow(
+    await expect(planOf({ folder, machine, site: await loadSite(machine) })).rejects.toThrow(
       `${folder} is not in a git repository. Publish the way you deploy your site.`,
     );
   });
@@ -358,7 +358,7 @@ describe("the message after the push says how the post gets online", () => {
     ["static", /as soon as your host has built and deployed the site\. .*npx eleventy-twtxt send$/],
   ] as const)("%s", async (host, sentence) => {
     const { folder } = blog({ host });
-    expect(afterPush(await siteAt(testTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);
+    expect(afterPush(await loadSite(testTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { siteAt } from "../../../plugin/author/site.js";
+import { loadSite } from "../../../plugin/author/site.js";
 import { LiveTimeline } from "../../../plugin/author/timeline/live-timeline.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { blog } from "../../cli/helpers.js";
@@ -23,7 +23,7 @@ async function openTimeline(now = Date.now) {
   const store = faultyStore(memoryStore());
   const ended = new AbortController();
   const timeline = await LiveTimeline.open({
-    site: await siteAt(machine),
+    site: await loadSite(machine),
     choice: { url: undefined, "allow-private-host": ["127.0.0.1"] },
     store,
     machine,

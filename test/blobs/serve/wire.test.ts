@@ -18,7 +18,7 @@ async function served(alice: AlicesBlobs) {
     port: 0,
     host: "127.0.0.1",
     origin: "https://alice.example",
-    endpointAt: () =>
+    findEndpoint: () =>
       endpoint((request, address) => {
         const response = alice.respond(request, address);
         responses.push(response);

@@ -4,7 +4,7 @@ import { decisionName, digestNote } from "../../../plugin/mentions/inform/digest
 import { mailChannel, mailSettings } from "../../../plugin/mentions/inform/mail.js";
 import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import { versionOf } from "../../../plugin/mentions/receive/event.js";
+import { toMentionVersion } from "../../../plugin/mentions/receive/event.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -173,7 +173,7 @@ https://bob.example/2.txt
 eve, via bob.example mentioned https://alice.example/twtxt.txt
 > buy this
 https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
-Held. To show it: npx eleventy-twtxt mentions approve cccccccc.${versionOf(held).slice(0, 8)}
+Held. To show it: npx eleventy-twtxt mentions approve cccccccc.${toMentionVersion(held).slice(0, 8)}
 
 
 bob mentioned https://alice.example/twtxt.txt
@@ -223,7 +223,7 @@ All mentions: https://alice.example/mentions/`,
     expect(mail?.text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
     const lines = mail?.text.split("\n") ?? [];
     expect(lines.filter((line) => line.startsWith("Held."))).toEqual([
-      `Held. To show it: npx eleventy-twtxt mentions approve ${stored.map((mention) => decisionName(mention.id, versionOf(mention))).join()}`,
+      `Held. To show it: npx eleventy-twtxt mentions approve ${stored.map((mention) => decisionName(mention.id, toMentionVersion(mention))).join()}`,
     ]);
     expect(lines.filter((line) => /^(Bcc|Subject|forged)/.test(line))).toEqual([]);
   });

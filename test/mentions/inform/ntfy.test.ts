@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { channelsOf } from "../../../plugin/host/channels.js";
+import { createChannels } from "../../../plugin/host/channels.js";
 import type { InboxState } from "../../../plugin/mentions/inform/digest.js";
 import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { ntfyTopic } from "../../../plugin/mentions/inform/ntfy.js";
@@ -49,7 +49,7 @@ async function ntfyServer() {
 /** One hourly run with this TWTXT_NTFY_URL. */
 function run(url: string, inboxes: InboxState[] = []) {
   const options = { page: PAGE, digestHours: 24 };
-  const channels = channelsOf({ TWTXT_NTFY_URL: url }, options);
+  const channels = createChannels({ TWTXT_NTFY_URL: url }, options);
   const parts = { list: listOf(stored), inboxes: async () => inboxes, store, now: () => time, channels };
   return notifyAuthor({ ...parts, log: (line) => log.push(line) });
 }
@@ -140,8 +140,8 @@ describe("ntfy", () => {
 
   it("is off if its variable is unset or empty", () => {
     const options = { page: PAGE, digestHours: 24 };
-    expect(channelsOf({}, options)).toEqual([]);
-    expect(channelsOf({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);
+    expect(createChannels({}, options)).toEqual([]);
+    expect(createChannels({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);
   });
 
   it("keeps the port of the server", () => {

@@ -36,8 +36,8 @@ it("the name and the date of a mention lead to the pages that the feed names on 
   if (!mention) throw new Error("no mention");
   const item = toHtml(
     mentionItem(mention, {
-      ...{ target: PAGE, feed: { url: FEED, nick: "alice" }, titleOf: () => null, words: ENGLISH, headingLevel: 2 },
-      ...{ pictureOf: () => [], dates: dateFormat("en", "UTC"), readHtml, once: (_, create) => create() },
+      ...{ target: PAGE, feed: { url: FEED, nick: "alice" }, findTitle: () => null, words: ENGLISH, headingLevel: 2 },
+      ...{ toPicture: () => [], dates: dateFormat("en", "UTC"), readHtml, once: (_, create) => create() },
     }),
   );
   expect(item).toContain(`<a class="p-author h-card" href="${bob.url}/about/"`);

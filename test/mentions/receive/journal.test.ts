@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { withProblemResponses } from "../../../plugin/http/respond.js";
 import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import { applyEvents, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
+import { applyEvents, type MentionEvent, type Mentions, toMentionId } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
-import { partsNamedIn, SNAPSHOT } from "../../../plugin/mentions/receive/snapshot.js";
+import { listNamedParts, SNAPSHOT } from "../../../plugin/mentions/receive/snapshot.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -156,7 +156,7 @@ describe("reading 2,000 new mentions", () => {
     await other.add(kept(2));
     expect(textsOf(await one.read())).toEqual(textsOf(await other.read()));
     await other.compact();
-    await other.add({ kind: "forgotten", at: timeOf(3), id: idOf(mention(1)) });
+    await other.add({ kind: "forgotten", at: timeOf(3), id: toMentionId(mention(1)) });
     await other.compact();
     expect(textsOf(await one.read())).toEqual(["nick2 shown: hello 2"]);
     expect(await one.holds(mention(1))).toBe(false);
@@ -171,7 +171,7 @@ describe("deleted events that are still listed", () => {
     expect(textsOf(await one.read())).toEqual(["nick1 shown: hello 1"]);
 
     await other.compact();
-    await other.add({ kind: "forgotten", at: timeOf(2), id: idOf(mention(1)) });
+    await other.add({ kind: "forgotten", at: timeOf(2), id: toMentionId(mention(1)) });
     await journalOf(store).compact();
     expect(await store.keys("mentions/events/")).toHaveLength(2);
     expect(textsOf(await one.read())).toEqual([]);
@@ -212,7 +212,7 @@ describe("deleted events that are still listed", () => {
   });
 
   function eventOf(what: string, n: number, at: string): MentionEvent | null {
-    const id = idOf(mention(n));
+    const id = toMentionId(mention(n));
     switch (what) {
       case "kept":
         return { kind: "kept", at, mention: mention(n) };
@@ -348,7 +348,7 @@ describe("a damaged snapshot", () => {
   });
 
   it("without a list of parts names none for a backup", () => {
-    expect(partsNamedIn(Buffer.from('{"version":1,"parts":5,"folded":[]}'))).toEqual([]);
-    expect(partsNamedIn(Buffer.from('{"version":1,"parts":["a"],"folded":[]}'))).toEqual(["a"]);
+    expect(listNamedParts(Buffer.from('{"version":1,"parts":5,"folded":[]}'))).toEqual([]);
+    expect(listNamedParts(Buffer.from('{"version":1,"parts":["a"],"folded":[]}'))).toEqual(["a"]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkClaim, claimIn, readForm } from "../../../plugin/mentions/receive/receive.js";
+import { checkClaim, readClaim, readForm } from "../../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import type { SitePages } from "../../../plugin/site/site.js";
 
@@ -21,7 +21,7 @@ async function posted(body: string | Uint8Array, headers: Record<string, string>
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body,
   });
-  return claimIn(await readForm(request), siteIndex);
+  return readClaim(await readForm(request), siteIndex);
 }
 
 function timestampsOf(fragment: string): string[] {

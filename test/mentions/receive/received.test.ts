@@ -4,7 +4,7 @@ import {
   type MentionEvent,
   type Mentions,
   type NewMention,
-  versionOf,
+  toMentionVersion,
 } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
@@ -296,7 +296,7 @@ describe("a received mention", () => {
     await received.keep(mention(1, { hold: "always" }));
     const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
     if (!held) throw new Error("No mention is held.");
-    const seen = versionOf(held);
+    const seen = toMentionVersion(held);
     await received.keep(mention(1, { hold: "always", text: "changed" }));
     await expect(received.moderate(held.id, "shown", seen)).rejects.toMatchObject({ code: "precondition-failed" });
 

@@ -42,7 +42,7 @@ describe("an edit", () => {
     await home.send();
     home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
     bob.answer = () => ({ status: 400 });
-    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["changed failed 400"]);
+    expect(outcomes(await home.send({ findPage: () => null }))).toEqual(["changed failed 400"]);
     expect((await home.send()).mentions).toEqual([]);
     home.alice.twts = {};
     bob.answer = () => ({ status: 200 });
@@ -87,7 +87,7 @@ describe("a deleted twt", () => {
     home.alice.twts = { "2026-11-20T07:00:00Z": "hello", [TODAY]: bob.mention };
     await home.send();
     delete home.alice.twts[TODAY];
-    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["gone sent 202"]);
+    expect(outcomes(await home.send({ findPage: () => null }))).toEqual(["gone sent 202"]);
     expect(bob.posts.map(({ source }) => source)).toEqual([PAGE, PAGE]);
     expect((await home.send()).mentions).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe("a deleted twt", () => {
     const home = await world([bob]);
     bob.answer = () => ({ status: 400 });
     home.alice.twts = { [TODAY]: bob.mention };
-    await home.send({ pageOf: () => null });
+    await home.send({ findPage: () => null });
     home.alice.twts = {};
     expect((await home.send()).mentions).toEqual([]);
     expect(bob.posts).toHaveLength(1);

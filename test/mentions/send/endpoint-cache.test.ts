@@ -54,19 +54,19 @@ describe("the form that an endpoint accepts", () => {
     const bob = await siteWith(() => ({}));
     const { store, operations } = countingStore();
     const first = new EndpointCache({ store, discover: bob.discover, now });
-    expect(await first.formOf(endpoint)).toBeNull();
+    expect(await first.readForm(endpoint)).toBeNull();
     await first.noteForm(endpoint, "page");
     expect(operations.splice(0)).toEqual(["get sent/forms", "put sent/forms"]);
 
     const second = new EndpointCache({ store, discover: bob.discover, now });
     for (let twt = 0; twt < 3; twt += 1) {
-      expect(await second.formOf(endpoint)).toMatchObject({ form: "page" });
+      expect(await second.readForm(endpoint)).toMatchObject({ form: "page" });
       await second.noteForm(endpoint, "page");
     }
     expect(operations.splice(0)).toEqual(["get sent/forms"]);
 
     await second.noteForm(endpoint, "reference");
-    expect(await new EndpointCache({ store, discover: bob.discover, now }).formOf(endpoint)).toMatchObject({
+    expect(await new EndpointCache({ store, discover: bob.discover, now }).readForm(endpoint)).toMatchObject({
       form: "reference",
     });
     expect(operations).toEqual(["put sent/forms", "get sent/forms"]);

@@ -15,7 +15,7 @@ export interface LinkingWorld extends World {
   build(posts: Posts): void;
   /** The site's `mentions` option. */
   mentions: NonNullable<ReceiverOptions["mentions"]>;
-  pageOf(timestamp: string): string;
+  findPage(timestamp: string): string;
 }
 
 export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promise<LinkingWorld> {
@@ -23,17 +23,17 @@ export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promi
   const { alice } = home;
   let built: Posts = {};
   let withoutTwt: readonly string[] = [];
-  const pageOf = (timestamp: string) => `${alice.url}/posts/${timestamp}/`;
+  const findPage = (timestamp: string) => `${alice.url}/posts/${timestamp}/`;
   const mentions: LinkingWorld["mentions"] = {};
 
   const send = (more: Partial<SendOptions> = {}): Promise<SendReport> => {
     const shown = Object.entries(built).filter(([timestamp]) => !withoutTwt.includes(timestamp));
     const twts = shown.map(([timestamp, links]) => {
-      return { timestamp, hashes: [], page: pageOf(timestamp), replyTo: null, links: [...links] };
+      return { timestamp, hashes: [], page: findPage(timestamp), replyTo: null, links: [...links] };
     });
-    const pages = { feeds: [alice.feedUrl], pages: Object.keys(built).map(pageOf), twts };
+    const pages = { feeds: [alice.feedUrl], pages: Object.keys(built).map(findPage), twts };
     const links = siteLinks({ settings: settingsOf({ mentions }), pages });
-    return home.send({ links, pageOf, ...more });
+    return home.send({ links, findPage, ...more });
   };
   const deploy = (posts: Posts, hidden: readonly string[] = []) => {
     built = posts;
@@ -55,5 +55,5 @@ export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promi
   const build = (posts: Posts) => {
     built = posts;
   };
-  return { ...home, send, deploy, build, mentions, pageOf };
+  return { ...home, send, deploy, build, mentions, findPage };
 }

@@ -21,7 +21,7 @@ describe("a link in a new post", () => {
 
       const report = await home.send();
       expect(report.mentions).toMatchObject([{ outcome: "sent", isLink: true, nick: null, target: link, method }]);
-      expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY), target: link }]);
+      expect(bob.posts).toMatchObject([{ source: home.findPage(TODAY), target: link }]);
 
       const requests = bob.requests.length;
       home.clock.time += DAY;
@@ -60,7 +60,7 @@ describe("a link in a new post", () => {
     const home = await linkingWorld([bob]);
     home.deploy({ [TODAY]: [`${bob.url}/`] });
     expect(outcomes(await home.send())).toEqual(["new failed 400"]);
-    expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY) }]);
+    expect(bob.posts).toMatchObject([{ source: home.findPage(TODAY) }]);
   });
 
   it("is sent one at a time to a host, at most 50 links per post", async () => {
@@ -176,7 +176,7 @@ describe("a changed post", () => {
     home.deploy({ [TODAY]: [hens] });
     await home.send();
     home.build({ [TODAY]: [eggs] });
-    const page = home.pageOf(TODAY);
+    const page = home.findPage(TODAY);
     const { mentions } = await home.send();
     expect(mentions.map(({ outcome, why }) => `${outcome}: ${why}`).sort()).toEqual([
       `retry: ${page} does not have this link`,

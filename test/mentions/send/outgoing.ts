@@ -168,7 +168,7 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
         }),
         store,
         feedUrl: made.feedUrl,
-        pageOf: () => PAGE,
+        findPage: () => PAGE,
         now: () => clock.time,
         random: () => 0.5,
         sleep: sleepWithoutClock,

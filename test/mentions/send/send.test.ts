@@ -77,7 +77,7 @@ describe("a new twt", () => {
     bob.answer = () => ({ status: 400 });
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
-    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["new failed 400"]);
+    expect(outcomes(await home.send({ findPage: () => null }))).toEqual(["new failed 400"]);
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
@@ -173,7 +173,7 @@ describe("the plugin's own endpoint", () => {
       const response = await guarded(url.replace("https://alice.example", alice.url), request);
       return { ...response, url };
     };
-    const report = await home.send({ ask, pageOf: () => `${home.alice.url}/post/` });
+    const report = await home.send({ ask, findPage: () => `${home.alice.url}/post/` });
     expect(outcomes(report)).toEqual(["new sent 200"]);
     const source = form === "a page" ? `${home.alice.url}/post/` : home.alice.twt(TODAY);
     expect(await her.mentions()).toMatchObject([{ source, target: FEED }]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { elementsOf, parseHtml } from "../../../plugin/http/parse-html.js";
+import { parseHtml, walkElements } from "../../../plugin/http/parse-html.js";
 import { microformatsOutline } from "../../../plugin/mentions/verify/microformats.js";
 
 async function outlineOf(html: string): Promise<string> {
-  const body = [...elementsOf((await parseHtml(html)).tree)].find(({ tagName }) => tagName === "body");
+  const body = [...walkElements((await parseHtml(html)).tree)].find(({ tagName }) => tagName === "body");
   return body ? microformatsOutline(body) : "";
 }
 

@@ -1,6 +1,6 @@
 import type { Element } from "hast";
 import { describe, expect, it } from "vitest";
-import { elementsOf, parseHtml } from "../../../plugin/http/parse-html.js";
+import { parseHtml, walkElements } from "../../../plugin/http/parse-html.js";
 import { findContent, readContent } from "../../../plugin/mentions/verify/page-content.js";
 import { toHtml } from "../../../plugin/site/html.js";
 import { readAnyHtml } from "../../../plugin/site/read-html.js";
@@ -9,7 +9,7 @@ import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 
 async function entryOf(html: string): Promise<Element> {
   const { tree } = await parseHtml(`<!doctype html><div id="entry" class="h-entry">${html}</div>`);
-  const entry = [...elementsOf(tree)].find(({ properties }) => properties.id === "entry");
+  const entry = [...walkElements(tree)].find(({ properties }) => properties.id === "entry");
   if (!entry) throw new Error("no entry");
   return entry;
 }

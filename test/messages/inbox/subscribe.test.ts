@@ -244,7 +244,7 @@ describe("a subscription", () => {
       port: 0,
       host: "127.0.0.1",
       origin: "https://alice.example",
-      endpointAt: () => endpoint(alice.answer),
+      findEndpoint: () => endpoint(alice.answer),
       serveFile: () => {},
       rateLimit: () => null,
       trustedProxies: 0,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { cursorOf, InboxClient } from "../../../plugin/messages/read/inbox-client.js";
+import { InboxClient, toCursor } from "../../../plugin/messages/read/inbox-client.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
 import { ALICE, alicesInbox, CAROL, INBOX, idOf, SECOND, sealed, steppedClock } from "../inbox/alices-inbox.js";
@@ -90,7 +90,7 @@ describe("listing an inbox", () => {
     const { inbox, client } = alice();
     await inbox.receive(sealed(1), sealed(2));
     const [first] = (await client.list())?.messages ?? [];
-    const after = first && cursorOf(first);
+    const after = first && toCursor(first);
     const list = await client.list({ ...(after && { after }) });
     expect(list?.messages.map(({ id }) => id)).toEqual([idOf(sealed(2))]);
     const again = { after: after ?? "", etag: list?.etag ?? "" };

@@ -3,7 +3,7 @@ import { TwtxtError } from "../../../plugin/errors.js";
 import { seal } from "../../../plugin/messages/index.js";
 import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import type { Found, Lookup } from "../../../plugin/messages/lookup/lookup.js";
-import { formatMessage, type MessageEvent, readHash, receiptFor } from "../../../plugin/messages/plaintext.js";
+import { createReceipt, formatMessage, type MessageEvent, readHash } from "../../../plugin/messages/plaintext.js";
 import { type OpenedMessage, openMessages, receiptsAmong } from "../../../plugin/messages/read/read.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -220,7 +220,7 @@ describe("messages in the inbox", () => {
 describe("a read receipt", () => {
   const words = formatMessage({ time: TIME, from: ALICE.address, text: "Hello Bob" });
   const copy = { id: ID, created: TIME, sealed: sealed(words, { by: ALICE, to: [BOB, ALICE] }), to: [BOB.address] };
-  const events = [receiptFor(readHash(bytes(words)))];
+  const events = [createReceipt(readHash(bytes(words)))];
 
   async function receipts(receipt: MessageOptions, sent = [copy]) {
     const alice = reader();
@@ -274,7 +274,7 @@ describe("a read receipt", () => {
   });
 
   it.each<[string, MessageOptions]>([
-    ["for another message", { events: [receiptFor("0".repeat(64))] }],
+    ["for another message", { events: [createReceipt("0".repeat(64))] }],
     ["from an unverified sender", { by: EVE, from: BOB.address }],
     ["from someone who was not a recipient", { by: CAROL }],
     ["with an invalid hash", { events: [{ name: "read", args: "x" }] }],
