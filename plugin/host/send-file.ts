@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import mime from "mime";
 import { TwtxtError } from "../errors.js";
-import { checkConditions, isNotModified, parseRange } from "../http/conditions.js";
+import { checkConditions, isNotModified, readRange } from "../http/conditions.js";
 import type { Range } from "../store/store.js";
 import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
 import type { StaticFile } from "./static-files.js";
@@ -50,7 +50,8 @@ export async function sendFile(
     checkConditions(conditional, file);
     if (isNotModified(conditional, file)) return void response.writeHead(304).end();
   }
-  const range = hasRanges && request.method === "GET" ? readRange(conditional, file) : null;
+  const range = hasRanges && request.method === "GET" ? readRange(conditional, file.etag, file.size) : null;
+  if (range === "none") throw new TwtxtError("range-not-satisfiable", "The range is outside the file.");
   response.setHeader("content-type", headers["content-type"] ?? type);
   response.setHeader("content-length", range ? range.last - range.first + 1 : file.size);
   if (encoding) response.setHeader("content-encoding", encoding);
@@ -81,15 +82,6 @@ async function sendContents(
   } finally {
     await file.close();
   }
-}
-
-/** @throws TwtxtError `range-not-satisfiable` */
-function readRange({ headers }: ReturnType<typeof toConditional>, { size, etag }: StaticFile): Range | null {
-  const condition = headers.get("if-range");
-  if (condition !== null && condition !== etag) return null;
-  const range = parseRange(headers.get("range"), size);
-  if (range !== "none") return range;
-  throw new TwtxtError("range-not-satisfiable", "The range is outside the file.");
 }
 
 function toConditional({ method = "GET", headers }: IncomingMessage) {

@@ -7,8 +7,7 @@ import { type ConditionalRequest, matchesEtag, problem } from "./respond.js";
 const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](?:\d\d){1,2} \d\d:\d\d:\d\d GMT$/;
 /** The format of `asctime()`, which is in GMT, too. */
 const DATE_WITHOUT_ZONE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
-const ONE_RANGE = /^bytes=(?<first>\d*)-(?<last>\d*)$/i;
-const SEVERAL_RANGES = /^bytes=[ \t]*(?:\d+-\d*|-\d+)(?:[ \t]*,[ \t]*(?:\d+-\d*|-\d+)){1,15}$/i;
+const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
 
 /** The validators of a resource. */
 export interface Version {
@@ -57,21 +56,29 @@ export function isNotModified(request: ConditionalRequest, { etag, modified }: V
 /**
  * Parses a `Range` header.
  *
- * @param header - `null` for none; unknown units are ignored
  * @param size - size of the resource in bytes
- * @returns `null` for the whole resource, also for 2 to 16 ranges, which are not supported; `"none"` for a range outside
- *   the resource or an invalid header
- * @see RFC 9110, 14
+ * @returns `null` for the whole resource: without a header, and for one that is not a single valid range of bytes, which a
+ *   server may ignore; `"none"` for a range outside the resource
+ * @see RFC 9110, 14.1.2 and 14.2
  */
 export function parseRange(header: string | null, size: number): Range | "none" | null {
-  if (header === null || !/^bytes=/i.test(header) || SEVERAL_RANGES.test(header)) return null;
-  const { first = "", last = "" } = ONE_RANGE.exec(header)?.groups ?? {};
-  if (first === "" && last === "") return "none";
+  const [, first = "", last = ""] = ONE_RANGE.exec(header ?? "") ?? [];
+  const isInvalid = first === "" ? last === "" : last !== "" && Number(first) > Number(last);
+  if (isInvalid) return null;
   const range =
     first === ""
       ? { first: Math.max(size - Number(last), 0), last: size - 1 }
       : { first: Number(first), last: Math.min(Number(last || size), size - 1) };
   return range.first <= range.last ? range : "none";
+}
+
+/**
+ * Reads the range of a request, as {@link parseRange}. A range of a different version must not be combined with this one, and
+ * dates are too coarse (RFC 9110, 13.1.5).
+ */
+export function readRange({ headers }: ConditionalRequest, etag: string, size: number): Range | "none" | null {
+  const condition = headers.get("if-range");
+  return condition === null || condition === etag ? parseRange(headers.get("range"), size) : null;
 }
 
 /** The response to a range outside the resource. */

@@ -23,35 +23,34 @@ describe("a Range header", () => {
     ["bytes=10-", 10, "none"],
     ["bytes=10-12", 10, "none"],
     ["bytes=-0", 10, "none"],
-    ["bytes=5-3", 10, "none"],
+    ["bytes=5-3", 10, null],
     ["bytes=0-", 0, "none"],
     ["bytes=0-0", 0, "none"],
     ["bytes=-1", 0, "none"],
-    ["bytes=", 10, "none"],
-    ["bytes=-", 10, "none"],
-    ["bytes=1", 10, "none"],
-    ["bytes=1-2-3", 10, "none"],
-    ["bytes=1 -2", 10, "none"],
-    ["bytes= 1-2", 10, "none"],
-    ["bytes=+1-2", 10, "none"],
-    ["bytes=1e0-2", 10, "none"],
-    ["bytes=\u0661-\u0662", 10, "none"],
+    ["bytes=", 10, null],
+    ["bytes=-", 10, null],
+    ["bytes=1", 10, null],
+    ["bytes=1-2-3", 10, null],
+    ["bytes=1 -2", 10, null],
+    ["bytes= 1-2", 10, null],
+    ["bytes=+1-2", 10, null],
+    ["bytes=1e0-2", 10, null],
+    ["bytes=\u0661-\u0662", 10, null],
     ["bytes=0-1,2-3", 10, null],
     ["bytes=0-1, 4-5 ,-1,20-", 10, null],
-    [`bytes=0-0${",0-0".repeat(15)}`, 10, null],
-    [`bytes=0-0${",0-0".repeat(16)}`, 10, "none"],
-    ["bytes=0-1,x", 10, "none"],
-    ["bytes=0-1,", 10, "none"],
+    [`bytes=0-0${",0-0".repeat(16)}`, 10, null],
+    ["bytes=0-1,x", 10, null],
+    ["bytes=0-1,", 10, null],
     ["bytes=0-9223372036854775807", 10, { first: 0, last: 9 }],
     ["bytes=-9223372036854775807", 10, { first: 0, last: 9 }],
     ["bytes=9223372036854775807-", 10, "none"],
-    [`bytes=${"0-0,".repeat(1000)}0-0`, 10, "none"],
+    [`bytes=${"0-0,".repeat(1000)}0-0`, 10, null],
     [`bytes=0-${"9".repeat(1000)}`, 10, { first: 0, last: 9 }],
   ])("%.30s of %d bytes", (header, size, range) => {
     expect(parseRange(header, size)).toEqual(range);
   });
 
-  it("is parsed as a range within the resource, or none", () => {
+  it("is parsed as a range within the resource; an invalid one is ignored", () => {
     const number = fc.option(fc.nat(20).map(String), { nil: "" });
     fc.assert(
       fc.property(number, number, fc.nat(12), (first, last, size) => {
@@ -59,8 +58,9 @@ describe("a Range header", () => {
         const range = parseRange(`bytes=${first}-${last}`, size);
         const wanted = first === "" ? all.slice(Math.max(size - Number(last), 0)) : all.slice(Number(first));
         const upTo = first === "" || last === "" ? wanted : wanted.filter((at) => at <= Number(last));
-        const isNone = upTo.length === 0 || (first === "" && last === "");
-        expect(range).toEqual(isNone ? "none" : { first: upTo[0], last: upTo.at(-1) });
+        const isInvalid = first === "" ? last === "" : last !== "" && Number(first) > Number(last);
+        const isNone = upTo.length === 0;
+        expect(range).toEqual(isInvalid ? null : isNone ? "none" : { first: upTo[0], last: upTo.at(-1) });
       }),
       { seed: 9110, numRuns: runs(500) },
     );

@@ -1,6 +1,6 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { checkConditions, isNotModified, noSuchRange, parseRange } from "../../http/conditions.js";
+import { checkConditions, isNotModified, noSuchRange, readRange } from "../../http/conditions.js";
 import { type HttpRequest, readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
 import type { Range } from "../../store/store.js";
@@ -90,7 +90,7 @@ async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, he
     return new Response(null, { headers: { ...headers(blob, true), ...common, "content-length": String(blob.size) } });
   }
 
-  const range = parseRange(wantedRange(request, version.etag), blob.size);
+  const range = readRange(request, version.etag, blob.size);
   if (range === "none") return noSuchRange(blob.size);
   const contents = await read(blob, range ?? undefined);
   if (!contents) return null;
@@ -98,12 +98,6 @@ async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, he
     status: range ? 206 : 200,
     headers: { ...headers(blob, range === null), ...common, ...formatLength(range, blob.size) },
   });
-}
-
-/** A range of a different version must not be combined with this one, and dates are too coarse. RFC 9110, 13.1.5 */
-function wantedRange({ headers }: HttpRequest, etag: string): string | null {
-  const condition = headers.get("if-range");
-  return condition === null || condition === etag ? headers.get("range") : null;
 }
 
 function formatLength(range: Range | null, size: number): Record<string, string> {

@@ -44,34 +44,15 @@ describe.each(READERS)("a range, for %s", (_, read) => {
     expect(await partOf(response)).toEqual([206, contentRange, String(part.length), part]);
   });
 
-  it.each([
-    "bytes=10-",
-    "bytes=10-10",
-    "bytes=99-100",
-    "bytes=-0",
-    "bytes=4-2",
-    "bytes=",
-    "bytes=-",
-    "bytes=a-b",
-    "bytes=1 - 2",
-    "bytes=--1",
-    "bytes=0x1-2",
-    "bytes=0-0,",
-    THOUSAND,
-  ])("416 range-not-satisfiable: %.20s", async (range) => {
-    const { alice } = await withBlob();
-    const response = await read(alice, { range });
-    expect(response.headers.get("content-range")).toBe("bytes */10");
-    expect(response.headers.get("cache-control")).toBe("no-store");
-    expect(response.headers.get("netlify-cache-tag")).toBeNull();
-    expect(await outcomeOf(response)).toEqual({ status: 416, code: "range-not-satisfiable" });
-  });
-
-  it.each(["bytes=0-1,3-4", "lines=1-2"])(
-    "200: the whole blob for several ranges or another unit: %s",
+  it.each(["bytes=10-", "bytes=10-10", "bytes=99-100", "bytes=-0"])(
+    "416 range-not-satisfiable: %.20s",
     async (range) => {
       const { alice } = await withBlob();
-      expect(await partOf(await read(alice, { range }))).toEqual([200, null, "10", TEXT]);
+      const response = await read(alice, { range });
+      expect(response.headers.get("content-range")).toBe("bytes */10");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.headers.get("netlify-cache-tag")).toBeNull();
+      expect(await outcomeOf(response)).toEqual({ status: 416, code: "range-not-satisfiable" });
     },
   );
 
@@ -81,7 +62,10 @@ describe.each(READERS)("a range, for %s", (_, read) => {
     expect([response.status, response.headers.get("content-range")]).toEqual([416, "bytes */0"]);
   });
 
-  it.each(["lines=0-1", "", "bytes", "0-1"])("200: the whole blob for the unknown range %j", async (range) => {
+  it.each([
+    ...["lines=0-1", "", "bytes", "0-1", "bytes=4-2", "bytes=", "bytes=-", "bytes=a-b", "bytes=1 - 2", "bytes=--1"],
+    ...["bytes=0x1-2", "bytes=0-0,", "bytes=0-1,3-4", THOUSAND],
+  ])("200: the whole blob for an invalid range, another unit or several ranges: %.20s", async (range) => {
     const { alice } = await withBlob();
     expect(await partOf(await read(alice, { range }))).toEqual([200, null, "10", TEXT]);
   });
