@@ -1,5 +1,4 @@
 // plugin/author/machine.ts: the author's machine, and what the author chooses when a command or the client starts.
-import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 
 /** The machine of the author; tests have another one. */
@@ -14,13 +13,6 @@ export interface Machine {
   /** Resolves at SIGTERM or Ctrl-C. A second one ends the process at once. */
   ended(): Promise<void>;
 }
-
-/** Waits. Resolves early when the signal is aborted. */
-export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
-
-export const sleep: Sleep = async (milliseconds, signal) => {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
-};
 
 /** Is aborted at SIGTERM or Ctrl-C, so that work can clean up. */
 export function endSignal(machine: Pick<Machine, "ended">): AbortSignal {

@@ -14,6 +14,7 @@ import {
   WriteAnswer,
 } from "../site/stored-data.js";
 import { concatChunks, toStream } from "../store/chunks.js";
+import { retry, type Sleep } from "../store/retry.js";
 import {
   type Condition,
   checkKey,
@@ -24,7 +25,6 @@ import {
   type StreamingStore,
 } from "../store/store.js";
 import { createTemporaryFile, type Draft } from "./files.js";
-import type { Sleep } from "./machine.js";
 
 /** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
 const PAUSES_MS = [500, 2000, 8000, 30_000];
@@ -222,16 +222,12 @@ export class RemoteStore implements StreamingStore {
     request: SiteRequest,
     read: (answer: SiteAnswer) => Promise<T> = async (answer) => answer as T,
   ): Promise<T> {
-    for (const pause of [...PAUSES_MS, null]) {
-      try {
-        return await read(await this.#ask({ ...request, signal: this.#signal }));
-      } catch (error) {
-        this.#signal.throwIfAborted();
-        if (!(error instanceof TwtxtError) || error.code !== "unreachable" || pause === null) throw error;
-        await this.#sleep(pause, this.#signal);
-      }
-    }
-    throw new TwtxtError("unreachable", "The site has not answered.");
+    const mayRepeat = (error: unknown) => {
+      this.#signal.throwIfAborted();
+      return error instanceof TwtxtError && error.code === "unreachable";
+    };
+    const attempt = async () => read(await this.#ask({ ...request, signal: this.#signal }));
+    return retry(attempt, { pauses: PAUSES_MS, mayRepeat, sleep: (pause) => this.#sleep(pause, this.#signal) });
   }
 }
 

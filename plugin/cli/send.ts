@@ -1,7 +1,6 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
 
 import { resolve } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
 import { askSiteState, readSentMentions, type SentMentions } from "../author/known-state.js";
@@ -18,6 +17,7 @@ import { siteLinks } from "../mentions/send/site-links.js";
 import { readAliases } from "../site/aliases.js";
 import type { PublishedSite } from "../site/site.js";
 import { memoryStore } from "../store/memory.js";
+import { sleep } from "../store/retry.js";
 import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
 import { findLoopbackHost, hostAndPort } from "../url.js";
@@ -144,8 +144,7 @@ function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Termin
     allowedHosts,
     now: terminal.now,
     random: Math.random,
-    sleep: (milliseconds: number, signal?: AbortSignal) =>
-      setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+    sleep,
     patience: PATIENCE_MS,
     isDryRun: values["dry-run"],
     backfill: values.backfill ?? 0,

@@ -5,8 +5,9 @@ import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { PROGRAM } from "../author/invocation.js";
-import { type Machine, type Sleep, sleep } from "../author/machine.js";
+import type { Machine } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
+import { type Sleep, sleep } from "../store/retry.js";
 
 /** The machine with a terminal. {@link Machine.say} writes on stderr. */
 export interface Terminal extends Machine {

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { shortKey } from "../keys/guest.js";
 import { type GuestOptions, Inboxes, type InboxOptions } from "../messages/inbox/inboxes.js";
+import { sleep } from "../store/retry.js";
 import type { ServiceOptions } from "./service-options.js";
-import { sleep } from "./work.js";
 
 const MIB = 2 ** 20;
 

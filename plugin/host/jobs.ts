@@ -12,12 +12,13 @@ import type { FindTwt, MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import { readAliases } from "../site/aliases.js";
+import { sleep } from "../store/retry.js";
 import { twtFinder } from "./known-twts.js";
 import type { MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
-import { attempt, sleep } from "./work.js";
+import { attempt } from "./work.js";
 
 const MINUTE_MS = 60_000;
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */

@@ -1,5 +1,4 @@
 // plugin/host/work.ts: asynchronous work: in the background, once, with a timeout, and with failures that are only logged.
-import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../http/respond.js";
 
 /** Tracks work that goes on after an answer, so that a host can wait for it before it exits. */
@@ -48,9 +47,4 @@ export async function withTimeout<T>(work: Promise<T>, milliseconds: number, tim
     timer = setTimeout(() => reject(timeoutError), milliseconds);
   });
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
-}
-
-/** Waits. An aborted signal ends the wait early, without an error. */
-export async function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  await wait(milliseconds, undefined, { signal }).catch(() => {});
 }

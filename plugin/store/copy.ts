@@ -1,7 +1,7 @@
 // plugin/store/copy.ts: copying of values between stores, also while other processes write them.
 import { createHash } from "node:crypto";
-import { TwtxtError } from "../errors.js";
 import { concatChunks, toStream } from "./chunks.js";
+import { winRace } from "./retry.js";
 import type { StreamingStore } from "./store.js";
 
 /** Values up to this size in bytes are held in memory and written with `put`, larger ones are streamed. */
@@ -135,21 +135,19 @@ async function copyHead(
   { relatedPrefix, referencedKeys }: HeadKeys,
   target: CopyTarget,
 ): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  const attempt = async () => {
     const before = await store.get(key);
     if (relatedPrefix !== null) target.drop(relatedPrefix);
     const values = relatedPrefix === null ? [] : (await store.keys(relatedPrefix)).sort();
     for (const one of values) await copyValue(store, one, target);
     const isWhole = await copyAll(store, before ? referencedKeys(before.bytes) : [], target);
     const after = await store.get(key);
-    if (!isWhole || after?.etag !== before?.etag) continue;
+    if (!isWhole || after?.etag !== before?.etag) return undefined;
     if (before) await target.add(key, memoryValue(before.bytes));
-    return;
-  }
-  throw new TwtxtError(
-    "store-failed",
-    `${key} was changed by other processes during each of ${TRIES} reads. Try again when there are fewer writes.`,
-  );
+    return true;
+  };
+  const failure = `${key} was changed by other processes during each of ${TRIES} reads. Try again when there are fewer writes.`;
+  await winRace(TRIES, attempt, failure);
 }
 
 /** @returns `false` if one of them no longer exists */

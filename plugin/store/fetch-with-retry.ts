@@ -1,6 +1,6 @@
 // plugin/store/fetch-with-retry.ts: storage requests, retried when that is safe.
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
+import { retry } from "./retry.js";
 
 /** Pauses before the second and later tries. */
 const PAUSES_MS = [100, 200, 400, 800, 1600];
@@ -38,16 +38,17 @@ interface Failure {
  * @throws Error with the reason why the last try failed, or why it is not known whether a conditional write has happened
  */
 export async function fetchWithRetry(url: Parameters<Fetch>[0], request: RetryingRequest): Promise<Response> {
-  let uncertain: Error | null = null;
-  for (let tries = 0; ; tries += 1) {
+  const failures: Failure[] = [];
+  const attempt = async () => {
     const answer = await tryOnce(url, request);
-    if (answer instanceof Response) return tries === 0 ? answer : settleConflict(answer, request, uncertain);
-    const { error, mayRepeat, isUncertain } = answer;
-    if (isUncertain) uncertain = error;
-    const pause = PAUSES_MS[tries];
-    if (!mayRepeat || pause === undefined || request.body instanceof ReadableStream) throw error;
-    await sleep(pause, undefined, { signal: request.signal }).catch(() => Promise.reject(error));
-  }
+    if (answer instanceof Response) return answer;
+    failures.push(answer);
+    throw answer.error;
+  };
+  const mayRepeat = () => failures.at(-1)?.mayRepeat === true && !(request.body instanceof ReadableStream);
+  const answer = await retry(attempt, { pauses: PAUSES_MS, mayRepeat, signal: request.signal });
+  if (failures.length === 0) return answer;
+  return settleConflict(answer, request, failures.findLast(({ isUncertain }) => isUncertain)?.error ?? null);
 }
 
 /**

@@ -4,10 +4,10 @@
 // process holds the lock, this one waits without blocking the event loop.
 import { accessSync, closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { errorCode, makeFolder, syncFolder } from "./disk.js";
 import { checkFormat, FORMAT } from "./format.js";
+import { retry } from "./retry.js";
 import { BUSY, type Database, isNotWritable, openDatabase, resultCode } from "./sqlite-driver.js";
 import { Rows, SCHEMA, type Step, type StepResult } from "./sqlite-rows.js";
 
@@ -118,15 +118,13 @@ export class Connection {
 }
 
 /** Repeats work while other processes hold the lock. */
-async function withRetries<T>(work: () => T): Promise<T> {
-  for (const deadline = performance.now() + LOCK_MS; ; ) {
-    try {
-      return work();
-    } catch (error) {
-      if (resultCode(error) !== BUSY || performance.now() > deadline) throw error;
-    }
-    await sleep(1 + Math.random() * PAUSE_MS);
-  }
+function withRetries<T>(work: () => T): Promise<T> {
+  return retry(work, { pauses: lockPauses(), mayRepeat: (error) => resultCode(error) === BUSY });
+}
+
+function* lockPauses(): Iterable<number> {
+  for (const deadline = performance.now() + LOCK_MS; performance.now() <= deadline; )
+    yield 1 + Math.random() * PAUSE_MS;
 }
 
 /** @throws Error of the file system if that is unknown */

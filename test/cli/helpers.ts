@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { sleep } from "../../plugin/author/machine.js";
 import { streamTerminal, type Terminal } from "../../plugin/cli/terminal.js";
 import type { SiteSettings } from "../../plugin/site/site.js";
+import { sleep } from "../../plugin/store/retry.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { afterAll } from "../helpers/hooks.js";
 import { LONGEST_MS } from "../helpers/longest.js";

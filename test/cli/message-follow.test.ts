@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { type Sleep, sleep } from "../../plugin/author/machine.js";
+import { type Sleep, sleep } from "../../plugin/store/retry.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
 import { type Correspondent, correspondents } from "./correspondent.js";

@@ -4,7 +4,7 @@ import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
-import { sleep } from "../machine.js";
+import { sleep } from "../../store/retry.js";
 import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
 import { readText } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";

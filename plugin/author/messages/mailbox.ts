@@ -23,10 +23,11 @@ import {
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
+import { sleep } from "../../store/retry.js";
 import type { Fetch } from "../../transport/fetch.js";
 import { findLoopbackHost } from "../../url.js";
 import { type Author, loadAuthor, ownKeys } from "../author.js";
-import { type Machine, type OwnSiteChoice, sleep } from "../machine.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
 import { MessageDrafts } from "./message-drafts.js";
 import { ReadMarks } from "./read-marks.js";

@@ -1,8 +1,8 @@
 // plugin/author/messages/new-messages.ts: waits for new messages in the author's inbox.
 import { TwtxtError } from "../../errors.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
+import type { Sleep } from "../../store/retry.js";
 import { type Fetch, fetchSafely } from "../../transport/fetch.js";
-import type { Sleep } from "../machine.js";
 
 type Place = Pick<InboxMessage, "id" | "created">;
 

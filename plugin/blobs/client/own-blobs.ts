@@ -2,6 +2,7 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/sign-request.js";
+import { retry } from "../../store/retry.js";
 import { type BlobFields, type Metadata, MIN_KEY_PREFIX, shortKey } from "../blob.js";
 import { checkFilename, checkProperties, checkType, NEW, withoutProof } from "../metadata.js";
 import { type Proof, signProof } from "../proof.js";
@@ -44,7 +45,6 @@ interface FoundBlob {
   proof: Exclude<Proof, { state: "wrong" }>;
 }
 
-const TRIES = 2;
 const TOO_SHORT = new RegExp(`^[0-9a-f]{1,${MIN_KEY_PREFIX - 1}}$`, "i");
 const UNSEALED =
   "The sealed blob was public. The new one is not sealed, so it is private: --public shares it, --encrypt seals it.";
@@ -193,12 +193,9 @@ function isSame(before: Metadata, wanted: Metadata): boolean {
 
 /** Tries once more if another machine changed the blob in between. */
 async function retried(key: string, work: () => Promise<ChangeResult>): Promise<ChangeResult> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof TwtxtError) || error.code !== "precondition-failed") throw error;
-    }
-  }
-  throw new TwtxtError("precondition-failed", `${key} is being changed by another machine. Check it, and try again.`);
+  const isChanged = (error: unknown) => error instanceof TwtxtError && error.code === "precondition-failed";
+  return retry(work, { pauses: [0], mayRepeat: isChanged }).catch((error: unknown) => {
+    if (!isChanged(error)) throw error;
+    throw new TwtxtError("precondition-failed", `${key} is being changed by another machine. Check it, and try again.`);
+  });
 }

@@ -1,6 +1,7 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice.
 import { TwtxtError } from "../../errors.js";
 import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
+import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
 import { type Change, listKeys } from "./changes.js";
@@ -47,7 +48,7 @@ interface LedgerOptions {
   store: Store;
   /** Each feed in a store has a ledger of its own. */
   feedUrl: string;
-  sleep(milliseconds: number): Promise<void>;
+  sleep: Sleep;
 }
 
 /**
@@ -62,7 +63,7 @@ interface LedgerOptions {
 export class MentionLedger {
   readonly #store: Store;
   readonly #folder: string;
-  readonly #sleep: LedgerOptions["sleep"];
+  readonly #sleep: Sleep;
 
   constructor({ store, feedUrl, sleep }: LedgerOptions) {
     this.#store = store;
@@ -173,15 +174,8 @@ export class MentionLedger {
     return stored && { ...stored.value, pairs: new Set(stored.value.pairs) };
   }
 
-  async #writeWithRetry<T>(write: () => Promise<T>): Promise<T> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await write();
-      } catch (error) {
-        const pause = RETRY_DELAYS[tries];
-        if (!(error instanceof TwtxtError) || error.code !== "store-failed" || pause === undefined) throw error;
-        await this.#sleep(pause);
-      }
-    }
+  #writeWithRetry<T>(write: () => Promise<T>): Promise<T> {
+    const mayRepeat = (error: unknown) => error instanceof TwtxtError && error.code === "store-failed";
+    return retry(write, { pauses: RETRY_DELAYS, mayRepeat, sleep: this.#sleep });
   }
 }
