@@ -9,6 +9,7 @@ import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
 import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
+import { formatSentence } from "../site/mention-sentence.js";
 import { viaHost } from "../site/via-host.js";
 import { oneOrMore } from "./arguments.js";
 import { actionsWith, toCommand } from "./command.js";
@@ -126,7 +127,7 @@ export const mentions = toCommand({
   standard: "list",
   shared: OPTIONS,
   example: `$ eleventy-twtxt mentions --state held
-3f2a91bc.07d4e5f6  2026-11-20T09:00:00Z  bob  https://bob.example/4 -> https://alice.example/
+3f2a91bc.07d4e5f6  2026-11-20T09:00:00Z  bob  replied to "A wooden boat"  https://bob.example/4
 $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 });
 
@@ -134,7 +135,12 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   const site = await SiteMentions.open(values, terminal);
   const { state } = values;
   const listed = await site.in(state);
-  printData(listed, listed.map(formatMention), values, terminal);
+  printData(
+    listed,
+    listed.map((mention) => formatMention(mention, site)),
+    values,
+    terminal,
+  );
   terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, site)}`);
   return 0;
 }
@@ -155,10 +161,10 @@ function decide(state: MentionState) {
       const mention = await site.decide(decision, state).catch(async (error: unknown) => {
         if (!(error instanceof TwtxtError && error.code === "precondition-required")) throw error;
         const why = "An id alone is not enough, since the mention may have changed since you read it.";
-        const listed = formatMention(await findMention(decision.id, site));
+        const listed = formatMention(await findMention(decision.id, site), site);
         throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
       });
-      terminal.say(`${state}: ${formatMention(mention)}`);
+      terminal.say(`${state}: ${formatMention(mention, site)}`);
     }
     return 0;
   };
@@ -173,7 +179,7 @@ async function wholeDecision({ id, version }: Decision, site: SiteMentions): Pro
   if (version === null) return { id: await wholeId(id, site), version };
   const mention = await findMention(id, site);
   if (mention.version?.startsWith(version)) return mention;
-  const what = `${id}.${version} has changed since it was listed. It is now: ${formatMention(mention)}`;
+  const what = `${id}.${version} has changed since it was listed. It is now: ${formatMention(mention, site)}`;
   throw new TwtxtError("precondition-failed", what);
 }
 
@@ -255,9 +261,11 @@ async function findMention(prefix: string, site: SiteMentions): Promise<ManagedM
   return oneByPrefix(prefix, await site.all(), "mention");
 }
 
-function formatMention({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {
+function formatMention(mention: ManagedMention, site: SiteMentions): string {
+  const { id, version, received, author, source, text: said } = mention;
   const quote = said === null ? "" : `  ${JSON.stringify(said.length > 80 ? `${said.slice(0, 79)}…` : said)}`;
   const via = author && viaHost({ source, author });
   const name = `${author?.name ?? "?"}${via === null ? "" : `, via ${via}`}`;
-  return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${name}  ${source} -> ${under ?? target}${quote}`;
+  const sentence = formatSentence(site.describe(mention));
+  return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${name}  ${sentence}  ${source}${quote}`;
 }

@@ -1,29 +1,15 @@
-// plugin/client/mention-about.tsx: the type of a mention, and the page of the site that it is about.
+// plugin/client/mention-about.tsx: what a mention says about a page of the site, with a link to the page.
 import type { FC } from "hono/jsx";
-import type { MentionType } from "../site/mention-list.js";
-import { isWeb } from "../site/safe-markup.js";
+import { type MentionSentence, pageLabel } from "../site/mention-sentence.js";
 
-const VERBS: Readonly<Record<MentionType, string>> = {
-  mention: "mentions",
-  reply: "replies to",
-  like: "likes",
-  repost: "reposts",
-  bookmark: "bookmarks",
-};
-
-interface MentionAboutProps {
-  /** `null` while the mention is not verified. */
-  type: MentionType | null;
-  target: string;
-  under: string | null;
-}
-
-export const MentionAbout: FC<MentionAboutProps> = ({ type, target, under }) => (
+export const MentionAbout: FC<{ sentence: MentionSentence }> = ({ sentence: { before, page, after } }) => (
   <>
-    {VERBS[type ?? "mention"]} <a href={under ?? target}>{toPath(under ?? target)}</a>
+    {before}
+    {page && (
+      <a href={page.href}>
+        <cite dir="auto">{pageLabel(page)}</cite>
+      </a>
+    )}
+    {after}
   </>
 );
-
-function toPath(url: string): string {
-  return isWeb(url) ? new URL(url).pathname : url;
-}

@@ -3,9 +3,10 @@ import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
 import { plainLines } from "../site/plain-lines.js";
-import { boundedMarks, isWeb, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
+import { boundedMarks, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 import { textMarkup } from "../site/text-markup.js";
 import { viaHost } from "../site/via-host.js";
+import { isFeedUrl } from "../url.js";
 
 /** Number of texts that are kept as HTML, because open pages request them again every minute. */
 const MAX_KEPT = 1000;
@@ -57,9 +58,9 @@ export const MessageText: FC<{ text: string }> = ({ text }) => (
   </p>
 );
 
-/** A link from a stranger. If it is not an http or https URL, only its content is shown. */
+/** A link from a stranger. If a feed cannot be read from its URL, only its content is shown. */
 export function StrangersLink({ href, children }: PropsWithChildren<{ href: string }>) {
-  return isWeb(href) ? (
+  return isFeedUrl(href) ? (
     <a href={href} rel={STRANGERS_REL} dir="auto">
       {children}
     </a>

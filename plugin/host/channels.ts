@@ -1,16 +1,9 @@
 // plugin/host/channels.ts: the notification channels, and all features that environment variables turn on.
 import type { Channel } from "../mentions/inform/digest.js";
-import { mailChannel } from "../mentions/inform/mail.js";
+import { type DigestOptions, mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhookChannel } from "../mentions/inform/webhook.js";
 import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, readValue } from "./service-options.js";
-
-interface ChannelOptions {
-  /** Where the author sees all mentions: an absolute URL of the site. */
-  page: string;
-  /** Hours between two digests by mail. */
-  digestHours: number;
-}
 
 /** A feature that is on when all of its variables are set. */
 interface Feature {
@@ -20,7 +13,7 @@ interface Feature {
 
 interface ChannelFeature extends Feature {
   /** @param values - of the variables, in their order */
-  open(values: readonly string[], options: ChannelOptions): Channel;
+  open(values: readonly string[], options: DigestOptions): Channel;
 }
 
 const CHANNELS: readonly ChannelFeature[] = [
@@ -49,7 +42,7 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 /** @returns the channels that are on */
-export function createChannels(environment: Environment, options: ChannelOptions): Channel[] {
+export function createChannels(environment: Environment, options: DigestOptions): Channel[] {
   return CHANNELS.filter((channel) => isOn(environment, channel)).map(({ variables, open }) =>
     open(
       variables.map((variable) => readValue(environment, variable) ?? ""),

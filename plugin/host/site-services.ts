@@ -61,6 +61,7 @@ function authorNotifier(
   const channels = createChannels(environment, {
     page: settings.urls.mentionsPage ?? settings.url,
     digestHours: settings.mentions.digestHours,
+    siteIndex: mentions.siteIndex,
   });
   const { list } = mentions.received;
   const notify = coalesce(() => notifyAuthor({ list, inboxes: () => inbox.news(), store, now, channels, log }));

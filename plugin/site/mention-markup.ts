@@ -5,6 +5,7 @@ import { mentionEntry } from "./conversation.js";
 import type { ListForm } from "./folded-list.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
+import { describeMention, pageLabel } from "./mention-sentence.js";
 import { boundedMarks, STRANGERS_REL } from "./safe-markup.js";
 import { plainTextMarkup, textMarkup } from "./text-markup.js";
 import { viaHost } from "./via-host.js";
@@ -210,33 +211,17 @@ function dateText(instant: string, dates: Dates): string {
 }
 
 /** Such as "replied", or in a list about several pages "replied to" and the page. */
-function formatVerb(
-  { under, target, title: sentTitle }: ShownMention,
-  type: MentionType,
-  context: MentionContext,
-): readonly Markup[] {
+function formatVerb(mention: ShownMention, type: MentionType, context: MentionContext): readonly Markup[] {
   const { words, feed, once } = context;
-  const href = under ?? target;
-  if (context.target !== null || !isFeedUrl(href)) return [words[type]];
-  if (href === feed.url) {
-    const toYou = { mention: words.mentionYou, reply: words.replyYou, like: null, repost: null, bookmark: null }[type];
-    return [toYou ?? words[type]];
-  }
+  if (context.target !== null) return [words[type]];
+  const href = mention.under ?? mention.target;
   return once(`${type} ${href}`, () => {
-    const title = element("cite", { dir: "auto" }, context.findTitle(href) ?? sentTitle ?? decodedPath(href));
+    const title = context.findTitle(href) ?? mention.title ?? null;
+    const { before, page, after } = describeMention({ ...mention, type, title }, feed.url, words);
     const className = type === "reply" ? "twtxt-about u-in-reply-to" : "twtxt-about";
-    const [before = "", after = ""] = words[`${type}Of`].split("{page}");
-    return [before, element("a", { class: className, href }, title), after].filter((part) => part !== "");
+    const link = page && [element("a", { class: className, href }, element("cite", { dir: "auto" }, pageLabel(page)))];
+    return [before, ...(link ?? []), after].filter((part) => part !== "");
   });
-}
-
-function decodedPath(url: string): string {
-  const { pathname } = new URL(url);
-  try {
-    return decodeURI(pathname);
-  } catch {
-    return pathname;
-  }
 }
 
 function contentMarkup(mention: ShownMention, context: MentionContext): readonly Markup[] {

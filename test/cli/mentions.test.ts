@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
 import { freePort } from "../helpers/ports.js";
-import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
+import { FEED, feedServer, PAGE, PAGES, settingsOf, TWT } from "../helpers/receiver.js";
 import { command, testTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 import { serve, site } from "./server.js";
@@ -29,7 +29,9 @@ async function keyOfAlice(): Promise<string> {
 /** Alice's site, where the second mention of a host is held. `type` runs `eleventy-twtxt mentions ARGS`. */
 async function alice({ moderate = false } = {}) {
   const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
-  const settings = site(settingsOf({ key: await keyOfAlice(), mentions: { moderate, limits: { shownPerHost: 1 } } }));
+  const mentions = { moderate, limits: { shownPerHost: 1 } };
+  const pages = { ...PAGES, titles: { [PAGE]: "Quinces" } };
+  const settings = site(settingsOf({ key: await keyOfAlice(), mentions }), pages);
   const port = await freePort();
   const server = await serve(settings, [
     ...["--allow-private-host", bob.host],
@@ -58,7 +60,7 @@ describe("eleventy-twtxt mentions", () => {
       exitCode: 0,
       stderr: `1 held. To show one: eleventy-twtxt mentions approve ${listed}\n`,
     });
-    expect(held.stdout).toContain(`  ${bob.twt("2026-11-19T18:40:03Z")} -> ${FEED}  "`);
+    expect(held.stdout).toContain(`  bob  mentioned you  ${bob.twt("2026-11-19T18:40:03Z")}  "`);
     expect((await type("--state", "pending")).stderr).toBe("0 pending. Other states: --state shown, held, rejected.\n");
 
     expect((await type("approve", listed)).stderr).toContain(`shown: ${listed}`);
@@ -77,6 +79,13 @@ describe("eleventy-twtxt mentions", () => {
     expect((await type("forget", bob.feedUrl, "--yes")).stderr).toBe("2 deleted.\n");
     expect(await shown()).toEqual([]);
     expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 deleted.\n" });
+  });
+
+  it("names the post that a reply is about by its title", async () => {
+    const { bob, send, type } = await alice();
+    bob.twts[AT] = `(#${TWT.hashes[1]}) ${HELLO}`;
+    await send(AT);
+    expect((await type()).stdout).toContain(`  bob  replied to "Quinces"  ${bob.twt(AT)}  "`);
   });
 
   it("deletes all mentions of a host only after a confirmation, or with --yes", async () => {

@@ -9,6 +9,8 @@ import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import { linkFile } from "../../plugin/client/open-browser.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
+import { ENGLISH } from "../../plugin/options/words.js";
+import { describeMention } from "../../plugin/site/mention-sentence.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -87,7 +89,10 @@ describeInChromium("the client in a browser", () => {
       const routes = new Hono<ClientEnv>();
       routes.get("/", (c) =>
         c.render(
-          <ListPage {...{ state: "held", mentions, held: mentions.length, pending: 0, pages: NO_PAGES, seen: null }} />,
+          <ListPage
+            {...{ state: "held", mentions, held: mentions.length, pending: 0, pages: NO_PAGES, seen: null }}
+            describe={(mention) => describeMention(mention, "https://alice.example/twtxt.txt", ENGLISH)}
+          />,
           {
             title: "Mentions",
           },
@@ -105,7 +110,7 @@ describeInChromium("the client in a browser", () => {
     await tab.waitForURL(`${client.origin}/mentions`);
     expect(await tab.locator("#mentions > li").count()).toBe(mentions.length);
     const inTexts = (selector: string) => tab.locator(`#mentions :is(.p-content, .mention-by) ${selector}`).count();
-    expect(await inTexts(":not(p, a, code, em, strong, br, time, bdi, .muted)")).toBe(0);
+    expect(await inTexts(":not(p, a, cite, code, em, strong, br, time, bdi, .muted)")).toBe(0);
     expect(await inTexts("a:not([href^='http://'], [href^='https://'])")).toBe(0);
     expect(await inTexts(":is([onclick], [onerror], [onmouseover], [style], [id], [src])")).toBe(0);
     expect(wrong).toEqual([]);
@@ -147,8 +152,9 @@ function hostileMention(text: string, index: number): ManagedMention {
   const source = `https://eve.example/${encodeURIComponent(text.toWellFormed())}${index % 2 ? "" : "#:~:text=x"}`;
   return {
     ...{ id, version: "0123456789abcdef", state: "held", source, text },
-    target: "https://alice.example/twtxt.txt",
+    target: "https://alice.example/quinces/",
     under: null,
+    title: text,
     type: "mention",
     html: index % 2 ? text : null,
     author: { name: text, url: text, photo: text },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FEED, PAGE, TWT } from "../helpers/receiver.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { moderatedSite } from "./moderated-site.js";
 
@@ -75,6 +76,17 @@ describe("the room of mentions, without JavaScript", () => {
     expect(itemsIn(await get("/mentions?state=rejected"))).toEqual(["again"]);
     await submit(rejected, "Undo");
     expect(itemsIn(await get("/mentions"))).toEqual(["again", "hello"]);
+  });
+
+  it("says what each mention is about in the words of the site", async () => {
+    const { bob, client, send } = await moderatedSite({ [AT]: "hello" }, false);
+    bob.twts[LATER] = `(#${TWT.hashes[1]}) @<alice ${FEED}> ripe?`;
+    await send(LATER);
+    const { get } = await browserOf(client);
+    const list = await get("/mentions");
+    expect(list).toContain(`replied to <a href="${PAGE}"><cite dir="auto">Quinces</cite></a>, `);
+    expect(list).toContain("mentioned you, ");
+    expect(list).not.toMatch(/mentions? <a|repl\w+ to \//);
   });
 
   it("does not approve a mention that has changed since the page was shown", async () => {

@@ -4,7 +4,7 @@ import { mentionsRoom } from "../../plugin/client/mentions/mentions-room.js";
 import { writeRoom } from "../../plugin/client/write/write-room.js";
 import { type Blog, command, dataEnvironment } from "../cli/helpers.js";
 import { freePort, serve, site } from "../cli/server.js";
-import { FEED, type FeedServer, feedServer, settingsOf } from "../helpers/receiver.js";
+import { FEED, type FeedServer, feedServer, PAGE, PAGES, settingsOf } from "../helpers/receiver.js";
 import { type ClientSetup, type ClientUnderTest, startedClient } from "./client.js";
 
 export interface ModeratedSite {
@@ -36,7 +36,7 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     environment,
   });
   const settings = settingsOf({ key: created.stdout.trim(), mentions: { moderate, limits: { shownPerHost: 100 } } });
-  const { folder } = site(settings);
+  const { folder } = site(settings, { ...PAGES, titles: { [PAGE]: "Quinces" } });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = await serve({ folder }, [

@@ -103,7 +103,7 @@ describe("the room of the timeline", () => {
     const { url, bobs, page, mentions, started } = await reader();
     const feed = { target: url("alice"), source: `${url("bob")}#:~:text=${bobs.timestamp}`, text: bobs.text };
     mentions([
-      received({ target: page, type: "reply", text: "Here it is warm." }),
+      received({ target: page, title: "Frost & fog", type: "reply", text: "Here it is warm." }),
       received({
         target: page,
         type: "like",
@@ -117,8 +117,10 @@ describe("the room of the timeline", () => {
     const { text } = await visitor.get("/timeline");
     expect(text.match(/first<\/strong> frost/g)).toHaveLength(1);
     expect(shownText(text)).toMatch(
-      /first frost\. Reply to bob You .*Here, too\. Reply to your twt Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Reply to Carol Carol , via dave\.example likes \/notes\/frost\//,
+      /first frost\. Reply to bob You replied 18 Nov .*Here, too\. Reply to your twt Carol replied to Frost &amp; fog 18 Nov .* Here it is warm\. Reply to Carol Carol , via dave\.example likes \/notes\/frost\//,
     );
+    expect(text).toContain(`replied to <a href="${page}"><cite dir="auto">Frost &amp; fog</cite></a>`);
+    expect(text).toMatch(new RegExp(`<a href="${page}"[^>]*><time datetime="2026-11-18T09:00:00Z"`));
   });
 
   it("has pages, newest conversations first, each of which links to the next, for any number of a page", async () => {

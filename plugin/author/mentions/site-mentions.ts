@@ -12,7 +12,9 @@ import {
   STATES,
   VerifiedPending,
 } from "../../mentions/receive/managed-mention.js";
+import { ENGLISH } from "../../options/words.js";
 import type { PublicMention } from "../../site/mention-list.js";
+import { describeMention, type MentionSentence } from "../../site/mention-sentence.js";
 import type { HostSettings } from "../../site/site.js";
 import { findLoopbackHost } from "../../url.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
@@ -42,9 +44,12 @@ type AskMentions = <T>(
 /** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
 export class SiteMentions {
   readonly #ask: AskMentions;
+  /** What a mention says about a page of the site. */
+  readonly describe: (mention: ManagedMention) => MentionSentence;
 
-  private constructor(ask: AskMentions) {
+  private constructor(ask: AskMentions, feedUrl: string) {
     this.#ask = ask;
+    this.describe = (mention) => describeMention(mention, feedUrl, ENGLISH);
   }
 
   /**
@@ -53,8 +58,8 @@ export class SiteMentions {
    *   key of one of its authors
    */
   static async open(choice: SiteApiChoice, machine: Machine, ending?: AbortSignal): Promise<SiteMentions> {
-    const { root, ask } = await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver });
-    return new SiteMentions(async (schema, method, path, json, headers = {}) => {
+    const { root, ask, settings } = await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver });
+    const askMentions: AskMentions = async (schema, method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
       // `netlify dev` changes bodies whose type is not named.
       const named = json === undefined ? headers : { ...headers, "content-type": "application/json" };
@@ -65,7 +70,8 @@ export class SiteMentions {
       );
       if (answer.success) return answer.output;
       throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
-    });
+    };
+    return new SiteMentions(askMentions, settings.feedUrl);
   }
 
   /** All mentions in a state, newest first. */

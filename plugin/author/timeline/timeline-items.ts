@@ -1,8 +1,10 @@
 // plugin/author/timeline/timeline-items.ts: twts of feeds and received mentions as entries of conversations.
 import { type FollowedFeed, twtsOfFeeds } from "../../http/followed-feeds.js";
 import { isSameUrl } from "../../http/same-url.js";
+import { ENGLISH } from "../../options/words.js";
 import { type Entry, mentionEntry, type Thread } from "../../site/conversation.js";
-import type { Author, PublicMention } from "../../site/mention-list.js";
+import type { Author, MentionType, PublicMention } from "../../site/mention-list.js";
+import { describeMention, type MentionSentence } from "../../site/mention-sentence.js";
 import { oncePerTwt } from "../../site/repeated-mentions.js";
 import type { PlainTwt } from "../../site/timeline.js";
 
@@ -22,9 +24,13 @@ export interface TimelineItem {
   published: string;
   /** When the author could see it for the first time, in the same form. */
   since: string;
-  /** The type of a received mention, and the page of the site that it is about; `null` for a twt of a feed. */
-  mention: Pick<PublicMention, "type" | "target" | "under"> | null;
+  /** `twt` for a twt of a feed that is not a reply. */
+  type: MentionType | "twt";
+  /** What it says about a page of the site, or that it replies; `null` for another twt of a feed. */
+  sentence: MentionSentence | null;
 }
+
+const REPLIED: MentionSentence = { before: ENGLISH.reply, page: null, after: "" };
 
 type ItemEntry = Entry & { item: TimelineItem };
 
@@ -63,20 +69,23 @@ export function listItems(threads: readonly TimelineThread[]): TimelineItem[] {
 function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
   const { source, url, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
   const page = isOwn ? ownPages.get(hash) : undefined;
+  const shownUrl = page ?? url;
+  const isReply = replyTo !== null;
   return {
     key: source,
     names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
     parents: replyTo === null ? [] : [replyTo],
     at: published,
     item: {
-      ...{ id: hash, source, hash, author, isOwn, text, published, since: published, mention: null },
-      ...(url !== undefined && { url }),
+      ...{ id: hash, source, hash, author, isOwn, text, published, since: published },
+      ...{ type: isReply ? "reply" : "twt", sentence: isReply ? REPLIED : null },
+      ...(shownUrl !== undefined && { url: shownUrl }),
     },
   };
 }
 
 function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
-  const { source, url, author, text, received, type, target, under, hash } = mention;
+  const { source, url, author, text, received, type, hash } = mention;
   const entry = mentionEntry(mention);
   const since = `${received.slice(0, "2026-01-01T00:00:00".length)}Z`;
   return {
@@ -84,7 +93,8 @@ function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
     item: {
       ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, since },
       ...(url !== undefined && { url }),
-      ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at, mention: { type, target, under } },
+      ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at },
+      ...{ type, sentence: describeMention(mention, feedUrl, ENGLISH) },
     },
   };
 }

@@ -1,6 +1,7 @@
 // plugin/client/mentions/mention-pages.tsx: lists of mentions, each with its decisions, and the questions before some of them.
 import type { Child } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
+import type { SiteMentions } from "../../author/mentions/site-mentions.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isFeedUrl } from "../../url.js";
@@ -10,7 +11,7 @@ import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { Time } from "../time.js";
 
-interface List {
+interface List extends Pick<SiteMentions, "describe"> {
   state: MentionState;
   mentions: readonly ManagedMention[];
   /** Number of held mentions. */
@@ -35,7 +36,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export function ListPage({ state, mentions, held, pending, pages, seen }: List) {
+export function ListPage({ describe, state, mentions, held, pending, pages, seen }: List) {
   return (
     <>
       <Tabs current={state} held={held} />
@@ -44,7 +45,7 @@ export function ListPage({ state, mentions, held, pending, pages, seen }: List) 
       </div>
       <ul id="mentions" class="items" data-live>
         {mentions.map((mention) => (
-          <MentionItem mention={mention} isNew={seen !== null && mention.received > seen} />
+          <MentionItem {...{ mention, describe }} isNew={seen !== null && mention.received > seen} />
         ))}
       </ul>
       <div id="rest" data-live>
@@ -100,12 +101,12 @@ export function BlockPage({ host, count }: { host: string; count: number }) {
   );
 }
 
-export function ForgetPage({ mention }: { mention: ManagedMention }) {
+export function ForgetPage({ mention, describe }: BylineProps) {
   const { id, state } = mention;
   return (
     <>
       <p>
-        <Byline mention={mention} />
+        <Byline {...{ mention, describe }} />
       </p>
       <p>
         Forgetting deletes it for good, and keeps no record of it. If it is sent again, it comes back. To hide it
@@ -116,12 +117,12 @@ export function ForgetPage({ mention }: { mention: ManagedMention }) {
   );
 }
 
-function MentionItem({ mention, isNew }: { mention: ManagedMention; isNew: boolean }) {
+function MentionItem({ mention, describe, isNew }: BylineProps & { isNew: boolean }) {
   const { id, text, html, source } = mention;
   return (
     <li id={`mention-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="mention-by">
-        <Byline mention={mention} />
+        <Byline {...{ mention, describe }} />
         {isNew && <span class="count"> new</span>}
       </p>
       {text !== null && text !== "" && <StrangersText text={text} html={html} source={source} />}
@@ -130,16 +131,20 @@ function MentionItem({ mention, isNew }: { mention: ManagedMention; isNew: boole
   );
 }
 
+interface BylineProps extends Pick<SiteMentions, "describe"> {
+  mention: ManagedMention;
+}
+
 /** The author, type, page and time of a mention. */
-function Byline({ mention }: { mention: ManagedMention }) {
-  const { author, type, source, url = source, target, under, published, received } = mention;
+function Byline({ mention, describe }: BylineProps) {
+  const { author, source, url = source, published, received } = mention;
   const name = author?.name || readHost(source);
   return (
     <>
       <strong>
         <StrangersLink href={author?.page ?? author?.url ?? source}>{name}</StrangersLink>
       </strong>
-      <Via source={source} author={author} /> <MentionAbout type={type} target={target} under={under} />,{" "}
+      <Via source={source} author={author} /> <MentionAbout sentence={describe(mention)} />,{" "}
       <StrangersLink href={url}>
         <Time at={published ?? received} />
       </StrangersLink>

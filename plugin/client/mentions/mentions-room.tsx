@@ -40,8 +40,9 @@ export const mentionsRoom: CreateRoom = (context) => {
     return c.render(<BlockPage host={host} count={mentions.length} />, { title: `Block ${host}` });
   });
   routes.get("/forget", async (c) => {
-    const mention = await findMention(c.req.query("id") ?? "", parseState(c.req.query("state")), await open(context));
-    return c.render(<ForgetPage mention={mention} />, { title: "Forget this mention?" });
+    const site = await open(context);
+    const mention = await findMention(c.req.query("id") ?? "", parseState(c.req.query("state")), site);
+    return c.render(<ForgetPage mention={mention} describe={site.describe} />, { title: "Forget this mention?" });
   });
   routes.post("/decide", async (c) => {
     const { id = "", version = "", from, to, list } = await readForm(c);
@@ -111,7 +112,11 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
     .at(-1);
   if (!isRefresh(c) && pages.newer === null && newest !== undefined) await visit.markSeen(newest);
   return c.render(
-    <ListPage {...{ state, mentions, pages, held: held.length, pending: pending.length }} seen={visit.seenBefore} />,
+    <ListPage
+      {...{ state, mentions, pages, held: held.length, pending: pending.length }}
+      describe={site.describe}
+      seen={visit.seenBefore}
+    />,
     { title: "Mentions" },
   );
 }

@@ -85,7 +85,7 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
 
 const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> = ({ thread, seen }) => {
   const { entry, replies } = thread;
-  const { id, source, url = source, author, isOwn, text, published, since, mention } = entry.item;
+  const { id, source, url = source, author, isOwn, text, published, since, type, sentence } = entry.item;
   const isNew = !isOwn && seen !== null && since > seen;
   return (
     <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
@@ -98,9 +98,9 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
           </strong>
           {!isOwn && <Via source={source} author={author} />}
         </span>
-        {mention && (
+        {sentence && (
           <span class="muted">
-            <MentionAbout {...mention} />
+            <MentionAbout sentence={sentence} />
           </span>
         )}
         {isNew && <span class="count">new</span>}
@@ -110,7 +110,7 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
       </p>
       {text !== "" && <StrangersText text={text} source={source} />}
       <PictureList item={entry.item} />
-      {!isReaction(mention) && (
+      {!isReaction(type) && (
         <div class="actions">
           <a class="button quiet" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
             Reply<span class="visually-hidden"> to {isOwn ? "your twt" : author.name}</span>
@@ -129,8 +129,8 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
 };
 
 /** Likes, reposts and bookmarks say nothing of their own. */
-function isReaction(mention: TimelineItem["mention"]): boolean {
-  return mention !== null && mention.type !== "mention" && mention.type !== "reply";
+function isReaction(type: TimelineItem["type"]): boolean {
+  return type === "like" || type === "repost" || type === "bookmark";
 }
 
 /** What a reply names: a twt by its hash, so that the composer need not read its feed; a page by its URL. */

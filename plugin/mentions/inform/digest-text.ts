@@ -1,18 +1,12 @@
 // plugin/mentions/inform/digest-text.ts: the texts of notifications, as a mail and as a short note.
-import type { MentionType } from "../../site/mention-list.js";
+import { ENGLISH } from "../../options/words.js";
+import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import type { StoredMention } from "../mention.js";
 import { toMentionVersion } from "../receive/event.js";
+import type { SiteIndex } from "../receive/site-index.js";
 import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
-
-const VERBS: Record<MentionType, string> = {
-  mention: "mentioned",
-  reply: "replied to",
-  like: "liked",
-  repost: "reposted",
-  bookmark: "bookmarked",
-};
 
 /** Mentions quoted in a mail and in a note; the rest is counted. */
 const MAIL_LIMIT = 50;
@@ -48,6 +42,9 @@ export interface Digest {
   filling: string[];
 }
 
+/** What a mail tells about the mentioned pages. */
+export type MentionedPages = Pick<SiteIndex, "feedUrl" | "addTitle">;
+
 /** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
 export function decisionName(id: string, version: string | null): string {
   return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
@@ -58,9 +55,9 @@ export function decisionName(id: string, version: string | null): string {
  *
  * @param page - URL of the page that shows all mentions
  */
-export function digestMail(news: Digest, page: string): Mail {
+export function digestMail(news: Digest, page: string, siteIndex: MentionedPages): Mail {
   const { id, mentions } = news;
-  const passages = mentions.slice(0, MAIL_LIMIT).map(formatPassage);
+  const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, siteIndex));
   const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
   return {
     subject: formatTitle(news, page),
@@ -106,10 +103,10 @@ function inboxLines({ sealed, filling }: Digest): string[] {
 }
 
 /** One mention with its quoted text. Every untrusted line is marked. */
-function formatPassage(mention: StoredMention): string {
+function formatPassage(mention: StoredMention, siteIndex: MentionedPages): string {
   const { id, state, text } = mention;
   return [
-    formatHeadline(mention),
+    formatHeadline(mention, siteIndex),
     ...quotedLines(excerpt(text)),
     toSource(mention),
     ...(state === "held"
@@ -123,8 +120,9 @@ function formatLine(mention: StoredMention): string {
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 
-function formatHeadline(mention: StoredMention): string {
-  return `${plainName(mention)} ${VERBS[mention.type]} ${mention.under ?? mention.target}`;
+function formatHeadline(mention: StoredMention, siteIndex: MentionedPages): string {
+  const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH);
+  return `${plainName(mention)} ${formatSentence(sentence)}`;
 }
 
 function closing(more: number, page: string): string {

@@ -29,7 +29,7 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
   return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
     const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
     const items = firstWithinBytes(
-      mentions.map((mention) => JSON.stringify(withTitle(publicMention(mention), siteIndex))),
+      mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention)))),
     );
     const isWhole = items.length === mentions.length;
     const after = isWhole ? next : toCursor(mentions[items.length - 1]);
@@ -49,14 +49,8 @@ function firstWithinBytes(items: readonly string[]): readonly string[] {
 
 interface ListParts {
   list: ListMentions;
-  siteIndex: Pick<SiteIndex, "target" | "titleOfPage">;
+  siteIndex: Pick<SiteIndex, "target" | "addTitle">;
   cacheTag: string;
-}
-
-/** Adds the title of the page that a mention is about. */
-function withTitle(mention: PublicMention, siteIndex: ListParts["siteIndex"]): PublicMention {
-  const title = siteIndex.titleOfPage(mention.under ?? mention.target);
-  return title === null ? mention : { ...mention, title };
 }
 
 /** The public fields of a mention, without what follows from the site's pages. */

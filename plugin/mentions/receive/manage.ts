@@ -64,23 +64,27 @@ interface ManageParts {
   now: Clock;
 }
 
-async function list({ received, pending }: ManageParts, url: string) {
+async function list({ received, pending, siteIndex }: ManageParts, url: string) {
   const { state = "shown", after, limit } = parseParameters(url, ["state", "after", "limit"]);
   const size = parseLimit(limit, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (known === "pending") {
-    return selectPage((await pending.all()).map(itemOfPending).sort(newestFirst), { after, limit: size });
+    const items = (await pending.all()).map((mention) => siteIndex.addTitle(itemOfPending(mention)));
+    return selectPage(items.sort(newestFirst), { after, limit: size });
   }
   const page = await received.list({ state: known, limit: size, after });
-  return { mentions: page.mentions.map((mention) => itemOfStored(mention, known)), next: page.next };
+  return {
+    mentions: page.mentions.map((mention) => siteIndex.addTitle(itemOfStored(mention, known))),
+    next: page.next,
+  };
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
   const { state } = parsed(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
-  return itemOfStored(mention, state);
+  return parts.siteIndex.addTitle(itemOfStored(mention, state));
 }
 
 async function forgetOne(parts: ManageParts, id: string): Promise<{ forgotten: number }> {

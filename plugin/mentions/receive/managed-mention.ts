@@ -19,6 +19,8 @@ export const ManagedMention = v.object({
   /** The URL that is shown instead of the source. */
   url: v.exactOptional(v.string()),
   under: orNull,
+  /** The title of `under`, or else of `target`; absent if unknown, and for the feed. */
+  title: v.exactOptional(v.string()),
   /** `null` while pending, like `author` and `text`. */
   type: v.nullable(v.picklist(MENTION_TYPES)),
   author: v.nullable(AUTHOR),

@@ -1,6 +1,7 @@
 // plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages.
 import { isArchivePath } from "../../feed/archives.js";
 import { comparableUrl } from "../../http/same-url.js";
+import type { PublicMention } from "../../site/mention-list.js";
 import type { SitePages } from "../../site/site.js";
 import type { Target } from "../mention.js";
 
@@ -89,9 +90,15 @@ export class SiteIndex {
     return key === null || origin === undefined ? key : `${this.#originKey}${key.slice(origin.length)}`;
   }
 
-  /** The title of a page, or the first words of a note; `null` if unknown. @param page - its URL as the site writes it */
-  titleOfPage(page: string): string | null {
-    return this.#titles.get(page) ?? null;
+  /** The main URL of the feed. */
+  get feedUrl(): string {
+    return this.#feed.url;
+  }
+
+  /** Adds the title of the page that a mention is about, or the first words of a note, unless it is unknown. */
+  addTitle<M extends Pick<PublicMention, "target" | "under">>(mention: M): M & { title?: string } {
+    const title = this.#titles.get(mention.under ?? mention.target);
+    return title === undefined ? mention : { ...mention, title };
   }
 
   /** Whether a page is a post. @param page - its URL as the site writes it */

@@ -5,6 +5,7 @@ import { mailChannel, mailSettings } from "../../../plugin/mentions/inform/mail.
 import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { toMentionVersion } from "../../../plugin/mentions/receive/event.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -30,7 +31,15 @@ beforeEach(async () => {
   box = await mailbox();
 });
 
-const mailTo = (url: string, to = "alice@alice.example") => mailChannel(url, to, { page: PAGE, digestHours: 24 });
+const QUINCES = "https://alice.example/posts/quinces/";
+const siteIndex = new SiteIndex({
+  feeds: ["https://alice.example/twtxt.txt"],
+  pages: [QUINCES, "https://alice.example/about/"],
+  titles: { [QUINCES]: "Quinces\nare ripe" },
+  twts: [],
+});
+const mailTo = (url: string, to = "alice@alice.example") =>
+  mailChannel(url, to, { page: PAGE, digestHours: 24, siteIndex });
 const toWebhook = (url: string) => webhookChannel(url, PAGE);
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
@@ -141,14 +150,14 @@ describe("private messages", () => {
 
 describe("the mail", () => {
   it("contains author, text and post, and how to show a held mention", async () => {
-    addMention("are yours ripe?\n\nmine are");
+    addMention("are yours ripe?\n\nmine are", { target: "https://alice.example/about/" });
     const held = addMention("buy this", {
       state: "held",
       id: "c".repeat(32),
       author: { name: "eve", url: "https://eve.example/", photo: null },
     });
-    addMention("", { type: "like", under: null, target: "https://alice.example/posts/quinces/", timestamp: null });
-    addMention("so are mine", { type: "reply", under: "https://alice.example/posts/quinces/" });
+    addMention("", { type: "like", under: null, target: QUINCES, timestamp: null });
+    addMention("so are mine", { type: "reply", under: QUINCES });
     addMention("not this one", { state: "rejected" });
     await run();
 
@@ -161,22 +170,22 @@ describe("the mail", () => {
       "content-type": "text/plain; charset=utf-8",
     });
     expect(mail?.text.trim()).toBe(
-      `bob replied to https://alice.example/posts/quinces/
+      `bob replied to "Quinces are ripe"
 > so are mine
 https://bob.example/3.txt#:~:text=2026-01-02T03:04:05Z
 
 
-bob liked https://alice.example/posts/quinces/
+bob likes "Quinces are ripe"
 https://bob.example/2.txt
 
 
-eve, via bob.example mentioned https://alice.example/twtxt.txt
+eve, via bob.example mentioned you
 > buy this
 https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
 Held. To show it: npx eleventy-twtxt mentions approve cccccccc.${toMentionVersion(held).slice(0, 8)}
 
 
-bob mentioned https://alice.example/twtxt.txt
+bob mentioned https://alice.example/about/
 > are yours ripe?
 >
 > mine are

@@ -4,6 +4,7 @@ import { mailChannel } from "../../../plugin/mentions/inform/mail.js";
 import { ntfyChannel } from "../../../plugin/mentions/inform/ntfy.js";
 import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -16,7 +17,7 @@ const QUOTED = 50;
 const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 const TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
 /** The line above each quotation: only the name is from the sender. */
-const HEADLINE = /^.{1,80} (?:mentioned|replied to|liked|reposted|bookmarked) https:\/\/alice\.example\/\S+$/;
+const HEADLINE = /^.{1,80} (?:mentioned you|replied to you|(?:likes|reposted|bookmarked) this)$/;
 
 /** Each text as the text of a mention and as its author's name, in groups that fit into one mail. */
 const MAILS = Array.from({ length: Math.ceil(HOSTILE_TEXTS.length / QUOTED) }, (_, n) =>
@@ -52,6 +53,7 @@ describe("hostile texts in a notification", () => {
     const channel = mailChannel(`smtp://${box.host}:${box.port}`, "alice@alice.example", {
       page: PAGE,
       digestHours: 24,
+      siteIndex: new SiteIndex({ feeds: ["https://alice.example/twtxt.txt"], pages: [], twts: [] }),
     });
     await notify([storedMention()], channel);
     for (const mentions of MAILS) await notify(mentions, channel);

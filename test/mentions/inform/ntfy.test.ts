@@ -4,6 +4,7 @@ import type { InboxState } from "../../../plugin/mentions/inform/digest.js";
 import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { ntfyTopic } from "../../../plugin/mentions/inform/ntfy.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -32,6 +33,12 @@ interface Published {
   json: unknown;
 }
 
+const options = {
+  page: PAGE,
+  digestHours: 24,
+  siteIndex: new SiteIndex({ feeds: [], pages: [], twts: [] }),
+};
+
 /** An ntfy server. */
 async function ntfyServer() {
   const published: Published[] = [];
@@ -48,7 +55,6 @@ async function ntfyServer() {
 
 /** One hourly run with this TWTXT_NTFY_URL. */
 function run(url: string, inboxes: InboxState[] = []) {
-  const options = { page: PAGE, digestHours: 24 };
   const channels = createChannels({ TWTXT_NTFY_URL: url }, options);
   const parts = { list: listOf(stored), inboxes: async () => inboxes, store, now: () => time, channels };
   return notifyAuthor({ ...parts, log: (line) => log.push(line) });
@@ -139,7 +145,6 @@ describe("ntfy", () => {
   });
 
   it("is off if its variable is unset or empty", () => {
-    const options = { page: PAGE, digestHours: 24 };
     expect(createChannels({}, options)).toEqual([]);
     expect(createChannels({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);
   });

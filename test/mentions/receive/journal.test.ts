@@ -7,6 +7,7 @@ import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { applyEvents, type MentionEvent, type Mentions, toMentionId } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { listNamedParts, SNAPSHOT } from "../../../plugin/mentions/receive/snapshot.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
@@ -334,7 +335,7 @@ describe("a damaged snapshot", () => {
     });
     const log: string[] = [];
     const handler = withProblemResponses(
-      listMentions({ list, siteIndex: { target: () => null, titleOfPage: () => null }, cacheTag: "mentions" }),
+      listMentions({ list, siteIndex: new SiteIndex({ feeds: [], pages: [], twts: [] }), cacheTag: "mentions" }),
       (line) => void log.push(line),
     );
     const response = await handler(new Request("https://alice.example/mentions.json"), { address: "", params: {} });

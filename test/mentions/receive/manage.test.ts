@@ -5,7 +5,15 @@ import type { ManagedMention } from "../../../plugin/mentions/receive/managed-me
 import { readWebmentionExport } from "../../../plugin/mentions/receive/webmention-io.js";
 import { identityOf } from "../../helpers/identity.js";
 import { loopbackServer } from "../../helpers/loopback.js";
-import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
+import {
+  FEED,
+  feedServer,
+  PAGE,
+  PAGES,
+  type Receiver,
+  type ReceiverOptions,
+  receiver,
+} from "../../helpers/receiver.js";
 
 const API = "https://alice.example/api/v1/mentions";
 const AT = "2026-11-19T18:40:02Z";
@@ -66,6 +74,20 @@ describe("managing mentions", () => {
     const nobody = receiver();
     const headers = signRequest({ method: "GET", url: API }, ALICE, nobody.clock.time);
     expect((await nobody.answer(new Request(API, { headers }))).status).toBe(403);
+  });
+
+  it("200: names the page that a mention is about by its title, before and after a decision", async () => {
+    const bob = await feedServer({ [AT]: `Ripe: ${PAGE}` });
+    const pages = { ...PAGES, titles: { [PAGE]: "Quinces" } };
+    const alice = managed({ neighbours: [bob], pages });
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt(AT), target: PAGE });
+    expect(await alice.list("pending")).toMatchObject([{ type: null, title: "Quinces" }]);
+    bob.status = 200;
+    await alice.ask("POST", "/verify");
+    const [shown] = await alice.list("shown");
+    expect(shown).toMatchObject({ type: "mention", title: "Quinces" });
+    expect((await alice.decide(shown, "held")).json).toMatchObject({ state: "held", title: "Quinces" });
   });
 
   it("200: lists each state, a page at a time", async () => {
