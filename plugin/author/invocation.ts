@@ -45,7 +45,7 @@ export function typed(
 
 /** Adds the program to hints from modules without a command line, such as `contacts accept bob@bob.example` in backticks. */
 export function typedHints(text: string): string {
-  return text.replace(/`((?:blob|contacts|keys) [^`]+)`/g, (_, words: string) => `\`${typed(words)}\``);
+  return text.replace(/`((?:blob|contacts|keys|message) [^`]+)`/g, (_, words: string) => `\`${typed(words)}\``);
 }
 
 /**

@@ -1,7 +1,8 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` and `lookup`: the keys of other people.
 import { loadAuthor } from "../author/author.js";
 import { typed } from "../author/invocation.js";
-import { acceptFound } from "../author/messages/mailbox.js";
+import { Mailbox } from "../author/messages/mailbox.js";
+import { acceptKey } from "../author/messages/message-actions.js";
 import { createNetwork } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
@@ -18,7 +19,7 @@ import {
   type Kind,
   type ValuesOf,
 } from "./options.js";
-import { formatTable, printData } from "./output.js";
+import { formatTable, printData, reportOutcome } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION };
@@ -71,12 +72,12 @@ export const contacts = toCommand({
 bob@bob.example  kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg  2026-11-20`,
 });
 
-async function openContacts(values: Values, terminal: Terminal): Promise<Contacts> {
-  return new Contacts((await loadAuthor(values, terminal)).store, terminal.now);
+function openMailbox(values: Values, terminal: Terminal): Promise<Mailbox> {
+  return Mailbox.open({ ...values, url: undefined }, terminal);
 }
 
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const all = await (await openContacts(values, terminal)).list();
+  const all = await (await openMailbox(values, terminal)).contacts.list();
   const rows = all.map(({ address, key, since, byDns }) => [address, key, since.slice(0, 10), byDns ? "by DNS" : ""]);
   printData(all, formatTable(rows), values, terminal);
   terminal.say(`${all.length} known.`);
@@ -84,19 +85,15 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
 }
 
 async function accept(values: Values, [address, key]: [string, string | null], terminal: Terminal): Promise<number> {
-  const contacts = await openContacts(values, terminal);
-  const old = await contacts.get(address);
-  const found = await createNetwork(values).lookup(address);
-  const accepted = await acceptFound(contacts, found, key);
-  const isNew = old?.key !== found.key;
+  const { contact, old, ...outcome } = await acceptKey(address, key, await openMailbox(values, terminal));
+  const isNew = old?.key !== contact.key;
   const before = old && isNew ? [`old key  ${old.key}  since ${old.since.slice(0, 10)}`] : [];
-  printData(accepted, [...before, `${isNew ? "new" : "the"} key  ${found.key}`], values, terminal);
-  terminal.say(isNew ? `Accepted for ${address}.` : `You already know this key of ${address}.`);
-  return 0;
+  printData(contact, [...before, `${isNew ? "new" : "the"} key  ${contact.key}`], values, terminal);
+  return reportOutcome(outcome, terminal);
 }
 
 async function forget(values: Values, address: string, terminal: Terminal): Promise<number> {
-  const wasKnown = await (await openContacts(values, terminal)).forget(address);
+  const wasKnown = await (await openMailbox(values, terminal)).contacts.forget(address);
   terminal.say(wasKnown ? `${address} forgotten.` : `${address} is not one of your contacts.`);
   return wasKnown ? 0 : 1;
 }

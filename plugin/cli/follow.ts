@@ -1,13 +1,12 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
 import { counted } from "../author/amounts.js";
-import { addLoopbackHosts, createNetwork } from "../author/network.js";
 import { loadSite, type Site } from "../author/site.js";
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/timeline/followed-feeds.js";
 import { isMentionUrl } from "../feed/mention.js";
 import { one, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { formatTable, printData } from "./output.js";
+import { formatTable, printData, reportOutcome } from "./output.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
 const FEED: Kind<string> = {
@@ -15,7 +14,6 @@ const FEED: Kind<string> = {
   expected: 'the URL of a feed without "#", such as https://bob.example/twtxt.txt',
   parse: (value) => (isMentionUrl(value) && !value.includes("#") ? value : null),
 };
-const NEXT = "Your next build adds it.";
 
 export const follow = command({
   name: "follow",
@@ -31,15 +29,13 @@ export const follow = command({
   },
   words: optional(FEED),
   example: `$ eleventy-twtxt follow https://bob.example/twtxt.txt
-Following @bob, https://bob.example/twtxt.txt. ${NEXT}`,
+Following @bob, https://bob.example/twtxt.txt. Your next build adds it.`,
   async run({ nick, json, settings, ...hosts }, url, terminal) {
     const site = await loadSite(terminal, settings);
     if (url === null) return list(site, json, terminal);
-    const feed = await followFeed(site, { url, nick }, createNetwork(addLoopbackHosts(site, hosts, [url])).ask);
-    const shown = lineShownSafely(`@${feed.nick}, ${feed.url}`);
+    const { feed, text } = await followFeed({ url, nick }, site, hosts);
     printData(feed, [], { json }, terminal);
-    if (!json) terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);
-    return 0;
+    return json ? 0 : reportOutcome({ text: lineShownSafely(text) }, terminal);
   },
 });
 
@@ -53,11 +49,8 @@ export const unfollow = command({
   example: `$ eleventy-twtxt unfollow bob
 No longer following @bob, https://bob.example/twtxt.txt. Your next build removes it.`,
   async run({ settings }, wanted, terminal) {
-    const feed = await unfollowFeed(await loadSite(terminal, settings), wanted);
-    if (feed === null) terminal.say(`You do not follow ${wanted}.`);
-    else
-      terminal.say(`No longer following ${lineShownSafely(`@${feed.nick}, ${feed.url}`)}. Your next build removes it.`);
-    return feed === null ? 1 : 0;
+    const outcome = await unfollowFeed(wanted, await loadSite(terminal, settings), { "allow-private-host": [] });
+    return reportOutcome({ ...outcome, text: lineShownSafely(outcome.text) }, terminal);
   },
 });
 

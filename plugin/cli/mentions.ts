@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
+import { DECISIONS, verifyPending } from "../author/mentions/moderate.js";
 import { SiteMentions } from "../author/mentions/site-mentions.js";
 import { TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
@@ -28,7 +29,7 @@ import {
   type ValuesOf,
   withDefault,
 } from "./options.js";
-import { printData } from "./output.js";
+import { printData, reportOutcome } from "./output.js";
 import { canAsk, isConfirmed, type Terminal } from "./terminal.js";
 
 const ID_LENGTH = 32;
@@ -164,7 +165,7 @@ function decide(state: MentionState) {
         const listed = formatMention(await findMention(decision.id, site), site);
         throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
       });
-      terminal.say(`${state}: ${formatMention(mention, site)}`);
+      terminal.say(`${DECISIONS[state]}: ${formatMention(mention, site)}`);
     }
     return 0;
   };
@@ -208,10 +209,7 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
 }
 
 async function verify(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const site = await SiteMentions.open(values, terminal);
-  const { kept, dropped, waiting } = await site.verify();
-  terminal.say(`${kept} verified, ${dropped} dropped, ${waiting} still pending.`);
-  return 0;
+  return reportOutcome(await verifyPending(await SiteMentions.open(values, terminal)), terminal);
 }
 
 async function exportAll(values: Values, _: null, terminal: Terminal): Promise<number> {

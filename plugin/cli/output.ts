@@ -1,5 +1,7 @@
 // plugin/cli/output.ts: tables and progress on the terminal.
 import { sizeText } from "../author/amounts.js";
+import { typedHints } from "../author/invocation.js";
+import type { Outcome } from "../author/outcome.js";
 import type { Terminal } from "./terminal.js";
 
 /** From Hangul on, most characters take two columns. */
@@ -49,6 +51,12 @@ export function printData(
   { print }: Pick<Terminal, "print">,
 ): void {
   for (const line of json ? [JSON.stringify(data, null, 2)] : lines) print(line);
+}
+
+/** Tells the result of an action. @returns the exit code */
+export function reportOutcome({ text, isFailure = false }: Outcome, { say }: Pick<Terminal, "say">): number {
+  say(typedHints(text));
+  return isFailure ? 1 : 0;
 }
 
 /** Breaks a text into lines, at its spaces and line breaks. */

@@ -67,6 +67,7 @@ export function clientApp({ session, notices, rooms, site, machine, readAsset }:
     etag(),
   );
   app.get("/", (c) => c.redirect(home?.path ?? "/"));
+  notices.addUndo(app);
   for (const { path, routes } of rooms) app.route(path, routes);
 
   app.notFound(() => {

@@ -2,7 +2,7 @@
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { typed } from "../author/invocation.js";
 import { ActionButton } from "./form.js";
-import type { Notice } from "./notices.js";
+import { type Notice, PARAMETER, UNDO_PATH } from "./notices.js";
 import type { KeyHelp, News, Room } from "./room.js";
 import { Sentence } from "./sentence.js";
 
@@ -133,7 +133,7 @@ const NoticeText: FC<{ notice: Notice | null }> = ({ notice }) =>
         <Sentence text={notice.text} />
       </p>
       {notice.undo && (
-        <ActionButton {...notice.undo} shortcut="u">
+        <ActionButton action={UNDO_PATH} fields={{ [PARAMETER]: notice.id }} shortcut="u">
           Undo
         </ActionButton>
       )}

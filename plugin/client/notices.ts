@@ -1,19 +1,23 @@
 // plugin/client/notices.ts: results of actions, shown on the page that a form leads to.
 import { randomBytes } from "node:crypto";
+import type { Hono } from "hono";
+import type { Outcome } from "../author/outcome.js";
 import { TwtxtError } from "../errors.js";
-import type { ClientRequest } from "./client-request.js";
+import { type ClientEnv, type ClientRequest, type FormFields, readForm } from "./client-request.js";
 
-/** The result of an action. */
-export interface Notice {
-  text: string;
-  isFailure?: boolean;
-  /** Undoes the action: a form with these fields. */
-  undo?: { action: string; fields: Readonly<Record<string, string>> };
-}
-
-const PARAMETER = "notice";
+/** The path of forms that undo an action. */
+export const UNDO_PATH = "/undo";
+/** Names a notice, in queries and forms. */
+export const PARAMETER = "notice";
 /** A page that is reloaded shows its notice again, so the last notices are kept. */
 const MAX_NOTICES = 50;
+
+/** The result of an action on a page. */
+export interface Notice extends Outcome {
+  id: string;
+  /** Of the page. */
+  path: string;
+}
 
 /** The last notices of this process. A page names its notice by an unguessable ID, so that no link can make one up. */
 export class Notices {
@@ -24,10 +28,10 @@ export class Notices {
     return this.#notices.get(c.req.query(PARAMETER) ?? "") ?? null;
   }
 
-  /** Redirects to a page of the client that shows the notice. */
-  redirect(c: ClientRequest, path: string, notice: Notice): Response {
+  /** Redirects to a page of the client that shows the result of an action. */
+  redirect(c: ClientRequest, path: string, outcome: Outcome): Response {
     const id = randomBytes(9).toString("base64url");
-    this.#notices.set(id, notice);
+    this.#notices.set(id, { ...outcome, id, path });
     for (const old of [...this.#notices.keys()].slice(0, -MAX_NOTICES)) this.#notices.delete(old);
     return c.redirect(`${path}${path.includes("?") ? "&" : "?"}${PARAMETER}=${id}`, 303);
   }
@@ -49,10 +53,37 @@ export class Notices {
    * @param action - resolves with `null` if the page itself shows the result
    * @param failurePath - of the page that shows a failure, such as the form with what was typed
    */
-  act(c: ClientRequest, path: string, action: () => Promise<Notice | null>, failurePath = path): Promise<Response> {
+  act(c: ClientRequest, path: string, action: () => Promise<Outcome | null>, failurePath = path): Promise<Response> {
     return this.orRedirect(c, failurePath, async () => {
-      const notice = await action();
-      return notice === null ? c.redirect(path, 303) : this.redirect(c, path, notice);
+      const outcome = await action();
+      return outcome === null ? c.redirect(path, 303) : this.redirect(c, path, outcome);
+    });
+  }
+
+  /**
+   * Adds the route of a form whose action leads to a page.
+   *
+   * @param page - the path of the page, which may depend on the form
+   * @param action - as in {@link act}
+   */
+  addForm(
+    routes: Hono<ClientEnv>,
+    path: string,
+    page: string | ((form: FormFields, c: ClientRequest) => string),
+    action: (form: FormFields, c: ClientRequest) => Promise<Outcome | null>,
+  ): void {
+    routes.post(path, async (c) => {
+      const form = await readForm(c);
+      return this.act(c, typeof page === "string" ? page : page(form, c), () => action(form, c));
+    });
+  }
+
+  /** Adds the route that undoes the action of a notice, and leads back to its page. */
+  addUndo(routes: Hono<ClientEnv>): void {
+    routes.post(UNDO_PATH, async (c) => {
+      const notice = this.#notices.get((await readForm(c))[PARAMETER] ?? "");
+      if (!notice?.undo) throw new TwtxtError("not-found", "This action can no longer be undone.");
+      return this.act(c, notice.path, notice.undo);
     });
   }
 }

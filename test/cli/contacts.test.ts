@@ -33,7 +33,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(await accept()).toEqual({
       exitCode: 0,
       stdout: `new key  ${bob.kex}\n`,
-      stderr: `Accepted for ${bob.address}.\n`,
+      stderr: `You have accepted this key of ${bob.address}.\n`,
     });
     expect((await accept()).stderr).toBe(`You already know this key of ${bob.address}.\n`);
     const old = bob.kex;
@@ -56,7 +56,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     });
     expect(await contactsOf(alice).get(bob.address)).toMatchObject({ key: old });
     const accepted = await alice.run(["contacts", "accept", bob.address, bob.kex.toUpperCase()]);
-    expect(accepted).toMatchObject({ exitCode: 0, stderr: `Accepted for ${bob.address}.\n` });
+    expect(accepted).toMatchObject({ exitCode: 0, stderr: `You have accepted this key of ${bob.address}.\n` });
     expect(await contactsOf(alice).get(bob.address)).toMatchObject({ key: bob.kex });
   });
 

@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import type { Machine } from "../../plugin/author/machine.js";
 import { loadSite } from "../../plugin/author/site.js";
 import { follow as followFeed } from "../../plugin/author/timeline/followed-feeds.js";
-import type { Ask } from "../../plugin/http/guard.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
 import { post, site } from "../helpers/site.js";
@@ -32,7 +31,7 @@ function feedsOf(host: string) {
   return Array.from({ length: 20 }, (_, n) => ({ nick: `${host}${n}`, url: `https://${host}.example/${n}.txt` }));
 }
 
-const noRequests: Ask = () => Promise.reject(new Error("A feed with a nick is not requested."));
+const NO_HOSTS = { "allow-private-host": [] };
 
 function machineAt(folder: string): Machine {
   return { folder, environment: {}, now: Date.now, say: () => {}, ended: () => new Promise(() => {}) };
@@ -47,7 +46,7 @@ async function follower(folder: string, feeds: readonly (typeof BOB)[]) {
     const site = await loadSite({ folder: ${JSON.stringify(folder)} });
     process.stdout.write("ready");
     await once(process.stdin, "data");
-    for (const feed of ${JSON.stringify(feeds)}) await follow(site, feed, null);
+    for (const feed of ${JSON.stringify(feeds)}) await follow(feed, site, { "allow-private-host": [] });
     process.stdin.destroy();`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -158,7 +157,7 @@ describe("eleventy-twtxt follow", () => {
     const there = await follower(folder, feedsOf("there"));
     const site = await loadSite(machineAt(folder));
     const ended = there.run();
-    for (const feed of feedsOf("here")) await followFeed(site, feed, noRequests);
+    for (const feed of feedsOf("here")) await followFeed(feed, site, NO_HOSTS);
     expect(await ended).toBe(0);
     expect(JSON.parse(read(FILE)).map(({ nick }: typeof BOB) => nick)).toEqual(
       expect.arrayContaining([...feedsOf("here"), ...feedsOf("there")].map(({ nick }) => nick)),

@@ -63,9 +63,9 @@ describe("eleventy-twtxt mentions", () => {
     expect(held.stdout).toContain(`  bob  mentioned you  ${bob.twt("2026-11-19T18:40:03Z")}  "`);
     expect((await type("--state", "pending")).stderr).toBe("0 pending. Other states: --state shown, held, rejected.\n");
 
-    expect((await type("approve", listed)).stderr).toContain(`shown: ${listed}`);
+    expect((await type("approve", listed)).stderr).toContain(`Approved: ${listed}`);
     expect(await shown()).toHaveLength(2);
-    expect((await type("hold", listed)).stderr).toContain(`held: ${listed}`);
+    expect((await type("hold", listed)).stderr).toContain(`Held again: ${listed}`);
     expect(await shown()).toHaveLength(1);
     expect((await type("approve", listed)).exitCode).toBe(0);
     expect(await type("reject", id)).toMatchObject({ exitCode: 0 });

@@ -82,7 +82,7 @@ describeWithoutKeychain("the sender of a message", () => {
     expect(alice.requests).toEqual([]);
 
     const accepted = await bob.run(["contacts", "accept", alice.address]);
-    expect(accepted).toMatchObject({ exitCode: 0, stderr: `Accepted for ${alice.address}.\n` });
+    expect(accepted).toMatchObject({ exitCode: 0, stderr: `You have accepted this key of ${alice.address}.\n` });
     expect(accepted.stdout).toMatch(new RegExp(`^old key  ${old}  since \\S{10}\nnew key  ${alice.kex}\n$`));
     expect(await bob.messageJson("list")).toMatchObject([
       { text: "with the old key", trust: "former-key" },

@@ -144,14 +144,18 @@ describe("the room of files", () => {
   });
 
   it("makes a file public after a confirmation, and private again", async () => {
-    const { alice, get, submit, shown } = await openedFiles();
+    const { alice, get, submit, undo, shown } = await openedFiles();
     alice.machine.write("list.txt", "a list");
     await alice.blob("put", "list.txt");
     const key = sha256("a list");
     expect((await get(`/files/public/${key}`)).text).toContain("Anyone who has the link can then read this file");
     expect(await alice.listed()).toMatchObject([{ public: false }]);
-    expect((await submit(`/files/public/${key}`)).text).toContain("list.txt is public.");
+    const shared = await submit(`/files/public/${key}`);
+    expect(shared.text).toContain("list.txt is public.");
     expect(await shown()).toContain(`Link: ${alice.shared(key)}`);
+    expect((await undo(shared)).text).toContain("list.txt is private.");
+    expect(await alice.listed()).toMatchObject([{ public: false }]);
+    await submit(`/files/public/${key}`);
     expect((await submit(`/files/private/${key}`)).text).toContain("list.txt is private.");
     expect(await alice.listed()).toMatchObject([{ public: false }]);
   });

@@ -164,7 +164,7 @@ describeWithoutKeychain("the room of messages", () => {
     const { text } = await visitor.get("/messages/outbox");
     const [, id = ""] = /name="id" value="([0-9a-f]{64})"/.exec(text) ?? [];
     const discarded = await visitor.submit("/messages/outbox/discard", { id });
-    expect(shownText(discarded.text)).toMatch(/no longer delivered\. Everything was delivered\./);
+    expect(shownText(discarded.text)).toMatch(/Discarded\. Not delivered to \S+ Everything was delivered\./);
   });
 
   it("shows both keys of a correspondent whose key has changed, and verifies again once the author has accepted the new key", async () => {
@@ -259,7 +259,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect(shownText(blocked.text)).toContain(`${bob.address} is blocked.`);
     expect(await alice.messageJson("list")).toEqual([]);
     expect((await alice.message("blocked")).stdout).toContain(bob.address);
-    await visitor.submit("/messages/unblock", { address: bob.address });
+    await visitor.undo(blocked);
     expect((await alice.message("blocked")).stdout).toBe("");
   });
 
@@ -295,7 +295,7 @@ describeWithoutKeychain("the room of messages", () => {
 
     const question = await visitor.get(`/messages/block?address=${encodeURIComponent(guest.address)}`);
     const blocked = await visitor.submit("/messages/block", { address: guest.address });
-    const unblocked = await visitor.submit("/messages/unblock", { address: guest.address });
+    const unblocked = await visitor.undo(blocked);
     for (const { text } of [question, blocked, unblocked]) expect(shownText(text)).not.toContain(guest.address);
     expect(shownText(blocked.text)).toMatch(/guest kex1\w{3}…\w\w is blocked\./);
   });

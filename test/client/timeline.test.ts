@@ -227,8 +227,10 @@ describe("the room of the timeline", () => {
     await eventually(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));
 
     const unfollowed = await visitor.submit("/timeline/following/remove", { url: url("bob") });
-    expect(shownText(unfollowed.text)).toContain("No longer following @bob.");
+    expect(shownText(unfollowed.text)).toContain("No longer following @bob, ");
     expect(JSON.parse(machine.read(file))).toEqual([{ nick: "carol", url: url("carol") }]);
+    expect(shownText((await visitor.undo(unfollowed)).text)).toContain(`Following @bob, ${url("bob")}.`);
+    expect(JSON.parse(machine.read(file))).toHaveLength(2);
     const wrong = await visitor.submit("/timeline/following", { url: url("alice") });
     expect(shownText(wrong.text)).toContain("is your own feed");
     const nick = await visitor.submit("/timeline/following", { url: "bob" });

@@ -20,6 +20,8 @@ export interface Visitor {
   post(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
   /** Submits a form of the client, and follows its redirect. @returns the resulting page */
   submit(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
+  /** Presses Undo on a page. @returns the resulting page */
+  undo(page: Got): Promise<Got>;
   /** Like `submit`, but with files, as sent by a form with a file field. */
   upload(path: string, fields: Readonly<Record<string, string>>, files: readonly SentFile[]): Promise<Got>;
 }
@@ -40,12 +42,18 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
     const body = new URLSearchParams({ ...fields, csrf }).toString();
     return send(path, Buffer.from(body), "application/x-www-form-urlencoded");
   };
+  const submit = async (path: string, fields = {}) => followed(await post(path, fields));
   return {
     cookie,
     csrf,
     get,
     post,
-    submit: async (path, fields = {}) => followed(await post(path, fields)),
+    submit,
+    async undo({ text }) {
+      const [, notice = ""] = /<form[^>]* action="\/undo">.*?name="notice" value="([^"]+)"/s.exec(text) ?? [];
+      expect(notice).not.toBe("");
+      return submit("/undo", { notice });
+    },
     async upload(path, fields, files) {
       const form = new FormData();
       for (const [name, value] of Object.entries({ ...fields, csrf })) form.append(name, value);

@@ -202,7 +202,7 @@ function messages(bob: Correspondent, carol: Correspondent, alice: Correspondent
     {
       action: "discards",
       strokes: ["j", { to: "Discard" }, ENTER],
-      shows: "The message is no longer delivered.",
+      shows: "Discarded. Not delivered to ",
     },
     list,
     { action: "opens another conversation", strokes: [{ to: carol.address }, ENTER], shows: "Buy my boots." },

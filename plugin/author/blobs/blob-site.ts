@@ -100,8 +100,14 @@ export function knownBlobs(place: { origin: string; owner: string }, machine: Ma
 }
 
 /** Where this machine records what it knows. */
-export function knownFolder(machine: Machine): string {
+function knownFolder(machine: Machine): string {
   return join(dataFolder(machine), "blobs");
+}
+
+/** Adds what to do. @param damaged - a message for each record of this machine that cannot be read */
+export function describeDamage(damaged: readonly string[], machine: Machine): string[] {
+  const advice = `It is in the database in ${knownFolder(machine)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
+  return damaged.map((line) => `${line} ${advice}`);
 }
 
 export function visibility({ isPublic }: Pick<BlobFields, "isPublic">): "public" | "private" {

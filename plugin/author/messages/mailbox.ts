@@ -49,18 +49,6 @@ export interface KeyComparison {
   found: Found;
 }
 
-/**
- * Replaces the known key of an address.
- *
- * @param key - the only key to accept; `null` for any
- * @throws TwtxtError `key-changed` for another key, or one that was found only through DNS
- */
-export async function acceptFound(contacts: Contacts, found: Found, key: string | null): Promise<Contact> {
-  if (key === null || key === found.key) return contacts.accept(found);
-  const what = `${found.address} has published a different key, ${found.key}. Nothing was changed.`;
-  throw new TwtxtError("key-changed", what);
-}
-
 export class Mailbox {
   readonly author: Author;
   /** The current key signs and seals, all of them open. */
@@ -166,17 +154,6 @@ export class Mailbox {
   async compareKey(address: string): Promise<KeyComparison> {
     const pinned = await this.contacts.get(address);
     return { address, pinned, found: await this.#network.lookup(address) };
-  }
-
-  /**
-   * Replaces the known key of an address with the published one.
-   *
-   * @param key - the key that the author means
-   * @throws TwtxtError `key-changed` if another key is published now, or the new one was found only through DNS
-   */
-  async acceptKey(address: string, key: string): Promise<void> {
-    const { found } = await this.compareKey(address);
-    await acceptFound(this.contacts, found, key);
   }
 
   /** Adds the author's own messages that these confirm as read. */

@@ -11,6 +11,9 @@ import { workAlone } from "../../store/processes.js";
 import { isFeedUrl } from "../../url.js";
 import { createText, orBadFile, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
+import type { HostChoice } from "../machine.js";
+import { addLoopbackHosts, createNetwork } from "../network.js";
+import type { Outcome } from "../outcome.js";
 import type { Site } from "../site.js";
 import { findFeed } from "./find-feed.js";
 import { addToJsonList, removeFromJsonList } from "./json-list.js";
@@ -40,20 +43,35 @@ export async function followedFeeds(site: Site): Promise<Following[]> {
   ];
 }
 
+/** A feed that the author follows. `isNew` is `false` if the site followed it already, and nothing was changed. */
+interface Followed extends Outcome {
+  feed: Following & { isNew: boolean };
+}
+
 /**
  * Follows a feed: adds it to the file, which is created if necessary.
  *
  * @param url - of the feed; without a nick, also of a page that names it, such as the front page of a site
  * @param nick - `undefined` for the nick in the feed, which is requested; without one, it is the host
- * @returns the feed; `isNew` is `false` if the site follows it already, and nothing was changed
  * @throws TwtxtError `bad-usage` for the own feed, an unsuitable URL, and a nick that is invalid or taken; `bad-file`,
  *   and errors of reading the feed
  */
 export async function follow(
+  wanted: { url: string; nick: string | undefined },
   site: Site,
+  choice: HostChoice,
+): Promise<Followed> {
+  const feed = await findAndAdd(wanted, site, createNetwork(addLoopbackHosts(site, choice, [wanted.url])).ask);
+  const shown = `@${feed.nick}, ${feed.url}`;
+  if (!feed.isNew) return { feed, text: `You already follow ${shown}.` };
+  return { feed, text: `Following ${shown}. Your next build adds it.`, undo: () => unfollow(feed.url, site, choice) };
+}
+
+async function findAndAdd(
   { url, nick }: { url: string; nick: string | undefined },
+  site: Site,
   ask: Ask,
-): Promise<Following & { isNew: boolean }> {
+): Promise<Followed["feed"]> {
   checkUrl(url, site);
   if (nick !== undefined && !isNick(nick)) {
     throw new TwtxtError(
@@ -69,7 +87,7 @@ export async function follow(
 }
 
 /** Adds a feed that is not in the list, perhaps since another page has just added it. @throws TwtxtError as {@link follow} */
-async function addFeed(site: Site, feed: FollowedFeed): Promise<Following & { isNew: boolean }> {
+async function addFeed(site: Site, feed: FollowedFeed): Promise<Followed["feed"]> {
   const all = await followedFeeds(site);
   const known = all.find(({ url }) => isSameFeed(url, feed.url));
   if (known) return { ...known, isNew: false };
@@ -88,11 +106,14 @@ async function addFeed(site: Site, feed: FollowedFeed): Promise<Following & { is
  * Unfollows a feed: removes it from the file.
  *
  * @param wanted - the URL of the feed, or its nick
- * @returns the feed; `null` if the site does not follow it
+ * @param choice - for following it again
  * @throws TwtxtError `bad-usage` for a feed in the option; `bad-file`
  */
-export function unfollow(site: Site, wanted: string): Promise<FollowedFeed | null> {
-  return changeFile(site, () => removeFeed(site, wanted));
+export async function unfollow(wanted: string, site: Site, choice: HostChoice): Promise<Outcome> {
+  const feed = await changeFile(site, () => removeFeed(site, wanted));
+  if (feed === null) return { text: `You do not follow ${wanted}.`, isFailure: true };
+  const text = `No longer following @${feed.nick}, ${feed.url}. Your next build removes it.`;
+  return { text, undo: () => follow(feed, site, choice) };
 }
 
 async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | null> {

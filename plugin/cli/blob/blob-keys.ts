@@ -1,15 +1,7 @@
-// plugin/cli/blob/blob-keys.ts: completion of typed keys, and advice for damaged records.
-import { knownFolder } from "../../author/blobs/blob-site.js";
+// plugin/cli/blob/blob-keys.ts: completion of typed keys.
 import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
 import type { OwnBlobs } from "../../blobs/client/own-blobs.js";
 import { completeId } from "../options.js";
-import type { Terminal } from "../terminal.js";
-
-/** @param damaged - a message for each record of this machine that cannot be read */
-export function sayDamaged(damaged: readonly string[], terminal: Terminal): void {
-  const advice = `It is in the database in ${knownFolder(terminal)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
-  for (const line of damaged) terminal.say(`${line} ${advice}`);
-}
 
 const KEY_PREFIX = new RegExp(`^[0-9a-f]{${MIN_KEY_PREFIX},64}$`, "i");
 

@@ -7,7 +7,14 @@ import {
   type Verification,
   verifyBlobs,
 } from "../../author/blobs/blob-list.js";
-import { blobSite, formatMarkdown, proofFacts, toFacts, visibility } from "../../author/blobs/blob-site.js";
+import {
+  blobSite,
+  describeDamage,
+  formatMarkdown,
+  proofFacts,
+  toFacts,
+  visibility,
+} from "../../author/blobs/blob-site.js";
 import { typedHints } from "../../author/invocation.js";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
@@ -16,7 +23,7 @@ import { oneLine } from "../../http/one-line.js";
 import type { OwnSiteValues } from "../options.js";
 import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { completeKey, completeKeys, sayDamaged } from "./blob-keys.js";
+import { completeKey, completeKeys } from "./blob-keys.js";
 
 /** `blob list` */
 export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
@@ -30,7 +37,7 @@ export async function list(values: OwnSiteValues, _: null, terminal: Terminal): 
   const lostFacts = lost.map(({ key, why }) => ({ key, proof: proofFacts({ state: "wrong", why }) }));
   printData([...facts, ...lostFacts], listLines(rows), values, terminal);
   for (const { key, why } of lost) terminal.say(`${shortKey(key)}: ${why}.`);
-  sayDamaged(damaged, terminal);
+  for (const line of describeDamage(damaged, terminal)) terminal.say(line);
   const wrong = rows.filter(({ proof }) => proof.state === "wrong").length + lost.length;
   const size = sizeText(rows.reduce((sum, { blob }) => sum + blob.size, 0));
   terminal.say(`${counted(rows.length, "blob")}, ${size}${wrong > 0 ? `, ${wrong} wrong` : ""}.`);
@@ -94,7 +101,7 @@ export async function verify(values: OwnSiteValues, words: string[], terminal: T
   const site = await blobSite(values, terminal);
   const keys = words.length > 0 ? await completeKeys(words, site.blobs) : null;
   const { verifications, damaged } = await verifyBlobs(site, keys);
-  sayDamaged(damaged, terminal);
+  for (const line of describeDamage(damaged, terminal)) terminal.say(line);
   const results: Verification[] = [];
   for await (const result of verifications) {
     results.push(result);

@@ -2,8 +2,9 @@
 import { counted } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
+import { blockSender, unblockSender } from "../../author/messages/message-actions.js";
 import type { OwnSiteValues } from "../options.js";
-import { formatTable, printData } from "../output.js";
+import { formatTable, printData, reportOutcome } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { verifiedSender } from "./read-inbox.js";
 
@@ -15,19 +16,13 @@ export async function block(values: OwnSiteValues, choice: SenderChoice, termina
   const mailbox = await Mailbox.open(values, terminal);
   const { address, signer } =
     "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
-  await mailbox.block(address, signer);
-  terminal.say(
-    `${address} blocked. ${typed("message list")}, read and follow delete messages of this sender. To undo: ${typed(`message unblock ${address}`)}`,
-  );
-  return 0;
+  const { text } = await blockSender(address, mailbox, signer);
+  return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
 }
 
 /** `message unblock ADDRESS` */
 export async function unblock(values: OwnSiteValues, address: string, terminal: Terminal): Promise<number> {
-  const { blocked } = await Mailbox.open(values, terminal);
-  const wasBlocked = await blocked.unblock(address);
-  terminal.say(wasBlocked ? `${address} is no longer blocked.` : `${address} was not blocked.`);
-  return wasBlocked ? 0 : 1;
+  return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
 }
 
 /** `message blocked` */

@@ -2,13 +2,14 @@
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
+import { describeDelay, discardMessage, NOTHING_TO_RETRY } from "../../author/messages/message-actions.js";
 import { inSeconds, shownAddress } from "../../author/messages/message-facts.js";
 import { openCopies, ownText, shownText } from "../../author/messages/own-copies.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { padded, printData } from "../output.js";
+import { padded, printData, reportOutcome } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { appendLine, indented } from "./message-text.js";
 
@@ -50,19 +51,17 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
   });
   const reports = await outbox.retry({ all: true });
   printData(reports, [], values, terminal);
-  terminal.say(reports.length === 0 ? "The outbox has nothing to retry." : reportSum(reports));
+  terminal.say(reports.length === 0 ? NOTHING_TO_RETRY : reportSum(reports));
   return chooseExitCode(reports);
 }
 
 /** `message discard ID` */
 export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
-  const outbox = (await Mailbox.open(values, terminal)).outbox();
-  const entry = oneByPrefix(id, await outbox.list(), "message in the outbox");
-  await outbox.discard(entry.id);
-  const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
+  const mailbox = await Mailbox.open(values, terminal);
+  const entry = oneByPrefix(id, await mailbox.outbox().list(), "message in the outbox");
+  const outcome = await discardMessage(entry, mailbox);
   printData(toFacts(entry), [`${shortId(entry.id)}  ${inSeconds(entry.created)}`], values, terminal);
-  terminal.say(`Discarded. Not delivered to ${others.map(shownAddress).join(", ")}.`);
-  return 0;
+  return reportOutcome(outcome, terminal);
 }
 
 function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): string[] {
@@ -92,10 +91,8 @@ type Report = Pick<RecipientReport, "address" | "endpoint" | "state" | "why" | "
  * @param width - of the longest address
  */
 export function reportLines(report: Report, columns: number | null, width = 0): string[] {
-  const { address, state, why } = report;
-  const reason = why ?? (state === "waiting" ? "delivery is in progress" : null);
-  const line = `${padded(shownAddress(address), width)}  ${describeOutcome(report)}`;
-  return [line, ...(state === "delivered" || reason === null ? [] : indented(reason, columns))];
+  const line = `${padded(shownAddress(report.address), width)}  ${describeOutcome(report)}`;
+  return [line, ...(report.state === "delivered" ? [] : indented(describeDelay(report), columns))];
 }
 
 function describeOutcome({ endpoint, state, next }: Report): string {

@@ -1,21 +1,21 @@
 // plugin/client/files/files-room.tsx: the room of files: the author's blobs, uploads, and verification.
 import { Hono } from "hono";
 import { verifyBlobs } from "../../author/blobs/blob-list.js";
-import { type BlobSite, deleteBlob, knownFolder, visibility } from "../../author/blobs/blob-site.js";
+import { deleteBlob, describeDamage, visibility } from "../../author/blobs/blob-site.js";
 import { listFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
+import type { Outcome } from "../../author/outcome.js";
 import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
-import { type ClientEnv, type ClientRequest, readForm } from "../client-request.js";
+import type { ClientEnv, ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
-import type { Notice } from "../notices.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
 import { chooseName } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
-import { PATH, toPath } from "./paths.js";
+import { PATH } from "./paths.js";
 import { DeleteQuestion, EditForm, PublicQuestion } from "./questions.js";
 import { LIST_MS, StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
@@ -89,57 +89,41 @@ function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, movin
 }
 
 function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Parts): void {
-  const { notices } = context;
-  const act = (c: ClientRequest, action: () => Promise<Notice>) =>
-    notices.act(c, PATH, () => action().finally(() => files.changed()));
-  const change = async (key: string, changes: MetadataChange): Promise<Notice> => {
+  const { notices, machine } = context;
+  const add = (path: string, action: Parameters<typeof notices.addForm>[3]) =>
+    notices.addForm(routes, path, PATH, (form, c) => action(form, c).finally(() => files.changed()));
+  const change = async (key: string, changes: MetadataChange): Promise<Outcome> => {
     const { blob, note } = await (await files.site()).blobs.change(key, changes);
+    files.changed();
     const text = `${chooseName(blob)} is ${visibility(blob)}. ${note ?? ""}`.trim();
-    return changes.isPublic ? { text, undo: { action: toPath("private", key), fields: {} } } : { text };
+    return changes.isPublic ? { text, undo: () => change(key, { isPublic: false }) } : { text };
   };
 
-  routes.post("/public/:key", (c) => act(c, () => change(readKey(c), { isPublic: true })));
-  routes.post("/private/:key", (c) => act(c, () => change(readKey(c), { isPublic: false })));
-  routes.post("/edit/:key", (c) =>
-    act(c, async () => {
-      const { filename = "", type = "" } = await readForm(c);
-      return change(readKey(c), { filename, type });
-    }),
-  );
-  routes.post("/delete/:key", (c) =>
-    act(c, async () => {
-      const key = readKey(c);
-      const name = await files.find(key, LIST_MS).then(
-        (blob) => chooseName(blob),
-        () => shortKey(key),
-      );
-      const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
-      return { text: `${removed ? `${name} is deleted.` : `There is no file ${name}.`} ${note ?? ""}`.trim() };
-    }),
-  );
-  routes.post("/move", (c) =>
-    act(c, async () => {
-      const site = await files.site();
-      const results = moveBlobs(await listFormerBlobs(site, context.machine), site, context.machine);
-      await moving.start(async () => ({ subject: null, results }));
-      void moving.done.then(() => files.changed());
-      return { text: "Moving your files." };
-    }),
-  );
-  routes.post("/verify", (c) =>
-    act(c, async () => {
-      const site = await files.site();
-      await run.start(() => openVerification(site, context));
-      return { text: "Verifying your files." };
-    }),
-  );
-}
-
-/** @throws TwtxtError as the client of the site */
-async function openVerification(site: BlobSite, { machine }: ClientContext) {
-  const { count, verifications, damaged } = await verifyBlobs(site, null);
-  const advice = `It is in the database in ${knownFolder(machine)}: if you delete that folder, the site's versions of all blobs count as the newest.`;
-  return { subject: { count, damaged: damaged.map((line) => `${line} ${advice}`) }, results: verifications };
+  add("/public/:key", (_, c) => change(readKey(c), { isPublic: true }));
+  add("/private/:key", (_, c) => change(readKey(c), { isPublic: false }));
+  add("/edit/:key", ({ filename = "", type = "" }, c) => change(readKey(c), { filename, type }));
+  add("/delete/:key", async (_, c) => {
+    const key = readKey(c);
+    const name = await files.find(key, LIST_MS).then(
+      (blob) => chooseName(blob),
+      () => shortKey(key),
+    );
+    const { removed, note } = await deleteBlob(key, (await files.site()).blobs);
+    return { text: `${removed ? `${name} is deleted.` : `There is no file ${name}.`} ${note ?? ""}`.trim() };
+  });
+  add("/move", async () => {
+    const site = await files.site();
+    const results = moveBlobs(await listFormerBlobs(site, machine), site, machine);
+    await moving.start(async () => ({ subject: null, results }));
+    void moving.done.then(() => files.changed());
+    return { text: "Moving your files." };
+  });
+  add("/verify", async () => {
+    const { count, verifications, damaged } = await verifyBlobs(await files.site(), null);
+    const subject = { count, damaged: describeDamage(damaged, machine) };
+    await run.start(async () => ({ subject, results: verifications }));
+    return { text: "Verifying your files." };
+  });
 }
 
 function addContents(routes: Hono<ClientEnv>, { files }: Parts): void {

@@ -27,12 +27,10 @@ export const healthRoom: CreateRoom = (context) => {
     const health = await siteHealth(context.choice, context.machine, MAX_SENT);
     return c.render(<HealthPage health={health} checkup={checkup} />, { title: "Health" });
   });
-  routes.post("/", (c) =>
-    context.notices.act(c, HEALTH, async () => {
-      await checkup.start(() => checksOfSite(context));
-      return null;
-    }),
-  );
+  context.notices.addForm(routes, "/", HEALTH, async () => {
+    await checkup.start(() => checksOfSite(context));
+    return null;
+  });
   return { title: "Health", path: HEALTH, icon: ICON, keys: [{ key: "c", does: "checks the site" }], routes };
 };
 

@@ -157,7 +157,7 @@ function Decisions({ mention }: { mention: ManagedMention }) {
   const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
     <ActionButton
       action="/mentions/decide"
-      fields={{ id, version: version ?? "", from: state, to, list: state }}
+      fields={{ id, version: version ?? "", state, to }}
       shortcut={key}
       class={to === "shown" ? "primary" : undefined}
     >

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
+import { decideMention, listFromHost, rejectHost, verifyPending } from "../../author/mentions/moderate.js";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
@@ -12,9 +13,8 @@ import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { SqliteStore } from "../../store/sqlite.js";
 import { BackgroundCount } from "../background-count.js";
-import { type ClientEnv, type ClientRequest, isRefresh, readForm } from "../client-request.js";
+import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
-import type { Notice } from "../notices.js";
 import { openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
@@ -25,7 +25,6 @@ const PATH = "/mentions";
 const PER_PAGE = 50;
 const ICON = "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7";
 const STATES = ["shown", "held", "rejected"] as const;
-const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", rejected: "Rejected", held: "Held again" };
 
 export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
@@ -36,42 +35,25 @@ export const mentionsRoom: CreateRoom = (context) => {
   routes.get("/year", (c) => yearPage(c, context));
   routes.get("/block", async (c) => {
     const host = c.req.query("host") ?? "";
-    const mentions = await mentionsFrom(host, await open(context));
-    return c.render(<BlockPage host={host} count={mentions.length} />, { title: `Block ${host}` });
+    const { length } = await listFromHost(host, await open(context));
+    return c.render(<BlockPage host={host} count={length} />, { title: `Block ${host}` });
   });
   routes.get("/forget", async (c) => {
     const site = await open(context);
     const mention = await findMention(c.req.query("id") ?? "", parseState(c.req.query("state")), site);
     return c.render(<ForgetPage mention={mention} describe={site.describe} />, { title: "Forget this mention?" });
   });
-  routes.post("/decide", async (c) => {
-    const { id = "", version = "", from, to, list } = await readForm(c);
-    const decision = {
-      id,
-      version: version || null,
-      from: parseState(from),
-      to: parseState(to),
-      list: parseState(list),
-    };
-    return notices.act(c, toTab(decision.list), async () => decide(decision, await open(context)));
+  const findTab = ({ state }: FormFields) => toTab(parseState(state));
+  notices.addForm(routes, "/decide", findTab, async ({ id = "", version = "", state, to }) => {
+    const change = { from: parseState(state), to: parseState(to) };
+    return decideMention({ id, version: version || null }, change, await open(context));
   });
-  routes.post("/forget", async (c) => {
-    const { id = "", state } = await readForm(c);
-    return notices.act(c, toTab(parseState(state)), async () => {
-      await (await open(context)).forget(id);
-      return { text: "Forgotten. If it is sent again, it comes back." };
-    });
+  notices.addForm(routes, "/forget", findTab, async ({ id = "" }) => {
+    await (await open(context)).forget(id);
+    return { text: "Forgotten. If it is sent again, it comes back." };
   });
-  routes.post("/block", async (c) => {
-    const { host = "" } = await readForm(c);
-    return notices.act(c, `${PATH}?state=rejected`, async () => rejectAll(host, await open(context)));
-  });
-  routes.post("/verify", (c) =>
-    notices.act(c, PATH, async () => {
-      const { kept, dropped, waiting } = await (await open(context)).verify();
-      return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
-    }),
-  );
+  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) => rejectHost(host, await open(context)));
+  notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open(context)));
   return {
     title: "Mentions",
     path: PATH,
@@ -145,34 +127,6 @@ async function yearPage(c: ClientRequest, context: ClientContext) {
   return c.render(<YearPage weeks={toWeeks(mentions, now)} writers={countWriters(mentions)} />, {
     title: "Mentions of the last year",
   });
-}
-
-interface Decision extends Pick<ManagedMention, "id" | "version"> {
-  from: MentionState;
-  to: MentionState;
-  /** The list that the author is reading. */
-  list: MentionState;
-}
-
-async function decide({ from, to, list, ...decided }: Decision, site: SiteMentions): Promise<Notice> {
-  const { id, version, author, source } = await site.decide(decided, to);
-  const text = `${DONE[to]}: the mention by ${author?.name || source}.`;
-  return { text, undo: { action: `${PATH}/decide`, fields: { id, version: version ?? "", from: to, to: from, list } } };
-}
-
-/** A site has no list of blocked hosts that changes at run time, so this rejects what is there. */
-async function rejectAll(host: string, site: SiteMentions): Promise<Notice> {
-  const mentions = await mentionsFrom(host, site);
-  for (const mention of mentions) await site.decide(mention, "rejected");
-  return {
-    text: `${mentions.length} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.`,
-  };
-}
-
-/** The mentions from a host that are shown or held. */
-async function mentionsFrom(host: string, site: SiteMentions): Promise<ManagedMention[]> {
-  const mentions = (await Promise.all([site.in("shown"), site.in("held")])).flat();
-  return mentions.filter(({ source }) => new URL(source).hostname === host);
 }
 
 /** @throws TwtxtError `not-found` */

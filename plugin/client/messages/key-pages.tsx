@@ -1,9 +1,10 @@
 // plugin/client/messages/key-pages.tsx: compares the key that the author knows of an address with the published one, and accepts it.
 import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/messages/mailbox.js";
+import { acceptKey } from "../../author/messages/message-actions.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import type { KeyChange } from "../../author/messages/threads.js";
-import { readForm } from "../client-request.js";
+import type { ClientRequest, FormFields } from "../client-request.js";
 import { ActionButton } from "../form.js";
 import { type RoomParts, readAddress } from "./message-requests.js";
 import { keyPath, UNVERIFIED } from "./paths.js";
@@ -75,14 +76,11 @@ export function addKeys({ routes, open, notices }: RoomParts): void {
     return c.render(page, { title: `The key of ${shownAddress(address)}` });
   });
 
-  routes.post("/key/:address", async (c) => {
-    const address = readAddress(c);
-    const { key = "" } = await readForm(c);
-    return notices.act(c, keyPath(address), async () => {
-      const correspondence = await open();
-      await correspondence.mailbox.acceptKey(address, key);
-      await correspondence.verifyAgain();
-      return { text: `You have accepted this key of ${address}.` };
-    });
+  const findPage = (_: FormFields, c: ClientRequest) => keyPath(readAddress(c));
+  notices.addForm(routes, "/key/:address", findPage, async ({ key = "" }, c) => {
+    const correspondence = await open();
+    const outcome = await acceptKey(readAddress(c), key, correspondence.mailbox);
+    await correspondence.verifyAgain();
+    return outcome;
   });
 }

@@ -1,24 +1,22 @@
 // plugin/client/messages/outbox-pages.tsx: deliveries in words, and the page of messages that some recipients have not received yet.
 import type { FC } from "hono/jsx";
 import { DATES } from "../../author/amounts.js";
+import { describeDelay, discardMessage, NOTHING_TO_RETRY } from "../../author/messages/message-actions.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
 import { ownText } from "../../author/messages/own-copies.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
-import { readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import type { RoomParts } from "./message-requests.js";
 import { OUTBOX } from "./paths.js";
 
-const UNDER_WAY = "delivery is in progress";
-
 /** For the list of recipients, and for the message itself. */
 export function deliveryState({ state, why, next }: Recipient): string {
   if (state === "delivered") return "delivered";
-  const reason = why ?? UNDER_WAY;
+  const reason = describeDelay({ why });
   if (state === "failed") return `${reason}; not retried automatically`;
   return next === null ? reason : `${reason}; next attempt after ${DATES.format(new Date(next))}`;
 }
@@ -34,7 +32,7 @@ export function hasFailed(reports: readonly RecipientReport[]): boolean {
 
 function describeOutcome({ address, state, why }: RecipientReport): string {
   const recipient = shownAddress(address);
-  const reason = why ?? UNDER_WAY;
+  const reason = describeDelay({ why });
   switch (state) {
     case "delivered":
       return `Delivered to ${recipient}.`;
@@ -81,18 +79,13 @@ export function addOutbox({ routes, open, notices }: RoomParts): void {
     return c.render(<OutboxPage entries={await mailbox.outbox().list()} keys={mailbox.keys} />, { title: "Outbox" });
   });
 
-  routes.post("/outbox/retry", (c) =>
-    notices.act(c, OUTBOX, async () => {
-      const reports = await (await open()).mailbox.outbox().retry({ all: true });
-      return { text: reports.length === 0 ? "The outbox has nothing to retry." : deliveryOutcome(reports) };
-    }),
-  );
-
-  routes.post("/outbox/discard", async (c) => {
-    const { id = "" } = await readForm(c);
-    return notices.act(c, OUTBOX, async () => {
-      const wasThere = await (await open()).mailbox.outbox().discard(id);
-      return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
-    });
+  notices.addForm(routes, "/outbox/retry", OUTBOX, async () => {
+    const reports = await (await open()).mailbox.outbox().retry({ all: true });
+    return { text: reports.length === 0 ? NOTHING_TO_RETRY : deliveryOutcome(reports) };
+  });
+  notices.addForm(routes, "/outbox/discard", OUTBOX, async ({ id }) => {
+    const { mailbox } = await open();
+    const entry = (await mailbox.outbox().list()).find((one) => one.id === id);
+    return entry ? discardMessage(entry, mailbox) : { text: "The message was no longer in the outbox." };
   });
 }

@@ -2,9 +2,10 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
+import { blockSender } from "../../author/messages/message-actions.js";
 import { readText, shownAddress, shownSender } from "../../author/messages/message-facts.js";
 import { parseAddress } from "../../keys/address.js";
-import { readForm } from "../client-request.js";
+import type { FormFields } from "../client-request.js";
 import { Question } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { parseAddressText, type RoomParts } from "./message-requests.js";
@@ -48,12 +49,10 @@ function addDeletion({ routes, open, notices }: RoomParts): void {
     return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
   });
 
-  routes.post("/delete", async (c) => {
-    const { id = "", address = "" } = await readForm(c);
-    return notices.act(c, toPath(parseAddress(address)), async () => {
-      await (await open()).delete(id);
-      return { text: "The message was deleted from your inbox." };
-    });
+  const findPage = ({ address = "" }: FormFields) => toPath(parseAddress(address));
+  notices.addForm(routes, "/delete", findPage, async ({ id = "" }) => {
+    await (await open()).delete(id);
+    return { text: "The message was deleted from your inbox." };
   });
 }
 
@@ -64,24 +63,10 @@ function addBlocking({ routes, open, notices }: RoomParts): void {
     return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
   });
 
-  routes.post("/block", async (c) => {
-    const form = await readForm(c);
-    return notices.act(c, MESSAGES, async () => {
-      const address = parseAddressText(form.address ?? "");
-      const correspondence = await open();
-      await correspondence.mailbox.block(address);
-      await correspondence.removeBlocked();
-      const text = `${shownAddress(address)} is blocked. New messages from this sender are deleted when they are opened.`;
-      return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
-    });
-  });
-
-  routes.post("/unblock", async (c) => {
-    const form = await readForm(c);
-    return notices.act(c, MESSAGES, async () => {
-      const address = parseAddressText(form.address ?? "");
-      await (await open()).mailbox.blocked.unblock(address);
-      return { text: `${shownAddress(address)} is no longer blocked. Deleted messages do not come back.` };
-    });
+  notices.addForm(routes, "/block", MESSAGES, async ({ address = "" }) => {
+    const correspondence = await open();
+    const outcome = await blockSender(parseAddressText(address), correspondence.mailbox);
+    await correspondence.removeBlocked();
+    return outcome;
   });
 }

@@ -38,12 +38,10 @@ export function addUnverified({ routes, open, notices }: RoomParts): void {
     return c.render(<UnverifiedPage entries={entries} changes={findKeyChanges(entries)} />, { title: "Not verified" });
   });
 
-  routes.post("/unverified", (c) =>
-    notices.act(c, UNVERIFIED, async () => {
-      const correspondence = await open();
-      await correspondence.verifyAgain();
-      const left = (await correspondence.with(null))?.received.length ?? 0;
-      return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
-    }),
-  );
+  notices.addForm(routes, "/unverified", UNVERIFIED, async () => {
+    const correspondence = await open();
+    await correspondence.verifyAgain();
+    const left = (await correspondence.with(null))?.received.length ?? 0;
+    return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+  });
 }

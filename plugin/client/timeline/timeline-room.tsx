@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
-import { addLoopbackHosts, createNetwork } from "../../author/network.js";
+import type { Outcome } from "../../author/outcome.js";
 import { loadSite } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
 import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
@@ -38,12 +38,10 @@ export const timelineRoom: CreateRoom = (context) => {
     return c.render(page, { title: "Timeline" });
   });
 
-  routes.post("/", (c) =>
-    notices.act(c, PATH, async () => {
-      await (await open()).refresh();
-      return { text: "The feeds were read again." };
-    }),
-  );
+  notices.addForm(routes, "/", PATH, async () => {
+    await (await open()).refresh();
+    return { text: "The feeds were read again." };
+  });
 
   addFollowing(routes, open, context);
   addPictures(routes, open, context);
@@ -69,39 +67,25 @@ function addFollowing(
   open: Opener<LiveTimeline>["open"],
   { notices, choice, machine }: ClientContext,
 ): void {
+  const openSite = () => loadSite(machine, choice.settings);
   routes.get("/following", async (c) => {
-    const feeds = await followedFeeds(await loadSite(machine, choice.settings));
+    const feeds = await followedFeeds(await openSite());
     return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
   });
 
+  const readAgain = async ({ undo, ...outcome }: Outcome): Promise<Outcome> => {
+    void (await open()).refresh().catch(() => {});
+    if (!undo) return outcome;
+    return { text: `${outcome.text} ${COMMITTED}`, undo: async () => readAgain(await undo()) };
+  };
   routes.post("/following", async (c) => {
     const url = ((await readForm(c)).url ?? "").trim();
-    const followFeed = async () => {
-      const site = await loadSite(machine, choice.settings);
-      const feed = await follow(
-        site,
-        { url, nick: undefined },
-        createNetwork(addLoopbackHosts(site, choice, [url])).ask,
-      );
-      void (await open()).refresh().catch(() => {});
-      const text = feed.isNew
-        ? `Following @${feed.nick}, ${feed.url}. Your next build adds it. ${COMMITTED}`
-        : `You already follow @${feed.nick}, ${feed.url}.`;
-      return { text, undo: { action: `${FOLLOWING}/remove`, fields: { url: feed.url } } };
-    };
+    const followFeed = async () => readAgain(await follow({ url, nick: undefined }, await openSite(), choice));
     return notices.act(c, FOLLOWING, followFeed, `${FOLLOWING}?url=${encodeURIComponent(url)}`);
   });
-
-  routes.post("/following/remove", async (c) => {
-    const { url = "" } = await readForm(c);
-    return notices.act(c, FOLLOWING, async () => {
-      const feed = await unfollow(await loadSite(machine, choice.settings), url);
-      void (await open()).refresh().catch(() => {});
-      if (feed === null) return { text: `You do not follow ${url}.` };
-      const text = `No longer following @${feed.nick}. Your next build removes it. ${COMMITTED}`;
-      return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
-    });
-  });
+  notices.addForm(routes, "/following/remove", FOLLOWING, async ({ url = "" }) =>
+    readAgain(await unfollow(url, await openSite(), choice)),
+  );
 }
 
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {

@@ -120,14 +120,6 @@ function readAnswered({ answered = "" }: FormFields): AnsweredTwt | null {
   return result.success ? result.output : null;
 }
 
-export async function deleteDraft(c: ClientRequest, context: ClientContext) {
-  const { id = "" } = await readForm(c);
-  return context.notices.act(c, WRITE_PATH, async () => {
-    await (await openDrafts(context)).drafts.delete(id);
-    return { text: "The draft is deleted." };
-  });
-}
-
 export async function writePage(c: ClientRequest, { context, mentionable, build }: ComposerParts) {
   const { machine, choice } = context;
   const { site, drafts, place } = await openDrafts(context);

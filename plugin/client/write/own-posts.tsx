@@ -33,12 +33,11 @@ export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): vo
   });
   routes.post("/posts/delete", async (c) => {
     const { file = "", version = "" } = await readForm(c);
-    return context.notices.orRedirect(c, POSTS_PATH, async () => {
+    const remove = async () => {
       await deletePost({ file, version }, await open());
-      return context.notices.redirect(c, publishPath(file), {
-        text: `Deleted here: ${file}. Publish it to delete it online.`,
-      });
-    });
+      return { text: `Deleted here: ${file}. Publish it to delete it online.` };
+    };
+    return context.notices.act(c, publishPath(file), remove, POSTS_PATH);
   });
 }
 

@@ -4,10 +4,10 @@ import { counted } from "../../author/amounts.js";
 import { toVersion } from "../../author/draft-version.js";
 import { describePicture, formatImage, insertImage, withoutPicture } from "../../author/notes/note-pictures.js";
 import type { PostDraft, PostDrafts } from "../../author/notes/post-drafts.js";
+import type { Outcome } from "../../author/outcome.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { type ClientRequest, withLineFeeds } from "../client-request.js";
-import type { Notice } from "../notices.js";
 import { DESCRIPTION_OF } from "./picture-fields.js";
 
 const MAX_SHOWN_NAME = 80;
@@ -16,7 +16,7 @@ interface PictureChanges {
   /** With its new text. */
   draft: PostDraft;
   /** `null` if nothing was asked for. */
-  notice: Notice | null;
+  notice: Outcome | null;
   /** The position after the last picture in the text; `null` if none was added. */
   cursor: number | null;
 }

@@ -5,7 +5,7 @@ import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import type { CreateRoom } from "../room.js";
 import { assetResponse } from "./built-page.js";
-import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer-handlers.js";
+import { pictureFile, saveDraft, writePage } from "./composer-handlers.js";
 import { builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { openDrafts } from "./open-drafts.js";
 import { addOwnPosts } from "./own-posts.js";
@@ -26,7 +26,10 @@ export const writeRoom: CreateRoom = (context) => {
   routes.get("/page", (c) => builtPage(c, build, context));
   // The path of a parameter is decoded as far as it can be.
   routes.get("/site/:path{.+}", async (c) => assetResponse(c.req.param("path"), (await openDrafts(context)).site));
-  routes.post("/delete", (c) => deleteDraft(c, context));
+  context.notices.addForm(routes, "/delete", WRITE_PATH, async ({ id = "" }) => {
+    await (await openDrafts(context)).drafts.delete(id);
+    return { text: "The draft is deleted." };
+  });
   routes.get("/picture/:draft/:name", (c) => pictureFile(c, context));
   routes.get("/share", (c) => sharePage(c, context));
   routes.post("/share", (c) => shareAndSave(c, context));

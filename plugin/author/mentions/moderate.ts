@@ -1,0 +1,51 @@
+// plugin/author/mentions/moderate.ts: the author's decisions about received mentions.
+import type { MentionState } from "../../mentions/mention.js";
+import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
+import type { Outcome } from "../outcome.js";
+import type { SiteMentions } from "./site-mentions.js";
+
+export const DECISIONS: Readonly<Record<MentionState, string>> = {
+  shown: "Approved",
+  rejected: "Rejected",
+  held: "Held again",
+};
+
+/**
+ * Shows a mention, hides it permanently, or holds it for another decision.
+ *
+ * @param from - its state, which undoing restores
+ * @throws TwtxtError as {@link SiteMentions.decide}
+ */
+export async function decideMention(
+  mention: Pick<ManagedMention, "id" | "version">,
+  { from, to }: Record<"from" | "to", MentionState>,
+  site: SiteMentions,
+): Promise<Outcome> {
+  const decided = await site.decide(mention, to);
+  const { author, source } = decided;
+  return {
+    text: `${DECISIONS[to]}: the mention by ${author?.name || source}.`,
+    undo: () => decideMention(decided, { from: to, to: from }, site),
+  };
+}
+
+/** The mentions from a host that are shown or held. */
+export async function listFromHost(host: string, site: SiteMentions): Promise<ManagedMention[]> {
+  const mentions = (await Promise.all([site.in("shown"), site.in("held")])).flat();
+  return mentions.filter(({ source }) => new URL(source).hostname === host);
+}
+
+/** Rejects what a host has sent so far: a site has no list of blocked hosts that changes at run time. */
+export async function rejectHost(host: string, site: SiteMentions): Promise<Outcome> {
+  const mentions = await listFromHost(host, site);
+  for (const mention of mentions) await site.decide(mention, "rejected");
+  return {
+    text: `${mentions.length} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.`,
+  };
+}
+
+/** Verifies pending mentions now. */
+export async function verifyPending(site: SiteMentions): Promise<Outcome> {
+  const { kept, dropped, waiting } = await site.verify();
+  return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
+}
