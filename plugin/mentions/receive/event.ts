@@ -67,10 +67,10 @@ export function toMentionId({
  * @returns 16 hex digits
  */
 export function toMentionVersion(mention: StoredMention): string {
-  const { identity, timestamp, type, author, text, html, under, published } = mention;
+  const { identity, timestamp, type, author, text, html, subject, under, published } = mention;
   const { name, url, photo } = author;
-  // The HTML of a twt follows from its text. That of a page has links of its own.
-  const content = timestamp === null ? [text, html] : [text];
+  // The HTML of a twt follows from its text, and so does what it answers. A page has links of its own.
+  const content = timestamp === null ? [text, html, subject] : [text];
   const shown = [identity, timestamp, type, name, url, photo, content, under, published];
   // Only if there are any, so that earlier decisions about mentions without these links stay valid.
   const links = mention.url || author.page ? [mention.url ?? null, author.page ?? null] : [];

@@ -395,6 +395,17 @@ describe("a received mention", () => {
     expect(await shown()).toEqual([]);
   });
 
+  it("is held again if its page now answers another post", async () => {
+    const { received, shown } = blog();
+    const page = { hold: "always", instant: null, timestamp: null } as const;
+    await received.keep(mention(1, { ...page, subject: PAGE }));
+    const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
+    await received.moderate(id, "shown", null);
+    expect(await shown()).toHaveLength(1);
+    await received.keep(mention(1, { ...page, subject: "https://carol.example/answer/" }));
+    expect(await shown()).toEqual([]);
+  });
+
   it("stays approved if it is sent from a page and then from its feed", async () => {
     const { received, shown } = blog();
     const identity = "https://host1.example/p/";
