@@ -225,9 +225,11 @@ async function importFiles(values: Values, files: string[], terminal: Terminal):
     const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
     const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
     const { imported, known, ignored } = await site.import(mentions, onProgress);
+    const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
     const others = [
       ...(known > 0 ? [`${known} the same as one that your site has`] : []),
       ...(ignored > 0 ? [`${ignored} skipped: their targets are not pages of this site`] : []),
+      ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
       ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
     ];
     terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
@@ -240,7 +242,7 @@ async function readExport(file: string) {
   const content = await readText(file);
   let json: unknown;
   try {
-    json = JSON.parse(content ?? "");
+    json = JSON.parse((content ?? "").replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
   }

@@ -186,6 +186,17 @@ describe("eleventy-twtxt mentions", () => {
     ]);
   });
 
+  it("imports a file that begins with a byte order mark and has a time in the future", async () => {
+    const { settings, shown, type } = await alice();
+    const entry = { "wm-source": "https://brid.gy/1", "wm-target": PAGE, "wm-property": "like-of" };
+    const late = { ...entry, "wm-source": "https://brid.gy/2", "wm-received": "2099-01-01T00:00:00Z" };
+    writeFileSync(join(settings.folder, "wm.json"), `\uFEFF${JSON.stringify({ children: [entry, late] })}`);
+    expect((await type("import", "wm.json")).stderr).toContain(
+      "wm.json: 2 imported, 1 with a time in the future, stored with the present time.\n",
+    );
+    expect(await shown()).toHaveLength(2);
+  });
+
   it("imports a list that another program wrote, without ids and versions", async () => {
     const { settings, shown, type } = await alice();
     const author = { name: "Bob", url: "https://bob.example/", photo: null };

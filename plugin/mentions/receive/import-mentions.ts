@@ -17,9 +17,6 @@ import type { SiteIndex } from "./site-index.js";
 
 const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 
-/** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
-const FUTURE_MS = 24 * 3600_000;
-
 /** Characters of HTML that are read. */
 export const HTML_LIMIT = 50_000;
 
@@ -54,20 +51,11 @@ export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.
  *
  * @returns the numbers of mentions that are stored now and were not before, of those that are the same as a stored one, and
  *   of those that are ignored
- * @throws TwtxtError `bad-request` if one was received more than a day in the future; nothing is stored then
  */
 export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
   { received, siteIndex, now }: { received: ReceivedMentions; siteIndex: SiteIndex; now: Clock },
 ): Promise<v.InferOutput<typeof Imported>> {
-  const latest = now() + FUTURE_MS;
-  const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
-  if (early) {
-    throw new TwtxtError(
-      "bad-request",
-      `The mention from ${early.source} has a "received" time in the future: ${early.received}.`,
-    );
-  }
   const before = await received.journal.read();
   const kept: string[] = [];
   for (const mention of mentions) {
@@ -115,7 +103,7 @@ function toNewMention(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
     subject: null,
     about: null,
     hold: "never",
-    // The original time, so that the author is not notified of old mentions. No shown date is in the future.
+    // The original time, so that the author is not notified of old mentions. One in the future would stay on top of the list.
     ...(received && { received: new Date(Math.min(Date.parse(received), now)).toISOString() }),
   };
 }
