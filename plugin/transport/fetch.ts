@@ -15,7 +15,7 @@ const client = new HttpClient();
  * responses are returned, or with `redirect: "error"` refused. A body must be read or cancelled, since garbage collection
  * does not close its connection.
  *
- * @throws TypeError with the cause, or the reason of the aborted signal
+ * @throws TypeError with the cause, such as a status below 200 or above 599, or the reason of the aborted signal
  */
 export const fetchSafely: Fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
@@ -24,21 +24,19 @@ export const fetchSafely: Fetch = async (input, init = {}) => {
   signal?.throwIfAborted();
   const content = await readContent(init.body ?? null);
   const headers = { ...DEFAULTS, ...content.headers, ...Object.fromEntries(new Headers(init.headers)) };
+  let incoming: IncomingMessage | null = null;
   try {
-    const incoming = await client.send(url, { method, headers, body: content.body, signal });
+    incoming = await client.send(url, { method, headers, body: content.body, signal });
     const { statusCode: status = 0, statusMessage: statusText = "" } = incoming;
     if (redirect === "error" && status >= 300 && status < 400 && incoming.headers.location !== undefined) {
-      incoming.destroy();
       throw new Error("unexpected redirect");
     }
     const isBodiless = method === "HEAD" || BODILESS.includes(status);
     if (isBodiless) incoming.resume();
-    return new Response(isBodiless ? null : streamBody(incoming, signal), {
-      status,
-      statusText,
-      headers: pairs(incoming),
-    });
+    const body = isBodiless ? null : streamBody(incoming, signal);
+    return new Response(body, { status, statusText, headers: pairs(incoming) });
   } catch (error) {
+    incoming?.destroy();
     throw failure("fetch failed", error, signal);
   }
 };

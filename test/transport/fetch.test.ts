@@ -98,6 +98,16 @@ describe("fetchSafely", () => {
     await expect(fetchSafely(url)).rejects.toMatchObject({ message: "fetch failed" });
   });
 
+  it.each(["000", "999"])("closes the connection of a response with status %s", async (status) => {
+    let closed = () => {};
+    const end = new Promise<void>((resolve) => (closed = resolve));
+    const { url } = await rawServer((socket) => {
+      socket.on("close", closed).write(`HTTP/1.1 ${status} Odd\r\ncontent-length: 9\r\n\r\n`);
+    });
+    await expect(fetchSafely(url)).rejects.toMatchObject({ message: "fetch failed", cause: { name: "RangeError" } });
+    await end;
+  });
+
   it.each([
     ["shorter than its length", "content-length: 9"],
     ["in chunks without the last one", "transfer-encoding: chunked"],
