@@ -1,7 +1,7 @@
 // plugin/host/blobs.ts: wires the blobs of a site.
 import { randomBytes } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import { Blobs } from "../blobs/serve/blobs.js";
+import { sleep } from "../store/retry.js";
 import type { ServiceOptions } from "./service-options.js";
 
 type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "purge">;
@@ -13,7 +13,7 @@ export function blobServices({ settings, store, authority, now, log, purge }: Op
     store,
     now,
     random: randomBytes,
-    sleep: setTimeout,
+    sleep,
     authority,
     owners: new Set(owners),
     sameOwner,

@@ -1,7 +1,7 @@
 // plugin/store/copy.ts: copying of values between stores, also while other processes write them.
 import { createHash } from "node:crypto";
 import { concatChunks, toStream } from "./chunks.js";
-import { winRace } from "./retry.js";
+import { LostRace, winRace } from "./retry.js";
 import type { StreamingStore } from "./store.js";
 
 /** Values up to this size in bytes are held in memory and written with `put`, larger ones are streamed. */
@@ -135,19 +135,19 @@ async function copyHead(
   { relatedPrefix, referencedKeys }: HeadKeys,
   target: CopyTarget,
 ): Promise<void> {
-  const attempt = async () => {
+  await winRace(TRIES, async () => {
     const before = await store.get(key);
     if (relatedPrefix !== null) target.drop(relatedPrefix);
     const values = relatedPrefix === null ? [] : (await store.keys(relatedPrefix)).sort();
     for (const one of values) await copyValue(store, one, target);
     const isWhole = await copyAll(store, before ? referencedKeys(before.bytes) : [], target);
     const after = await store.get(key);
-    if (!isWhole || after?.etag !== before?.etag) return undefined;
+    if (!isWhole || after?.etag !== before?.etag) {
+      const what = `${key} was changed by other processes during each of ${TRIES} reads.`;
+      throw new LostRace(`${what} Try again when there are fewer writes.`);
+    }
     if (before) await target.add(key, memoryValue(before.bytes));
-    return true;
-  };
-  const failure = `${key} was changed by other processes during each of ${TRIES} reads. Try again when there are fewer writes.`;
-  await winRace(TRIES, attempt, failure);
+  });
 }
 
 /** @returns `false` if one of them no longer exists */

@@ -1,7 +1,7 @@
 // plugin/store/json.ts: JSON values in a store, validated when they are read.
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
-import { winRace } from "./retry.js";
+import { LostRace, winRace } from "./retry.js";
 import type { Condition, Store } from "./store.js";
 
 /** Retries after losing a race with another process. */
@@ -81,14 +81,14 @@ export async function updateValue<T>(
   { decode, encode }: Format<T>,
   change: (old: T | null) => T | null,
 ): Promise<T | null> {
-  const attempt = async () => {
+  return winRace(TRIES, async () => {
     const stored = await store.get(key);
     const old = stored && decode(stored.bytes);
     const value = change(old);
     if (value === null) return old;
-    return (await store.put(key, encode(value), ifUnchanged(stored))) === null ? undefined : value;
-  };
-  return winRace(TRIES, attempt, `${key} was changed by other processes ${TRIES} times in a row.`);
+    if ((await store.put(key, encode(value), ifUnchanged(stored))) !== null) return value;
+    throw new LostRace(`${key} was changed by other processes ${TRIES} times in a row.`);
+  });
 }
 
 /**

@@ -29,23 +29,25 @@ export async function retry<T>(work: () => T | Promise<T>, options: RetryOptions
       pauses ??= options.pauses[Symbol.iterator]();
       const { value: pause, done } = pauses.next();
       if (options.mayRepeat?.(error) === false || done) throw error;
-      await (options.sleep ?? sleep)(pause, options.signal);
+      if (pause > 0) await (options.sleep ?? sleep)(pause, options.signal);
       if (options.signal?.aborted) throw error;
     }
   }
 }
 
-/**
- * Tries again after a lost race with another process, without a pause: that process has made progress.
- *
- * @param attempt - returns `undefined` if the race was lost
- * @param failure - the message after this many lost races
- * @throws TwtxtError `store-failed` after too many lost races
- */
-export async function winRace<T>(tries: number, attempt: () => Promise<T | undefined>, failure: string): Promise<T> {
-  for (let lost = 0; lost < tries; lost += 1) {
-    const result = await attempt();
-    if (result !== undefined) return result;
+/** The error of an attempt that lost a race with another process. */
+export class LostRace extends TwtxtError {
+  constructor(message: string) {
+    super("store-failed", message);
   }
-  throw new TwtxtError("store-failed", failure);
+}
+
+/**
+ * Tries again after a lost race, without a pause: the other process has made progress.
+ *
+ * @throws LostRace of the last attempt, after this many
+ */
+export function winRace<T>(tries: number, attempt: () => Promise<T>): Promise<T> {
+  const pauses = Array.from({ length: tries - 1 }, () => 0);
+  return retry(attempt, { pauses, mayRepeat: (error) => error instanceof LostRace });
 }

@@ -12,6 +12,7 @@ import {
 } from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
 import { isBlobKey, ROUTES } from "../../site/routes.js";
+import type { Sleep } from "../../store/retry.js";
 import type { StreamingStore } from "../../store/store.js";
 import { blobJson } from "../blob.js";
 import { CdnCopies } from "./cdn-copies.js";
@@ -29,7 +30,7 @@ export interface BlobsOptions {
   now: Clock;
   /** Random bytes. */
   random(length: number): Uint8Array;
-  sleep(milliseconds: number): Promise<void>;
+  sleep: Sleep;
   /** The authority of signed requests, see `SignaturePolicy`. */
   authority: string;
   /** Keys that may store blobs, each `kex1...`. */

@@ -1,6 +1,7 @@
 // plugin/blobs/serve/cdn-copies.ts: purges the CDN's copies of shared blobs. PROTOCOL 4
 import { createHash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
+import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import type { BlobInfo } from "../blob.js";
 
@@ -14,7 +15,7 @@ interface CdnCopiesOptions {
   store: Store;
   /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
-  sleep(milliseconds: number): Promise<void>;
+  sleep: Sleep;
   /** Keys of one owner. A shared URL shows the blob of the newest one, so their blobs of one key have one tag. */
   sameOwner?: readonly string[];
   log: Log;
@@ -71,16 +72,12 @@ export class CdnCopies {
 
   async #purgeTag(tag: string): Promise<boolean> {
     const { purge, sleep, log } = this.#options;
-    for (const pause of [...PAUSES_MS, null]) {
-      try {
-        await purge?.(tag);
-        return true;
-      } catch (error) {
-        if (pause === null)
-          log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`, { level: "warn" });
-        else await sleep(pause);
-      }
+    try {
+      await retry(async () => purge?.(tag), { pauses: PAUSES_MS, sleep });
+      return true;
+    } catch (error) {
+      log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`, { level: "warn" });
+      return false;
     }
-    return false;
   }
 }

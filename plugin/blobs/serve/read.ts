@@ -1,8 +1,8 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
-import { TwtxtError } from "../../errors.js";
 import { checkConditions, isNotModified, noSuchRange, readRange } from "../../http/conditions.js";
 import { type HttpRequest, readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
+import { LostRace, winRace } from "../../store/retry.js";
 import type { Range } from "../../store/store.js";
 import { toVersion } from "../blob.js";
 import { formatDisposition, toHeaders } from "../metadata.js";
@@ -66,17 +66,11 @@ export function readShared(
 }
 
 /** Starts over if the blob is replaced before its contents are read, so that record and contents match. */
-async function answer(read: Read, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
+function answer(read: Read, request: HttpRequest, find: Find, view: View): Promise<Response | null> {
+  return winRace(TRIES, async () => {
     const blob = await find();
-    if (!blob) return null;
-    const response = await answerWith(read, request, blob, view);
-    if (response) return response;
-  }
-  throw new TwtxtError(
-    "store-failed",
-    `A blob was replaced ${TRIES} times while it was read, or its contents are lost.`,
-  );
+    return blob && answerWith(read, request, blob, view);
+  });
 }
 
 async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, headers: View) {
@@ -93,7 +87,7 @@ async function answerWith(read: Read, request: HttpRequest, blob: StoredBlob, he
   const range = readRange(request, version.etag, blob.size);
   if (range === "none") return noSuchRange(blob.size);
   const contents = await read(blob, range ?? undefined);
-  if (!contents) return null;
+  if (!contents) throw new LostRace(`A blob was replaced ${TRIES} times while it was read, or its contents are lost.`);
   return new Response(contents, {
     status: range ? 206 : 200,
     headers: { ...headers(blob, range === null), ...common, ...formatLength(range, blob.size) },

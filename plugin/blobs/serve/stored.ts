@@ -14,6 +14,7 @@ import { nonceUsed } from "../../http/signature.js";
 import { toStream } from "../../store/chunks.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
+import { LostRace, winRace } from "../../store/retry.js";
 import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 import { comparedStream, damagedBlob } from "./damaged-contents.js";
@@ -225,8 +226,10 @@ export class StoredBlobs {
   ): Promise<BlobChange> {
     const { store, now } = this.#options;
     const owner = nonce.keyid;
-    for (let tries = 0, known = first; tries < TRIES; tries += 1, known = undefined) {
+    let known = first;
+    return winRace(TRIES, async () => {
       const found = await Promise.all([known ?? this.record(owner, key), mayBeRefused && isNonceSpent(store, nonce)]);
+      known = undefined;
       const [{ blob: before, etag, nonces }, isSpent] = found;
       if (isSpent || Object.hasOwn(nonces, nonce.nonce)) throw nonceUsed();
       // A refused request changes no record, so its nonce needs its own key.
@@ -243,11 +246,8 @@ export class StoredBlobs {
       const condition = etag === undefined ? { isNew: true as const } : { etag };
       if ((await writeJson(store, recordKey(owner, toPlace(key)), record, condition)) !== null)
         return { before, after };
-    }
-    throw new TwtxtError(
-      "store-failed",
-      `The record of ${key} was changed by other processes ${TRIES} times in a row.`,
-    );
+      throw new LostRace(`The record of ${key} was changed by other processes ${TRIES} times in a row.`);
+    });
   }
 
   /** The stored contents of an owner. */

@@ -1,17 +1,16 @@
 // plugin/mentions/receive/journal.ts: the journal of mentions: events that are regularly folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
-import * as v from "valibot";
-import { type Clock, isAhead } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
-import { ifUnchanged, readJson, writeJson } from "../../store/json.js";
+import { withLease } from "../../store/lease.js";
+import { LostRace, winRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 import type { StoredMention } from "../mention.js";
 import { applyEvents, type MentionEvent, type Mentions, type NewMention, toMentionId } from "./event.js";
 import { EventLog } from "./event-log.js";
 import { type CurrentUrl, Relocation } from "./relocation.js";
-import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
+import { type Snapshot, Snapshots } from "./snapshot.js";
 
 /** Events folded by one run. */
 const BATCH = 2_000;
@@ -21,12 +20,8 @@ const COMPACTION_THRESHOLD = 300;
 const RETRY_DELAY = 60_000;
 /** Attempts to read while other processes replace the snapshot. */
 const TRIES = 5;
-/** The claim of the process that compacts. */
+/** The lease of the process that compacts. */
 const COMPACTION = "mentions/compaction";
-/** A killed process blocks the others for this long. */
-const CLAIM_DURATION = 60_000;
-
-const Claim = v.object({ until: v.number() });
 
 interface JournalOptions {
   store: Store;
@@ -84,7 +79,7 @@ export class Journal {
     const { now } = this.#options;
     if (this.#events.count < COMPACTION_THRESHOLD || now() < this.#mayFoldAt) return;
     this.#mayFoldAt = now() + RETRY_DELAY;
-    await this.#compactExclusively();
+    await withLease(COMPACTION, this.#options, () => this.compact());
     this.#mayFoldAt = now();
   });
 
@@ -125,21 +120,6 @@ export class Journal {
     return found.size;
   }
 
-  /** Compacts unless another process is compacting. One that takes longer than a minute may be joined by another. */
-  async #compactExclusively(): Promise<void> {
-    const { store, now } = this.#options;
-    const stored = await readJson(store, COMPACTION, Claim);
-    if (stored && isAhead(stored.value.until, now(), CLAIM_DURATION)) return;
-    const claim = { until: now() + CLAIM_DURATION };
-    const etag = await writeJson(store, COMPACTION, claim, ifUnchanged(stored));
-    if (etag === null) return;
-    try {
-      await this.compact();
-    } finally {
-      await writeJson(store, COMPACTION, { until: 0 }, { etag });
-    }
-  }
-
   async #readAll(): Promise<ReadonlyMap<string, StoredMention>> {
     const { snapshot, base, events } = await this.#view(() => true);
     const keys = [...events.keys()];
@@ -150,20 +130,12 @@ export class Journal {
     return mentions;
   }
 
-  async #view(isWanted: (key: string) => boolean): Promise<View> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const found = await this.#tryView(isWanted);
-        if (found) return found;
-        if (tries === TRIES) throw new TwtxtError("store-failed", "The mentions change faster than they can be read.");
-      } catch (error) {
-        // A part vanishes when its snapshot is replaced.
-        if (!(error instanceof MissingPart) || tries === TRIES) throw error;
-      }
-    }
+  /** A part vanishes when its snapshot is replaced. */
+  #view(isWanted: (key: string) => boolean): Promise<View> {
+    return winRace(TRIES, () => this.#tryView(isWanted));
   }
 
-  async #tryView(isWanted: (key: string) => boolean): Promise<View | null> {
+  async #tryView(isWanted: (key: string) => boolean): Promise<View> {
     // The order matters: an event that is deleted after this listing is in the snapshot that is read next.
     const keys = (await this.#events.keys()).filter(isWanted);
     const snapshot = await this.#snapshots.read();
@@ -172,7 +144,9 @@ export class Journal {
       snapshot.etag,
     );
     // A missing event may have been folded into a newer snapshot after this one was read.
-    if (found.isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) return null;
+    if (found.isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) {
+      throw new LostRace("The mentions change faster than they can be read.");
+    }
     return { snapshot, base: await this.#base(snapshot), events: found.events };
   }
 

@@ -5,6 +5,7 @@ import { gunzip, gzip } from "node:zlib";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { parseJson } from "../../store/json.js";
+import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { StoredMention } from "../mention.js";
 import type { Mentions } from "./event.js";
@@ -58,7 +59,7 @@ export class Snapshots {
   /**
    * The mentions of a snapshot by id. Do not change them.
    *
-   * @throws MissingPart if the snapshot was replaced meanwhile
+   * @throws LostRace if the snapshot was replaced meanwhile
    */
   async mentions(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
     if (snapshot.etag === this.#mentions.etag) return this.#mentions.all;
@@ -101,7 +102,7 @@ export class Snapshots {
     const known = this.#parts.get(key);
     if (known) return known;
     const stored = await this.#store.get(key);
-    if (!stored) throw new MissingPart(key);
+    if (!stored) throw new LostRace(`${key} is missing. ${ADVICE}`);
     const mentions = await intact(key, async () => parseJson(key, await promisify(gunzip)(stored.bytes), StoredPart));
     this.#parts.set(key, mentions);
     return mentions;
@@ -132,12 +133,6 @@ async function intact<T>(key: string, read: () => T | Promise<T>): Promise<T> {
   } catch (error) {
     const why = error instanceof TwtxtError ? error.message : `The value of ${key} cannot be decompressed.`;
     throw new TwtxtError("store-failed", `${why} ${ADVICE}`, { cause: error });
-  }
-}
-
-export class MissingPart extends TwtxtError {
-  constructor(key: string) {
-    super("store-failed", `${key} is missing. ${ADVICE}`);
   }
 }
 

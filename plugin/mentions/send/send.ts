@@ -2,18 +2,20 @@
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
+import { type LeaseOptions, withLease } from "../../store/lease.js";
 import { memoryStore } from "../../store/memory.js";
+import type { Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { backfillEntry, type Changes, changesSince, type FeedState, isInBaseline, oldestMissing } from "./changes.js";
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
-import { type LeaseOptions, withLease } from "./lease.js";
 import { MentionLedger, type StoredLedger } from "./ledger.js";
 import type { Baseline, LedgerState } from "./ledger-records.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
 import { type FindTwt, MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";
 
+const LEASE = "sent/lease";
 const WEEK = 7 * 24 * 3600_000;
 
 export interface SendReport {
@@ -26,6 +28,9 @@ export interface SendReport {
 }
 
 export interface SendOptions extends LeaseOptions {
+  sleep: Sleep;
+  /** 0 up to, not including, 1. */
+  random(): number;
   ask: Ask;
   /** The URL of the live feed. Only what it shows is sent. */
   feedUrl: string;
@@ -70,7 +75,9 @@ export function nextDue({ mentions }: SendReport, now: number): number | null {
 export async function sendMentions(options: SendOptions): Promise<SendReport> {
   const { isOver = () => false } = options;
   if (options.isDryRun) return run({ ...options, store: dryRunStore(options.store) }, isOver);
-  return withLease(options, (lease) => run(options, () => isOver() || !lease.isHeld()));
+  const report = await withLease(LEASE, options, (lease) => run(options, () => isOver() || !lease.isHeld()));
+  if (report) return report;
+  throw new TwtxtError("already-sending", "Another run is sending mentions. Nothing was sent; try again later.");
 }
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Lease, type LeaseOptions, withLease } from "../../../plugin/mentions/send/lease.js";
-import { memoryStore } from "../../../plugin/store/memory.js";
-import { faultyStore } from "../../helpers/faulty-store.js";
+import { type Lease, type LeaseOptions, withLease } from "../../plugin/store/lease.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import { faultyStore } from "../helpers/faulty-store.js";
 
 const SECOND = 1000;
 
@@ -36,25 +36,22 @@ function steppedClock() {
 function place() {
   const clock = steppedClock();
   const store = faultyStore(memoryStore());
-  let runs = 0;
   /** A run that a test ends. */
   const run = (options: Partial<LeaseOptions> = {}) => {
     const state = { startedAt: null as number | null, lease: null as Lease | null, end: () => {}, waits: 0 };
-    runs += 1;
-    const seed = runs / 100;
     const work = (lease: Lease) => {
       state.lease = lease;
       state.startedAt = clock.now();
-      return new Promise<void>((resolve) => {
-        state.end = resolve;
+      return new Promise<string>((resolve) => {
+        state.end = () => resolve("done");
       });
     };
     const onWaiting = () => {
       state.waits += 1;
     };
-    const all = { store, now: clock.now, random: () => seed, sleep: clock.sleep, patience: 0, onWaiting, ...options };
-    const ended = withLease(all, work).then(
-      () => "done",
+    const all = { store, now: clock.now, sleep: clock.sleep, patience: 0, onWaiting, ...options };
+    const ended = withLease("sent/lease", all, work).then(
+      (result) => result ?? "held by another",
       ({ code }) => code,
     );
     return Object.assign(state, { ended });
@@ -72,7 +69,7 @@ describe("a lease", () => {
     const { clock, run } = place();
     const first = run();
     await clock.step(1);
-    expect(await run().ended).toBe("already-sending");
+    expect(await run().ended).toBe("held by another");
 
     const patient = run({ patience: 45 * SECOND });
     for (let second = 0; second < 44; second += 1) {
@@ -81,7 +78,7 @@ describe("a lease", () => {
     }
     expect(patient).toMatchObject({ waits: 1, startedAt: null });
     await clock.step(2);
-    expect(await patient.ended).toBe("already-sending");
+    expect(await patient.ended).toBe("held by another");
 
     first.end();
     expect(await first.ended).toBe("done");
@@ -92,8 +89,10 @@ describe("a lease", () => {
 
   it("is released when the work fails", async () => {
     const { clock, store, run } = place();
-    const options = { store, now: clock.now, random: () => 0, sleep: clock.sleep, patience: 0 };
-    await expect(withLease(options, () => Promise.reject(new Error("no feed")))).rejects.toThrow("no feed");
+    const options = { store, now: clock.now, sleep: clock.sleep, patience: 0 };
+    await expect(withLease("sent/lease", options, () => Promise.reject(new Error("no feed")))).rejects.toThrow(
+      "no feed",
+    );
     const next = run();
     await clock.step(1);
     expect(next.lease?.isHeld()).toBe(true);
@@ -121,7 +120,7 @@ describe("a lease", () => {
     const { clock, run } = place();
     run({ sleep: forever, now: () => clock.now() + 60 * SECOND });
     await setImmediate();
-    expect(await run().ended).toBe("already-sending");
+    expect(await run().ended).toBe("held by another");
     const another = place();
     another.run({ sleep: forever, now: () => another.clock.now() + 3600 * SECOND });
     await setImmediate();
@@ -144,7 +143,7 @@ describe("a lease", () => {
 
     suspended.end();
     expect(await suspended.ended).toBe("done");
-    expect(await run().ended).toBe("already-sending");
+    expect(await run().ended).toBe("held by another");
     await clock.step(60);
     expect(next.lease?.isHeld()).toBe(true);
   });
@@ -173,7 +172,7 @@ describe("a lease", () => {
       await clock.step(1);
       expect(first.lease?.isHeld() || (when === "before" && second < 10)).toBe(true);
     }
-    expect(await run().ended).toBe("already-sending");
+    expect(await run().ended).toBe("held by another");
   });
 
   it("is not granted if the store is down", async () => {

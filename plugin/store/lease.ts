@@ -1,0 +1,103 @@
+// plugin/store/lease.ts: a lease, so that one process at a time does some work.
+import { randomUUID } from "node:crypto";
+import * as v from "valibot";
+import { type Clock, isAhead } from "../clock.js";
+import { ifUnchanged, readJson, writeJson } from "./json.js";
+import { type Sleep, sleep } from "./retry.js";
+import type { Store } from "./store.js";
+
+const DURATION = 30_000;
+const RENEWAL = 5_000;
+/** Work must not outlast the lease: a mention takes at most two requests of ten seconds. */
+const MARGIN = 20_000;
+const POLL = 1_000;
+
+const LeaseRecord = v.object({ holder: v.nullish(v.string(), null), until: v.number() });
+
+export interface Lease {
+  /** Whether the lease lasts long enough to begin something that takes 20 s. */
+  isHeld(): boolean;
+}
+
+export interface LeaseOptions {
+  store: Store;
+  now: Clock;
+  sleep?: Sleep;
+  /** Milliseconds to wait for another holder; default 0. A killed one blocks for 30 s. */
+  patience?: number;
+  /** Called once, when waiting begins. */
+  onWaiting?(): void;
+}
+
+/**
+ * Runs `work` under the lease of a key, which excludes other processes.
+ *
+ * The lease lasts 30 s and is renewed every 5 s, so that a killed process does not block others for long. It is released by
+ * a conditional write and never deleted: a process that was suspended could delete the lease of another.
+ *
+ * @returns `null` if another process still holds the lease after `patience`
+ * @throws TwtxtError `store-failed`
+ */
+export async function withLease<T>(
+  key: string,
+  options: LeaseOptions,
+  work: (lease: Lease) => Promise<T>,
+): Promise<T | null> {
+  const lease = await takeLease(key, options);
+  if (!lease) return null;
+  const over = new AbortController();
+  const renewing = keepLease(lease, options, over.signal);
+  try {
+    return await work({ isHeld: () => options.now() + MARGIN < lease.until });
+  } finally {
+    over.abort();
+    await renewing;
+    // If this fails, the lease expires.
+    await writeJson(options.store, key, { holder: null, until: 0 }, lease).catch(() => null);
+  }
+}
+
+interface HeldLease {
+  key: string;
+  holder: string;
+  etag: string;
+  until: number;
+}
+
+async function takeLease(key: string, options: LeaseOptions): Promise<HeldLease | null> {
+  const { store, now, patience = 0 } = options;
+  const holder = randomUUID();
+  const giveUp = now() + patience;
+  for (let isFirst = true; ; isFirst = false) {
+    const stored = await readJson(store, key, LeaseRecord);
+    if (!stored || !isAhead(stored.value.until, now(), DURATION)) {
+      const until = now() + DURATION;
+      const etag = await writeJson(store, key, { holder, until }, ifUnchanged(stored));
+      if (etag !== null) return { key, holder, etag, until };
+    }
+    if (now() >= giveUp) return null;
+    if (isFirst) options.onWaiting?.();
+    await (options.sleep ?? sleep)(POLL);
+  }
+}
+
+async function keepLease(lease: HeldLease, options: LeaseOptions, over: AbortSignal): Promise<void> {
+  while (lease.until > 0) {
+    await (options.sleep ?? sleep)(RENEWAL, over);
+    if (over.aborted) return;
+    // The next renewal finds out whether one that failed was written.
+    await renew(lease, options).catch(() => {});
+  }
+}
+
+async function renew(lease: HeldLease, { store, now }: LeaseOptions): Promise<void> {
+  const { key, holder } = lease;
+  const until = now() + DURATION;
+  const etag = await writeJson(store, key, { holder, until }, lease);
+  if (etag !== null) return void Object.assign(lease, { etag, until });
+
+  // An earlier renewal may have been written although the store reported a failure.
+  const stored = await readJson(store, key, LeaseRecord);
+  const isOurs = stored?.value.holder === holder;
+  Object.assign(lease, isOurs ? { etag: stored.etag, until: stored.value.until } : { until: 0 });
+}
