@@ -76,11 +76,14 @@ function htmlTools(build: SiteBuild, findTwt: TwtOf) {
     context: (post: PostLike, asker: PostLike = post) => build.mentions.renderContext(readUrl(post), readPage(asker)),
     mentions: (post: PostLike, asker: PostLike = post) => build.mentions.renderList(readUrl(post), readPage(asker)),
     /** @param asker - the page that is rendered */
-    reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {
+    reply(post: PostLike, label?: string, asker?: PostLike): string {
       const twt = findTwt(post, asker);
       if (!twt) return "";
-      const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })} `;
-      return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
+      const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })}`;
+      return build.languages.write(readPage(asker ?? post), (lang) => {
+        const words = label ?? build.mentions.chooseWords(lang).replyWith;
+        return `<p class="twtxt-reply">${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
+      });
     },
     contact: (asker?: PostLike) => build.languages.write(readPage(asker), (lang) => build.contact.html(lang)),
   };

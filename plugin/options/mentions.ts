@@ -61,6 +61,7 @@ export const MENTIONS = v.strictObject(
           failed: word("failed", "The same: another status, or too many redirects."),
           noFeed: word("noFeed", "The same: an answer that is not a feed."),
           deleted: word("deleted", "The page of a deleted post."),
+          replyWith: word("replyWith", "The label of the shortcode `twtxtReply`."),
         },
         'an object such as { title: "Erwähnungen" }',
       ),

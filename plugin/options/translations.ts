@@ -44,6 +44,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "antwortet mit einem Fehler",
     noFeed: "ist kein Feed",
     deleted: "Dieser Beitrag wurde gelöscht",
+    replyWith: "In einem twtxt-Client antworten mit:",
   },
   fr: {
     title: "Mentions",
@@ -86,6 +87,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "répond par une erreur",
     noFeed: "n’est pas un flux",
     deleted: "Cet article a été supprimé",
+    replyWith: "Répondre depuis un client twtxt avec :",
   },
   es: {
     title: "Menciones",
@@ -128,6 +130,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "responde con un error",
     noFeed: "no es un feed",
     deleted: "Esta entrada se ha eliminado",
+    replyWith: "Responder desde un cliente twtxt con:",
   },
   it: {
     title: "Menzioni",
@@ -170,6 +173,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "risponde con un errore",
     noFeed: "non è un feed",
     deleted: "Questo post è stato eliminato",
+    replyWith: "Rispondi da un client twtxt con:",
   },
   nl: {
     title: "Vermeldingen",
@@ -212,6 +216,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "antwoordt met een fout",
     noFeed: "is geen feed",
     deleted: "Dit bericht is verwijderd",
+    replyWith: "Reageer vanuit een twtxt-client met:",
   },
   ja: {
     title: "メンション",
@@ -254,6 +259,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "エラーを返しています",
     noFeed: "フィードではありません",
     deleted: "この投稿は削除されました",
+    replyWith: "twtxtクライアントから返信するには:",
   },
   zh: {
     title: "提及",
@@ -296,6 +302,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     failed: "返回错误",
     noFeed: "不是订阅源",
     deleted: "该文章已被删除",
+    replyWith: "用 twtxt 客户端回复：",
   },
 };
 

@@ -42,6 +42,7 @@ export const ENGLISH = {
   failed: "answers with an error",
   noFeed: "is not a feed",
   deleted: "This post was deleted",
+  replyWith: "Reply from a twtxt client with:",
 };
 
 export type Words = typeof ENGLISH;

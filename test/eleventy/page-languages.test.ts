@@ -5,10 +5,18 @@ import { post, site } from "../helpers/site.js";
 
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const layout = (lang: string) =>
-  `<!doctype html><html${lang}><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
+  `<!doctype html><html${lang}><head><title>x</title></head><body>{{ content | safe }}{% twtxtReply %}{% twtxtReply "REPLY:" %}{% twtxtMentions %}</body></html>`;
 
 /** The words of a page that show its language. */
 const WORDS: Record<string, string> = { en: "Replies", de: "Antworten", fr: "Réponses", es: "Respuestas", ja: "返信" };
+
+/** The label of the shortcode `twtxtReply`. */
+const LABELS: Record<string, string> = {
+  de: "In einem twtxt-Client antworten mit:",
+  fr: "Répondre depuis un client twtxt avec :",
+  es: "Responder desde un cliente twtxt con:",
+  ja: "twtxtクライアントから返信するには:",
+};
 
 function languagesOf(page: string): string[] {
   return Object.keys(WORDS).filter((lang) => page.includes(`>${WORDS[lang]} <`));
@@ -44,7 +52,13 @@ describe("the words of mentions", () => {
       config: `config.addGlobalData("eleventyComputed.page.lang", () => (data) => data.page.url.startsWith("/fr/") ? "fr" : undefined);`,
     });
 
-    for (const lang of languages) expect(languagesOf(built.read(`${lang}/quinces/index.html`))).toEqual([lang]);
+    for (const lang of languages) {
+      const page = built.read(`${lang}/quinces/index.html`);
+      expect(languagesOf(page)).toEqual([lang]);
+      const labels = [...page.matchAll(/<p class="twtxt-reply">(.*?) <code>\(#\w+\) @&lt;alice [^<]*<\/code><\/p>/g)];
+      expect(labels.map(([, label]) => label)).toEqual([LABELS[lang], "REPLY:"]);
+    }
+    expect(built.read("plain/index.html")).toContain("Reply from a twtxt client with:");
     expect(built.read("de/quinces/index.html")).toMatch(
       /<twtxt-mentions [^>]*lang="de"[^>]*data-text-replies="Antworten"/,
     );
@@ -57,17 +71,19 @@ describe("the words of mentions", () => {
     const built = await site({
       files: {
         "_includes/base.njk": `<!doctype html><html lang="de"><head><title>{{ title }}</title></head><body>{{ content | safe }}</body></html>`,
-        "_includes/post.njk": "---\nlayout: base.njk\n---\n{{ content | safe }}{% twtxtMentions %}",
+        "_includes/post.njk":
+          "---\nlayout: base.njk\n---\n{{ content | safe }}{% twtxtReply %}<p>Yours, Alice</p>{% twtxtMentions %}",
         "quinces.md": post({ title: "Quinces", date: "2026-03-04", tags: "posts", layout: "post.njk" }),
       },
       options: `{ url: "${url}", host: "node", key: "${KEY}", mentions: { perPage: 2, layout: "base.njk" }, inbox: { layout: "base.njk" } }`,
       imports: `import { HtmlBasePlugin } from "@11ty/eleventy";`,
       config: `config.addPlugin(HtmlBasePlugin);
-config.addTransform("minify", (content) => content.replace(/\\n+/g, " ").replace(/ class="([\\w-]+)"/g, " class=$1"));
+config.addTransform("minify", (content) => content.replace(/\\n+/g, " ").replace(/ class="([\\w-]+)"/g, " class=$1").replace(/<\\/p>/g, ""));
 return { pathPrefix: "/blog/" };`,
     });
 
     expect(languagesOf(built.read("quinces/index.html"))).toEqual(["de"]);
+    expect(built.read("quinces/index.html")).toMatch(/>In einem twtxt-Client antworten mit: <code>.*<p>Yours, Alice/);
     expect(built.read("mentions/index.html")).toContain("hat geantwortet");
     expect(built.read("mentions/index.html")).toContain('<a href="/blog/mentions/2/" rel="next">Ältere</a>');
     expect(built.read("contact/index.html")).toContain('lang="de"');

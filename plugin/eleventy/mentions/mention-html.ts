@@ -211,7 +211,7 @@ function createForm(action: string, target: string, { words }: MentionListOption
 
 function toAttributes(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
-  const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, ...shown } = words;
+  const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, replyWith, ...shown } = words;
   const isTimeline = updated !== undefined;
   const others = [...(isTimeline ? [] : TIMELINE_WORDS), ...(isTimeline || target !== null ? LIST_WORDS : [])];
   // The component knows the English words.

@@ -26,9 +26,9 @@ const HTML_LANG = /<html\b[^>]*?\slang\s*=\s*["']?([A-Za-z]{2,8}(?:-[A-Za-z0-9]{
 /** The language is in the first characters of a page. */
 const HEAD_LENGTH = 4000;
 
-/** The elements of the plugin whose words depend on the language. Minifiers remove quotes. */
+/** The elements of the plugin whose words depend on the language. Minifiers remove quotes, and the end tags of paragraphs. */
 const PARTS =
-  /<(twtxt-mentions|twtxt-contact)\b[\s\S]*?<\/\1\s*>|<(form|nav|div|section)\b[^<>]*\bclass=["']?twtxt-(?:form|around|contact|context)\b[\s\S]*?<\/\2\s*>/g;
+  /<(twtxt-mentions|twtxt-contact)\b[\s\S]*?<\/\1\s*>|<(form|nav|div|section)\b[^<>]*\bclass=["']?twtxt-(?:form|around|contact|context)\b[\s\S]*?<\/\2\s*>|<p\b[^<>]*\bclass=["']?twtxt-reply\b[\s\S]*?<\/code\s*>(?:\s*<\/p\s*>)?/g;
 
 /** The parts of the plugin in pages that are not complete yet. */
 export class PageLanguages {
