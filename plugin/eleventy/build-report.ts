@@ -203,7 +203,7 @@ export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun"
  * @returns `null` if there are none
  */
 export function noteOnPlainPages(urls: readonly string[], layout: string | null): string | null {
-  if (urls.length === 0 || layout === null) return null;
+  if (layout === null) return null;
   const [are, them, they] = urls.length === 1 ? ["is a plain page", "it", "it"] : ["are plain pages", "them", "they"];
   return `${listed(urls)} ${are}. To give ${them} the look of your site, add the option layout: ${JSON.stringify(layout)}, which most of your pages use; layout: false means that ${they} stay${urls.length === 1 ? "s" : ""} plain.`;
 }

@@ -343,8 +343,8 @@ export class SiteBuild {
     const type = host.name === "node" ? "warn" : undefined;
     if (!isReal(event)) this.#log.logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
     if (host.reason !== null) this.#log.logOnce(report.noteOnHost(host.name, host.reason));
-    const plain =
-      this.settings.layout === false ? null : report.noteOnPlainPages(this.plainPages, this.#usualLayout(twts));
+    const hasPlainPages = this.settings.layout !== false && this.plainPages.length > 0;
+    const plain = hasPlainPages ? report.noteOnPlainPages(this.plainPages, this.#usualLayout(twts)) : null;
     if (plain !== null) this.#log.logOnce(plain);
     for (const note of this.ownPages) this.#log.logOnce(note);
     const notes = [
@@ -357,7 +357,8 @@ export class SiteBuild {
   }
 
   #usualLayout({ schedule }: TwtsFromPosts): string | null {
-    return usualLayout(this.#templateData, new Set(schedule.dated.map(({ post }) => post.inputPath)));
+    const posts = new Set(schedule.dated.map(({ post }) => post.inputPath));
+    return usualLayout(this.#templateData, posts, this.#config);
   }
 
   #warningsOnSite(): string[] {

@@ -57,7 +57,7 @@ config.addTemplate("_includes/own.njk", "<main id=own>{{ content | safe }}</main
     );
   });
 
-  it("is recommended once, with the layout that most pages use, and false turns the note off", async () => {
+  it("is recommended once, with the layout that most pages share, and false turns the note off", async () => {
     const built = await site({ files, options: options() });
     const silent = await site({ files, options: options("layout: false") });
 
@@ -66,5 +66,46 @@ config.addTemplate("_includes/own.njk", "<main id=own>{{ content | safe }}</main
     ]);
     expect(notes(logged(silent))).toEqual([]);
     expect(silent.read("mentions/index.html")).toContain("<style>");
+  });
+
+  it.each([
+    [
+      "the parent of home.njk and post.njk, by any of its names",
+      {
+        "_includes/layouts/home.njk": "---\nlayout: layouts/base\n---\n<p>Delete this notice.</p>{{ content | safe }}",
+        "about.md": post({ title: "About", layout: "layouts/home.njk" }, "Hello"),
+        "now.md": post({ title: "Now", layout: "home" }, "Hello"),
+      },
+      "layouts/base.njk",
+    ],
+    [
+      "not the layout of posts, if it has no parent",
+      { "_includes/layouts/post.njk": "{{ content | safe }}", "now.md": post({ title: "Now" }, "Hello") },
+      "layouts/base.njk",
+    ],
+    [
+      "the layout of posts, if no other page has a layout",
+      { "about.md": post({ title: "About" }, "Hello"), "now.md": post({ title: "Now" }, "Hello") },
+      "layouts/post.njk",
+    ],
+    [
+      "the parent, if front matter in JavaScript or JSON names it",
+      {
+        "_includes/layouts/home.njk": `---json\n{ "title": "Home", "layout": "layouts/base.njk" }\n---\n{{ content | safe }}`,
+        "_includes/layouts/post.njk": `---js\nconst layout = "layouts/base.njk";\n---\n{{ content | safe }}`,
+        "about.md": post({ title: "About", layout: "layouts/home.njk" }, "Hello"),
+        "now.md": post({ title: "Now", layout: "layouts/home.njk" }, "Hello"),
+      },
+      "layouts/base.njk",
+    ],
+  ])("that is recommended is %s", async (_, changed, layout) => {
+    const built = await buildSite({
+      files: { ...files, ...changed },
+      options: options(),
+      config: `config.addLayoutAlias("home", "layouts/home.njk");`,
+    });
+
+    const named = logged(built).flatMap((note) => /add the option layout: "([^"]+)"/.exec(note)?.[1] ?? []);
+    expect(named).toEqual([layout]);
   });
 });
