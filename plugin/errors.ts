@@ -103,3 +103,11 @@ export class TwtxtError extends Error {
     super(message, options);
   }
 }
+
+/** For `catch`: handles an error of this package, or of these codes alone. Other errors are thrown again. */
+export function ifTwtxtError<T>(handle: (error: TwtxtError) => T, ...codes: TwtxtErrorCode[]): (error: unknown) => T {
+  return (error) => {
+    if (!(error instanceof TwtxtError) || (codes.length > 0 && !codes.includes(error.code))) throw error;
+    return handle(error);
+  };
+}

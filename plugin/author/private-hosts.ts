@@ -2,12 +2,12 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError } from "../errors.js";
 import { readPrefix } from "../site/routes.js";
 import { findLoopbackHost, isLoopback } from "../url.js";
 import { dataFolder, ifThere, orBadFile } from "./files.js";
 import { type AuthorChoice, type HostChoice, type Machine, NO_HOSTS } from "./machine.js";
-import { loadSite, type Site } from "./site.js";
+import { loadSite } from "./site.js";
 import { folderName } from "./site-store.js";
 
 const Remembered = v.array(v.string());
@@ -44,14 +44,9 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
 
 /** @returns `null` for no built site here, and for one with a public address */
 async function findTrialSite(settings: string | undefined, machine: Machine): Promise<{ url: string } | null> {
-  let site: Site;
-  try {
-    site = await loadSite(machine, settings);
-  } catch (error) {
-    // The command itself says that there is no site, if it needs one.
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
+  // The command itself says that there is no site, if it needs one.
+  const site = await loadSite(machine, settings).catch(ifTwtxtError(() => null));
+  if (site === null) return null;
   const url = site.settings.url + readPrefix(site.settings);
   return isLoopback(new URL(url).hostname) ? { url } : null;
 }

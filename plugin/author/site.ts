@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { isBelow } from "../site/real-path.js";
 import {
   HOST_FILE,
@@ -72,12 +72,7 @@ export async function loadSite(machine: Machine, settingsFile?: string): Promise
  * @returns `null` for no built site, unless a settings file was named
  */
 export async function ifBuilt<T>(settingsFile: string | undefined, work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (settingsFile === undefined && error instanceof TwtxtError && error.code === "no-settings") return null;
-    throw error;
-  }
+  return settingsFile === undefined ? work.catch(ifTwtxtError(() => null, "no-settings")) : work;
 }
 
 /** Stops at the root of the project: folders above it may belong to others. */

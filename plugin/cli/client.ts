@@ -1,7 +1,7 @@
 // plugin/cli/client.ts: `eleventy-twtxt client` starts the local web client and opens it in the browser.
 import { readFile } from "node:fs/promises";
-import { loadSite, type Site } from "../author/site.js";
-import { TwtxtError } from "../errors.js";
+import { loadSite } from "../author/site.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { command } from "./command.js";
 import {
   AUTHOR_OPTIONS,
@@ -96,11 +96,14 @@ function formatAdvice(screen: Screen, port: number, { SSH_CONNECTION, USER }: Te
 async function start({ port, ...choice }: Values, terminal: Terminal) {
   const { startClient } = await import("../client/server.js");
   const { ROOMS } = await import("../client/rooms.js");
-  const site = await siteOrAdvice(choice.settings, terminal);
+  const loading = loadSite(terminal, choice.settings);
+  const sayAdvice = ifTwtxtError(({ message }) => terminal.say(message), "no-settings");
+  // The client also starts without a site. Its pages say what they need, and find a site that is built later.
+  const site = choice.settings === undefined ? await loading.catch(sayAdvice) : await loading;
   try {
     return await startClient({
       ...{ port, choice, machine: terminal, rooms: ROOMS },
-      site: site && new URL(site.settings.url).host,
+      site: site ? new URL(site.settings.url).host : null,
       readAsset: (file) => readFile(new URL(`../browser/${file}`, import.meta.url), "utf8"),
       announce: (link) => terminal.say(`A browser without a session asked for the client. If it was yours: ${link}`),
     });
@@ -110,16 +113,5 @@ async function start({ port, ...choice }: Values, terminal: Terminal) {
     const what = code === "EADDRINUSE" ? "is in use, perhaps by another client" : `cannot be used: ${message}`;
     const todo = "Choose another one, or leave out --port to get a free one.";
     throw new TwtxtError("bad-usage", `Port ${port} of 127.0.0.1 ${what}. ${todo}`, { cause: error });
-  }
-}
-
-/** The client also starts without a site. Its pages say what they need, and find a site that is built later. */
-async function siteOrAdvice(settings: string | undefined, terminal: Terminal): Promise<Site | null> {
-  try {
-    return await loadSite(terminal, settings);
-  } catch (error) {
-    if (settings !== undefined || !(error instanceof TwtxtError) || error.code !== "no-settings") throw error;
-    terminal.say(error.message);
-    return null;
   }
 }

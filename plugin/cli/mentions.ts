@@ -5,7 +5,7 @@ import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
 import { DECISIONS, verifyPending } from "../author/mentions/moderate.js";
 import { SiteMentions } from "../author/mentions/site-mentions.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
 import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
@@ -159,12 +159,12 @@ function decide(state: MentionState) {
   return async (values: Values, decisions: Decision[], terminal: Terminal): Promise<number> => {
     const site = await SiteMentions.open(values, terminal);
     for (const decision of await Promise.all(decisions.map((one) => wholeDecision(one, site)))) {
-      const mention = await site.decide(decision, state).catch(async (error: unknown) => {
-        if (!(error instanceof TwtxtError && error.code === "precondition-required")) throw error;
+      const demandVersion = async ({ code }: TwtxtError) => {
         const why = "An id alone is not enough, since the mention may have changed since you read it.";
         const listed = formatMention(await findMention(decision.id, site), site);
-        throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
-      });
+        throw new TwtxtError(code, `${why} Type the id with its version, as listed: ${listed}`);
+      };
+      const mention = await site.decide(decision, state).catch(ifTwtxtError(demandVersion, "precondition-required"));
       terminal.say(`${DECISIONS[state]}: ${formatMention(mention, site)}`);
     }
     return 0;

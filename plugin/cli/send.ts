@@ -8,7 +8,7 @@ import { describeOutcome, OUTCOME_WORDS, type ReportedMention } from "../author/
 import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
@@ -108,13 +108,9 @@ async function findSource(values: Values, terminal: Terminal): Promise<Source> {
 
 /** @returns `null` for the feed of another site */
 async function publishedIfOwn(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
-  try {
-    const published = await publishedSite(site);
-    return feed === undefined || feed === published.settings.feedUrl ? published : null;
-  } catch (error) {
-    if (feed !== undefined && error instanceof TwtxtError) return null;
-    throw error;
-  }
+  if (feed === undefined) return publishedSite(site);
+  const published = await publishedSite(site).catch(ifTwtxtError(() => null));
+  return feed === published?.settings.feedUrl ? published : null;
 }
 
 /** On Netlify the site itself sends, and records what it sent. */

@@ -8,7 +8,7 @@ import type { Machine } from "../author/machine.js";
 import { readPost, type StampedText, stampText } from "../author/notes/front-matter.js";
 import { openGit } from "../author/notes/git.js";
 import { loadSite, type Site } from "../author/site.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
@@ -53,7 +53,8 @@ posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
     const context = { timeZone: site.settings.timeZone, named: date, taken, machine: terminal };
     const count = { stamp: 0, none: 0, leave: 0 };
     for (const post of posts) {
-      const plan = await stampPost(post, context, isDryRun);
+      const leave = ({ message }: TwtxtError): Plan => ({ action: "leave", why: message });
+      const plan = await stampPost(post, context, isDryRun).catch(ifTwtxtError(leave));
       show(plan, site.shown(post.file), terminal);
       count[plan.action] += 1;
     }
@@ -122,14 +123,9 @@ interface PlanContext {
 }
 
 async function stampPost(post: Unstamped, context: PlanContext, isDryRun: boolean): Promise<Plan> {
-  try {
-    const plan = await planStamp(post, context);
-    if (plan.action === "stamp" && !isDryRun) await write(post.file, plan.before, plan.text);
-    return plan;
-  } catch (error) {
-    if (error instanceof TwtxtError) return { action: "leave", why: error.message };
-    throw error;
-  }
+  const plan = await planStamp(post, context);
+  if (plan.action === "stamp" && !isDryRun) await write(post.file, plan.before, plan.text);
+  return plan;
 }
 
 /** @throws TwtxtError if the post cannot be stamped; the message is a clause about the file */

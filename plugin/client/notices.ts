@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Hono } from "hono";
 import type { Outcome } from "../author/outcome.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { type ClientEnv, type ClientRequest, type FormFields, readForm } from "./client-request.js";
 
 /** The path of forms that undo an action. */
@@ -37,13 +37,8 @@ export class Notices {
   }
 
   /** Answers a request, or redirects to a page that shows why that failed. */
-  async orRedirect(c: ClientRequest, path: string, answer: () => Promise<Response>): Promise<Response> {
-    try {
-      return await answer();
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      return this.redirect(c, path, { text: error.message, isFailure: true });
-    }
+  orRedirect(c: ClientRequest, path: string, answer: () => Promise<Response>): Promise<Response> {
+    return answer().catch(ifTwtxtError(({ message }) => this.redirect(c, path, { text: message, isFailure: true })));
   }
 
   /**

@@ -1,15 +1,9 @@
 // plugin/author/blobs/blob-list.ts: lists the author's blobs and verifies them.
 import type { BlobInfo } from "../../blobs/blob.js";
 import { receiveBlob } from "../../blobs/client/download.js";
-import {
-  type BlobState,
-  describeLoss,
-  type KnownBlobs,
-  LOST_ADVICE,
-  WRONG_ADVICE,
-} from "../../blobs/client/known-blobs.js";
+import { type BlobState, describeLoss, LOST_ADVICE, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
 import type { Proof } from "../../blobs/proof.js";
-import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { ifTwtxtError, TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { typedHints } from "../invocation.js";
 import type { BlobSite } from "./blob-site.js";
 
@@ -33,18 +27,14 @@ export async function listBlobs({ blobs: own }: BlobSite): Promise<BlobList> {
   const { states, damaged } = await own.known.list();
   const blobs = (await own.client.list()).sort((a, b) => (a.modified < b.modified ? 1 : -1));
   const rows: ListedBlob[] = [];
-  for (const blob of blobs) rows.push({ blob, proof: await verifyListed(blob, own.known) });
-  return { rows, lost: lostBlobs(states, blobs), damaged };
-}
-
-/** A blob whose record cannot be read is wrong, and does not stop the list. */
-async function verifyListed(blob: BlobInfo, known: KnownBlobs): Promise<Proof> {
-  try {
-    return await known.verify(blob);
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return { state: "wrong", why: error.message };
+  for (const blob of blobs) {
+    // A blob whose record cannot be read is wrong, and does not stop the list.
+    const proof = await own.known
+      .verify(blob)
+      .catch(ifTwtxtError(({ message }): Proof => ({ state: "wrong", why: message })));
+    rows.push({ blob, proof });
   }
+  return { rows, lost: lostBlobs(states, blobs), damaged };
 }
 
 /** Blobs that this machine has stored and the site does not list. */

@@ -1,7 +1,7 @@
 // plugin/author/blobs/move-blobs.ts: the blobs of the author's former keys, and moving them to the current key.
 import type { BlobInfo } from "../../blobs/blob.js";
 import { withoutProof } from "../../blobs/metadata.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import type { Machine } from "../machine.js";
 import { type BlobSite, formerSites } from "./blob-site.js";
 import { ownBlob, receiveFile } from "./received-file.js";
@@ -38,12 +38,13 @@ export async function listFormerBlobs(site: BlobSite, machine: Machine, file?: s
   return Promise.all(
     sites.map(async (former) => {
       const key = former.author.identity.publicKey;
-      try {
-        return { site: former, key, blobs: await former.blobs.client.list(), fault: null };
-      } catch (error) {
-        if (!(error instanceof TwtxtError)) throw error;
-        return { site: former, key, blobs: [], fault: error.code === "not-allowed" ? NOT_LISTED : error.message };
-      }
+      const listing = former.blobs.client.list().then((blobs) => ({ blobs, fault: null }));
+      const explain = ({ code, message }: TwtxtError) => (code === "not-allowed" ? NOT_LISTED : message);
+      return {
+        site: former,
+        key,
+        ...(await listing.catch(ifTwtxtError((error) => ({ blobs: [], fault: explain(error) })))),
+      };
     }),
   );
 }
@@ -62,11 +63,10 @@ export async function* moveBlobs(
 ): AsyncGenerator<MovedBlob> {
   for (const { site: from, blobs } of former) {
     for (const { key } of blobs) {
-      const why = await moveBlob(key, from, site, machine).catch((error: unknown) => {
-        site.signal.throwIfAborted();
-        if (error instanceof TwtxtError) return error.message.replace(/\.$/, "");
-        throw error;
-      });
+      const why = await moveBlob(key, from, site, machine).catch(
+        ifTwtxtError(({ message }) => message.replace(/\.$/, "")),
+      );
+      if (why !== null) site.signal.throwIfAborted();
       yield { key, isMoved: why === null, why };
     }
   }

@@ -1,6 +1,6 @@
 // plugin/author/messages/correspondence.ts: the author's messages, opened once and kept in memory while a process runs.
 import { setImmediate } from "node:timers/promises";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
@@ -152,10 +152,8 @@ export class Correspondence {
       await this.mailbox
         .outbox()
         .retry({ all: false })
-        .catch((error: unknown) => {
-          // Only the store can fail, and then the pages that read the outbox show why.
-          if (!(error instanceof TwtxtError)) throw error;
-        });
+        // Only the store can fail, and then the pages that read the outbox show why.
+        .catch(ifTwtxtError(() => {}));
       await sleep(PAUSE_MS, ending);
     }
   }

@@ -1,6 +1,6 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
@@ -169,21 +169,19 @@ export class Mailbox {
   /** Never the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
   async #publishedInbox(): Promise<string> {
     const { address, identity } = this.author;
-    const { key, endpoint } = await this.lookup(address).catch((error: unknown) => {
-      throw error instanceof TwtxtError ? withoutInbox(error, identity.publicKey) : error;
-    });
+    const { key, endpoint } = await this.lookup(address).catch(
+      ifTwtxtError((error) => {
+        const todo = `If your site has no inbox yet, give it the option key: "${identity.publicKey}", build and deploy.`;
+        const message = `${error.message} Your inbox is looked up there. ${todo}`;
+        throw new TwtxtError(error.code, message, { cause: error });
+      }),
+    );
     if (key === identity.publicKey) return endpoint;
     throw new TwtxtError(
       "key-changed",
       `${address} has published a key that is not the one on this machine, so its inbox was not read. Give the site the option key: "${identity.publicKey}", build and deploy.`,
     );
   }
-}
-
-/** Neither the last build of the site nor its address names an inbox. */
-function withoutInbox(error: TwtxtError, key: string): TwtxtError {
-  const todo = `If your site has no inbox yet, give it the option key: "${key}", build and deploy.`;
-  return new TwtxtError(error.code, `${error.message} Your inbox is looked up there. ${todo}`, { cause: error });
 }
 
 export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {

@@ -1,7 +1,7 @@
 // plugin/author/notes/compose.ts: the twt of a note that is not built yet, and who would be notified of it.
 import { relative } from "node:path";
 import MarkdownIt from "markdown-it";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import { findMentions, type Mention } from "../../feed/mention.js";
 import { byteLength } from "../../feed/twt.js";
 import type { Ask } from "../../http/guard.js";
@@ -149,17 +149,13 @@ export function findNotified(
   return Promise.all(
     all.map(async (one) => {
       const target = { target: one.url, isLink: one.isLink };
-      const none = (why: string): Notified => ({ ...one, endpoint: null, method: null, why });
+      const none = (why: string) => ({ ...one, endpoint: null, method: null, why });
       const refusal = whyNotRequested(target, isBlocked);
       if (refusal !== null) return none(refusal);
-      try {
-        const found = await findEndpoint(target, discover);
-        if (found.endpoint === null) return none(found.why);
-        return { ...one, endpoint: found.endpoint, method: found.method, why: null };
-      } catch (error) {
-        if (error instanceof TwtxtError) return none(error.message);
-        throw error;
-      }
+      const finding = findEndpoint(target, discover).then((found) =>
+        found.endpoint === null ? none(found.why) : { ...one, ...found, why: null },
+      );
+      return finding.catch(ifTwtxtError(({ message }) => none(message)));
     }),
   );
 }

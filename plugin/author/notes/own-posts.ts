@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { ifThere, orBadFile, readText, replaceText } from "../files.js";
 import type { Site } from "../site.js";
 import { readPost, writeField } from "./front-matter.js";
@@ -35,14 +35,9 @@ export async function listPosts(site: Site): Promise<OwnPost[]> {
     }),
   );
   const files = [...new Set(names.flat())].sort().reverse().slice(0, MAX_POSTS);
-  const posts = await Promise.all(files.map((file) => readOwnPost(file, site).catch(ignoreUnreadable)));
+  // A file that is no post, or that another program removes, is not listed.
+  const posts = await Promise.all(files.map((file) => readOwnPost(file, site).catch(ifTwtxtError(() => null))));
   return posts.filter((post) => post !== null).sort((a, b) => ((a.date ?? "") < (b.date ?? "") ? 1 : -1));
-}
-
-/** A file that is no post, or that another program removes, is not listed. */
-function ignoreUnreadable(error: unknown): null {
-  if (error instanceof TwtxtError) return null;
-  throw error;
 }
 
 /**

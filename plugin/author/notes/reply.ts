@@ -1,6 +1,6 @@
 // plugin/author/notes/reply.ts: the twt that a note replies to.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import { twtHash, twtHashes } from "../../feed/hash.js";
 import { parseReplyTo } from "../../feed/subject.js";
@@ -62,13 +62,9 @@ export async function toReplyTo(reply: Reply, choice: HostChoice): Promise<strin
 
 async function readNick(feedUrl: string, choice: HostChoice): Promise<string | null> {
   const { ask } = (await import("../network.js")).createNetwork(choice);
-  try {
-    return (await readAnyFeed(ask, feedUrl)).nick;
-  } catch (error) {
-    // The hash is enough for a reply.
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
+  const reading = readAnyFeed(ask, feedUrl).then(({ nick }) => nick);
+  // The hash is enough for a reply.
+  return reading.catch(ifTwtxtError(() => null));
 }
 
 /**

@@ -1,6 +1,6 @@
 // plugin/author/timeline/find-feed.ts: finds the feed of an author: by its URL, by the links of a page, or by the address of their site.
 import type { Element } from "hast";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 import { findBase, hasRel, parseHtml, walkElements } from "../../http/parse-html.js";
@@ -20,17 +20,16 @@ export interface NamedFeed {
  * @throws TwtxtError `feed-not-live` if there is none, and as the guard
  */
 export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
-  try {
-    return await readFeed(url, ask);
-  } catch (error) {
-    if (!isNoFeed(error)) throw error;
+  const searchPage = async (error: TwtxtError) => {
     for (const place of await findNamedPlaces(url, ask)) {
-      const feed = await readFeed(place, ask).catch(nullForFault);
+      // One place that cannot be read does not end the search.
+      const feed = await readFeed(place, ask).catch(ifTwtxtError(() => null));
       if (feed) return feed;
     }
     const advice = "No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt";
     throw new TwtxtError("feed-not-live", `${error.message} ${advice}`, { cause: error });
-  }
+  };
+  return readFeed(url, ask).catch(ifTwtxtError(searchPage, "feed-not-live"));
 }
 
 async function readFeed(url: string, ask: Ask): Promise<NamedFeed> {
@@ -47,16 +46,6 @@ async function findNamedPlaces(url: string, ask: Ask): Promise<string[]> {
   if (isPage) return [...(await feedLinks((await response.bytes()).toString(), response.url)), ...usual];
   response.close();
   return usual;
-}
-
-function isNoFeed(error: unknown): error is TwtxtError {
-  return error instanceof TwtxtError && error.code === "feed-not-live";
-}
-
-/** One place that cannot be read does not end the search. */
-function nullForFault(error: unknown): null {
-  if (error instanceof TwtxtError) return null;
-  throw error;
 }
 
 /** The path of a feed on most sites. */

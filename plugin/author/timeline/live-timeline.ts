@@ -1,6 +1,6 @@
 // plugin/author/timeline/live-timeline.ts: followed feeds, received mentions and the author's own feed, read again while a process runs.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import {
   type FollowedFeed,
@@ -206,10 +206,7 @@ export class LiveTimeline {
 
   /** What the last real build published; `null` before the first one. */
   async #published() {
-    return publishedSite(this.#parts.site).catch((error: unknown) => {
-      if (error instanceof TwtxtError) return null;
-      throw error;
-    });
+    return publishedSite(this.#parts.site).catch(ifTwtxtError(() => null));
   }
 
   /** The followed feeds and the own one. */

@@ -8,7 +8,7 @@ import type { WorkFolder } from "../../author/work-folder.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
@@ -82,13 +82,9 @@ export class StoredFiles {
 
   /** What is known of the list without waiting long for a site that does not answer. @param maxAgeMs - as in {@link list} */
   async listing(maxAgeMs: number): Promise<Listing> {
-    const reading = this.list(maxAgeMs).then(
-      () => false,
-      (error) => {
-        if (error instanceof TwtxtError) return false;
-        throw error;
-      },
-    );
+    const reading = this.list(maxAgeMs)
+      .then(() => false)
+      .catch(ifTwtxtError(() => false));
     const isReading = await Promise.race([reading, setTimeout(LIST_WAIT_MS, true, { ref: false })]);
     return { ...this.#known, isReading };
   }

@@ -4,7 +4,7 @@ import { type Conversation, countUnread } from "../../author/messages/correspond
 import type { Mailbox } from "../../author/messages/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/messages/message-facts.js";
 import { readPrivateHosts } from "../../author/network.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
@@ -48,7 +48,9 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
     const address = parseAddress(typed);
     const again = `${MESSAGES}?to=${encodeURIComponent(typed)}`;
     if (address === null) return notices.redirect(c, again, { text: notAnAddress(typed).message, isFailure: true });
-    const fault = await lookupFault(address, (await open()).mailbox);
+    // Looks the address up, so that an error is shown before a message is written.
+    const comparing = (await open()).mailbox.compareKey(address);
+    const fault = await comparing.then(() => null).catch(ifTwtxtError((error) => error));
     if (fault === null) return c.redirect(conversationPath(address), 303);
     if (fault.code === "unreachable") {
       const text = `${fault.message} Check the address. You can write now, and send when it answers.`;
@@ -57,17 +59,6 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
     const text = [fault.message, ...readPrivateHosts(fault).map(restartAdvice)].join(" ");
     return notices.redirect(c, again, { text, isFailure: true });
   });
-}
-
-/** The error of looking an address up, so that it is shown before a message is written; `null` if it has a key. */
-async function lookupFault(address: string, mailbox: Mailbox): Promise<TwtxtError | null> {
-  try {
-    await mailbox.compareKey(address);
-    return null;
-  } catch (error) {
-    if (error instanceof TwtxtError) return error;
-    throw error;
-  }
 }
 
 function restartAdvice(host: string): string {

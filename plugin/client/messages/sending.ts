@@ -3,7 +3,7 @@ import PQueue from "p-queue";
 import { toVersion } from "../../author/draft-version.js";
 import { sendWithFile } from "../../author/messages/attachments.js";
 import type { Mailbox } from "../../author/messages/mailbox.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, readSave } from "../draft-state.js";
 import { showConversation } from "./conversation-routes.js";
@@ -26,7 +26,7 @@ export function addSending(room: RoomParts): void {
     const { mailbox } = correspondence;
     // Saved first, so that no typed text is lost if sending fails.
     const { draft, added } = await mailbox.drafts.save(address, text, readSave(form));
-    try {
+    const sendDraft = async () => {
       if (added !== "") throw new TwtxtError("bad-usage", BOTH);
       const { reports } = await send({ address, text, file }, mailbox);
       await mailbox.drafts.delete(draft);
@@ -34,10 +34,10 @@ export function addSending(room: RoomParts): void {
       if (conversation !== null) await correspondence.markRead(conversation);
       const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
       return notices.redirect(c, conversationPath(address), result);
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      return showConversation(c, room, { text: added + text, filename: file?.name ?? null, error });
-    }
+    };
+    const showAgain = (error: TwtxtError) =>
+      showConversation(c, room, { text: added + text, filename: file?.name ?? null, error });
+    return sendDraft().catch(ifTwtxtError(showAgain));
   });
 }
 

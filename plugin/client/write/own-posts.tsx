@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { changePost, deletePost, listPosts, type OwnPost, readOwnPost } from "../../author/notes/own-posts.js";
 import { loadSite, type Site } from "../../author/site.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
 import { Fields, Form, Question } from "../form.js";
@@ -45,13 +45,9 @@ export function addOwnPosts(routes: Hono<ClientEnv>, context: ClientContext): vo
 async function savePost(c: ClientRequest, site: Site, { notices }: ClientContext): Promise<Response> {
   const { file = "", version = "", title = "", body = "" } = await readForm(c);
   const changed = { file, version, title: oneLine(title).trim(), body: withLineFeeds(body).trim() };
-  try {
-    await changePost(changed, site);
-    return notices.redirect(c, publishPath(file), { text: `Saved: ${file}` });
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return c.render(<EditPage post={changed} fault={error.message} />, { title: "Edit a post" });
-  }
+  const fault = await changePost(changed, site).catch(ifTwtxtError(({ message }) => message));
+  if (fault === undefined) return notices.redirect(c, publishPath(file), { text: `Saved: ${file}` });
+  return c.render(<EditPage post={changed} fault={fault} />, { title: "Edit a post" });
 }
 
 const PostsPage: FC<{ posts: readonly OwnPost[]; pages: OtherPages }> = ({ posts, pages }) => (

@@ -5,7 +5,7 @@ import { formatPage } from "../../author/notes/compose.js";
 import { findPostFile } from "../../author/notes/notes-folder.js";
 import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
 import { loadSite, type Site } from "../../author/site.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
@@ -18,7 +18,7 @@ const CHANGED = "Nothing was published: the repository has changed since the pag
 
 export async function publishPage(c: ClientRequest, context: ClientContext) {
   const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };
-  const plan = await createPlan(post, context).catch(describeFault);
+  const plan = await createPlan(post, context).catch(ifTwtxtError(({ message }) => message));
   const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
   return c.render(<PublishPage {...post} {...page} />, { title: "Publish" });
 }
@@ -30,7 +30,7 @@ export async function runPublication(c: ClientRequest, publication: PublicationR
   return context.notices.orRedirect(c, publishPath(file, hasFollow), async () => {
     await publication.start(async () => {
       const site = await loadSite(context.machine, context.choice.settings);
-      const plan = await createPlan({ file, hasFollow }, context).catch(describeFault);
+      const plan = await createPlan({ file, hasFollow }, context).catch(ifTwtxtError(({ message }) => message));
       if (typeof plan === "string" || formatShown(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
       const post = { file, hasFollow, plan, site };
       return { subject: post, results: (add) => publishPost(post, context, add) };
@@ -71,11 +71,6 @@ async function createPlan(
   const site = await loadSite(context.machine, context.choice.settings);
   const file = findPostFile(name, site);
   return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
-}
-
-function describeFault(error: unknown): string {
-  if (error instanceof TwtxtError) return error.message;
-  throw error;
 }
 
 interface PublishProps {
