@@ -129,6 +129,7 @@ export type Draft = Awaited<ReturnType<typeof createTemporaryFile>>;
 export async function createTemporaryFile(folder: string | null, mode = 0o666) {
   const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
   const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
+  const clear = () => rm(folder === null ? own : path, { recursive: true, force: true });
   return {
     write: (chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal) =>
       writeChunks(path, chunks, signal, { mode, flush: true }),
@@ -136,11 +137,21 @@ export async function createTemporaryFile(folder: string | null, mode = 0o666) {
     replace: (bytes: Uint8Array) => orBadFile(writeFile(path, bytes)),
     bytes: () => orBadFile(readFile(path)),
     chunks: () => readChunks(path),
+    /** The contents. The file is deleted when they are read, or no longer wanted. */
+    stream: () => ReadableStream.from(clearing(readChunks(path), clear)),
     /** Moves the file to its name. @param isForced - whether it may replace another file */
     moveTo: (file: string, isForced: boolean) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
     /** Deletes the file, unless it was moved. */
-    clear: () => rm(folder === null ? own : path, { recursive: true, force: true }),
+    clear,
   };
+}
+
+async function* clearing(chunks: AsyncIterable<Uint8Array>, clear: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } finally {
+    await clear();
+  }
 }
 
 /** @throws TwtxtError `bad-file` if the file exists */

@@ -24,7 +24,7 @@ import {
   type StoredValue,
   type StreamingStore,
 } from "../store/store.js";
-import { createTemporaryFile, type Draft } from "./files.js";
+import { createTemporaryFile } from "./files.js";
 
 /** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
 const PAUSES_MS = [500, 2000, 8000, 30_000];
@@ -182,7 +182,7 @@ export class RemoteStore implements StreamingStore {
     const draft = await createTemporaryFile(null, 0o600);
     try {
       await draft.write(this.#parts(key, range), this.#signal);
-      return ReadableStream.from(clearing(draft));
+      return draft.stream();
     } catch (error) {
       await draft.clear();
       if (error instanceof TwtxtError && error.code === "not-found") return null;
@@ -236,15 +236,6 @@ function decodeValue(key: string, { base64, sha256 }: { base64: string; sha256: 
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   if (createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
   throw new TwtxtError("store-failed", `${key} does not match the hash that the site has sent with it.`);
-}
-
-/** The contents of a file, which is deleted when they are read, or no longer wanted. */
-async function* clearing(draft: Draft): AsyncGenerator<Uint8Array> {
-  try {
-    yield* draft.chunks();
-  } finally {
-    await draft.clear();
-  }
 }
 
 async function* hashing(

@@ -104,6 +104,11 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
   );
 }
 
+/** Data about a site that only this machine needs, such as drafts. @param url - of the site or its feed */
+export function openSiteData(kind: string, url: string, machine: Pick<Machine, "environment">): SqliteStore {
+  return new SqliteStore(join(dataFolder(machine), kind, folderName(url)));
+}
+
 /** Whether this machine can read the data of a site: only the site itself can read Netlify Blobs. */
 export function isWithinReach(
   { settings }: Site,

@@ -21,13 +21,24 @@ export const none: Words<null> = {
   },
 };
 
+export function zeroOrMore<T>(kind: Kind<T>): Words<T[]> {
+  return { read: (words, where) => words.map((word) => parsed(kind, word, where)) };
+}
+
+export function oneOrMore<T>(kind: Kind<T>): Words<[T, ...T[]]> {
+  return {
+    read([first, ...others], where) {
+      if (first === undefined) throw misuse(where, `expected ${kind.expected}.`);
+      return [parsed(kind, first, where), ...zeroOrMore(kind).read(others, where)];
+    },
+  };
+}
+
 export function one<T>(kind: Kind<T>): Words<T> {
   return {
     read(words, where) {
-      const [word, ...others] = words;
-      if (word === undefined) throw misuse(where, `expected ${kind.expected}.`);
-      if (others.length > 0) throw misuse(where, `expected ${kind.expected}, got ${words.length} arguments.`);
-      return parsed(kind, word, where);
+      if (words.length > 1) throw misuse(where, `expected ${kind.expected}, got ${words.length} arguments.`);
+      return oneOrMore(kind).read(words, where)[0];
     },
   };
 }
@@ -42,19 +53,6 @@ export function oneAndOptional<A, B>(first: Kind<A>, second: Kind<B>): Words<[A,
   return {
     read: (words, where) => [one(first).read(words.slice(0, 1), where), optional(second).read(words.slice(1), where)],
   };
-}
-
-export function oneOrMore<T>(kind: Kind<T>): Words<T[]> {
-  return {
-    read(words, where) {
-      if (words.length === 0) throw misuse(where, `expected ${kind.expected}.`);
-      return zeroOrMore(kind).read(words, where);
-    },
-  };
-}
-
-export function zeroOrMore<T>(kind: Kind<T>): Words<T[]> {
-  return { read: (words, where) => words.map((word) => parsed(kind, word, where)) };
 }
 
 /** @param label - of an option, such as `--port: ` */

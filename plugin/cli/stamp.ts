@@ -5,7 +5,7 @@ import { counted, listed } from "../author/amounts.js";
 import { readText, replaceText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
-import { readPost, type StampedText, stampText } from "../author/notes/front-matter.js";
+import { type ChangedText, readPost, stampText } from "../author/notes/front-matter.js";
 import { openGit } from "../author/notes/git.js";
 import { loadSite, type Site } from "../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
@@ -106,7 +106,7 @@ function checkDate(files: readonly string[], [post]: readonly Unstamped[]): void
 
 /** What to do with a post. */
 type Plan =
-  | ({ action: "stamp"; timestamp: string; before: string; notes: string[] } & StampedText)
+  | ({ action: "stamp"; timestamp: string; before: string; notes: string[] } & ChangedText)
   /** There is nothing to do. */
   | { action: "none"; why: string }
   /** It has no time, and cannot get one. */

@@ -73,22 +73,20 @@ function bad(message: string, cause?: unknown): TwtxtError {
   return new TwtxtError("bad-front-matter", message, { cause });
 }
 
-/** A text with a new date. */
-export interface StampedText {
+/** A text with a new value of a field. */
+export interface ChangedText {
   text: string;
-  /** The former date as written; `null` for none. */
+  /** The former value as written; `null` for none. */
   old: string | null;
 }
 
-const DATE_KEY = /^[ \t]*(?:date|"date"|'date')[ \t]*:(?=[ \t]|$)/;
-const TAIL = /[ \t]+#[^\r]*$|[ \t]+$/;
+/** What follows a key on its line: space, the value, and a comment or space after it. */
+const VALUE = /^([ \t]*)("(?:\\.|[^"\\])*"|'(?:''|[^'])*'|(?!#).*?)([ \t]+#.*|[ \t]*)$/;
+/** Texts that YAML reads as they are written. */
+const PLAIN = /^[a-z]+$/;
 
 /**
  * Writes a date into a text.
- *
- * Tries each line that could hold the date, and takes the first after which the parser finds the wanted date and
- * everything else unchanged. So it never changes a `date:` of another key, in a multi-line text or in the body, and
- * refuses a date that is not on one line.
  *
  * @param text - a whole file, with its byte order mark and line endings
  * @param timestamp - `YYYY-MM-DDThh:mm:ssZ`
@@ -96,52 +94,49 @@ const TAIL = /[ \t]+#[^\r]*$|[ \t]+$/;
  * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
  * @example stampText("---\ndate: 2026-01-02 # draft\n---\n", "2026-01-02T00:13:37Z") // text: "---\ndate: 2026-01-02T00:13:37Z # draft\n---\n"
  */
-export function stampText(text: string, timestamp: string): StampedText | null {
-  const before = readPost(text);
-  if (isWanted(before.data.date, timestamp)) return null;
-  for (const stamped of attempts(text, before, timestamp)) {
-    if (changesOnlyDate(before, stamped.text, timestamp)) return stamped;
-  }
-  throw bad("date" in before.data ? "its date is not on one line" : "its front matter has no room for one more line");
+export function stampText(text: string, timestamp: string): ChangedText | null {
+  const isWanted = (date: unknown) => date instanceof Date && date.getTime() === Date.parse(timestamp);
+  return writeValue(text, { key: "date", value: timestamp, isWanted });
 }
 
 /**
- * Writes a text into a field of the front matter, and changes nothing else. As in {@link stampText}, the parser decides.
+ * Writes a text into a field of the front matter.
  *
  * @param text - a whole file
  * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
  * @example writeField("---\ntags: posts\n---\nHello\n", "twt", "deleted") // "---\ntags: posts\ntwt: deleted\n---\nHello\n"
  */
 export function writeField(text: string, key: string, value: string): string {
-  const before = readPost(text);
-  if (before.data[key] === value) return text;
-  const line = `${key}: ${PLAIN.test(value) ? value : JSON.stringify(value)}`;
-  const wanted = { ...before.data, [key]: value };
-  for (const changed of fieldAttempts(text, before, { key, line })) {
-    const after = readIfValid(changed);
-    if (after && after.content === before.content && isDeepStrictEqual(after.data, wanted)) return changed;
-  }
-  throw bad(`its ${key} is not on one line`);
+  const written = PLAIN.test(value) ? value : JSON.stringify(value);
+  return writeValue(text, { key, value: written, isWanted: (found) => found === value })?.text ?? text;
 }
 
-/** Texts that YAML reads as they are written. */
-const PLAIN = /^[a-z]+$/;
+interface FieldChange {
+  key: string;
+  /** As it is written in YAML. */
+  value: string;
+  /** Whether the parser has found the value. */
+  isWanted(value: unknown): boolean;
+}
 
-function* fieldAttempts(
-  text: string,
-  { data, block }: ParsedPost,
-  { key, line }: { key: string; line: string },
-): Generator<string> {
-  if (!block) {
-    yield `---\n${line}\n---\n${text}`;
-  } else if (key in data) {
-    for (let at = block.start; at < block.end; at = text.indexOf("\n", at) + 1) {
-      const old = text.slice(at, text.indexOf("\n", at)).replace(/\r$/, "");
-      if (old.trimStart().startsWith(key)) yield splice(text, at, old.length, line);
-    }
-  } else {
-    for (const at of [block.end, block.start]) yield splice(text, at, 0, line + block.lineEnd);
+/**
+ * Tries each line that could hold the field, and takes the first after which the parser finds the wanted value and
+ * everything else unchanged. So it never changes the same key of another object, in a multi-line text or in the body, and
+ * refuses a value that is not on one line.
+ *
+ * @returns `null` for a text that has this value already
+ */
+function writeValue(text: string, change: FieldChange): ChangedText | null {
+  const { key, isWanted } = change;
+  const before = readPost(text);
+  if (isWanted(before.data[key])) return null;
+  for (const changed of attempts(text, before, change)) {
+    const after = readIfValid(changed.text);
+    const others = { ...after?.data, [key]: before.data[key] };
+    const isOnlyChange = isDeepStrictEqual(others, { ...before.data, [key]: before.data[key] });
+    if (isWanted(after?.data[key]) && after?.content === before.content && isOnlyChange) return changed;
   }
+  throw bad(key in before.data ? `its ${key} is not on one line` : "its front matter has no room for one more line");
 }
 
 function readIfValid(text: string): ParsedPost | null {
@@ -152,47 +147,33 @@ function readIfValid(text: string): ParsedPost | null {
   }
 }
 
-function changesOnlyDate(before: ParsedPost, text: string, timestamp: string): boolean {
-  const after = readIfValid(text);
-  if (after === null) return false;
-  const { date: _, ...others } = before.data;
-  const { date, ...othersAfter } = after.data;
-  return isWanted(date, timestamp) && before.content === after.content && isDeepStrictEqual(others, othersAfter);
+function attempts(text: string, { data, block }: ParsedPost, change: FieldChange): Iterable<ChangedText> {
+  if (!block) return newFrontMatter(text, change);
+  return change.key in data ? changes(text, block, change) : insertions(text, block, change);
 }
 
-function isWanted(date: unknown, timestamp: string): boolean {
-  return date instanceof Date && date.getTime() === Date.parse(timestamp);
-}
-
-function attempts(text: string, { data, block }: ParsedPost, timestamp: string): Iterable<StampedText> {
-  if (!block) return newFrontMatter(text, timestamp);
-  return "date" in data ? changes(text, block, timestamp) : insertions(text, block, timestamp);
-}
-
-function* changes(text: string, { start, end }: FrontMatterBlock, timestamp: string): Generator<StampedText> {
-  for (let at = start; at < end; at = text.indexOf("\n", at) + 1) {
+function* changes(text: string, block: FrontMatterBlock, { key, value }: FieldChange): Generator<ChangedText> {
+  const start = new RegExp(`^[ \\t]*(?:${key}|"${key}"|'${key}')[ \\t]*:(?=[ \\t]|$)`);
+  for (let at = block.start; at < block.end; at = text.indexOf("\n", at) + 1) {
     const line = text.slice(at, text.indexOf("\n", at)).replace(/\r$/, "");
-    const key = DATE_KEY.exec(line)?.[0];
-    if (key === undefined) continue;
+    const name = start.exec(line)?.[0];
+    if (name === undefined) continue;
 
-    const rest = line.slice(key.length);
-    const tail = TAIL.exec(rest)?.[0] ?? "";
-    const value = rest.slice(0, rest.length - tail.length);
-    const gap = /^[ \t]*/.exec(value)?.[0] || " ";
-    yield { text: splice(text, at, line.length, key + gap + timestamp + tail), old: value.trim() };
+    const [, gap, old = "", tail = ""] = VALUE.exec(line.slice(name.length)) ?? [];
+    yield { text: splice(text, at, line.length, name + (gap || " ") + value + tail), old };
   }
 }
 
 /** Inserts it as the last line, or as the first one if the last would become part of a multi-line text. */
-function* insertions(text: string, block: FrontMatterBlock, timestamp: string): Generator<StampedText> {
+function* insertions(text: string, block: FrontMatterBlock, { key, value }: FieldChange): Generator<ChangedText> {
   const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
-  const line = `${indent}date: ${timestamp}${block.lineEnd}`;
+  const line = `${indent}${key}: ${value}${block.lineEnd}`;
   for (const at of [block.end, block.start]) yield { text: splice(text, at, 0, line), old: null };
 }
 
-function* newFrontMatter(text: string, timestamp: string): Generator<StampedText> {
+function* newFrontMatter(text: string, { key, value }: FieldChange): Generator<ChangedText> {
   const lineEnd = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
-  const lines = ["---", `date: ${timestamp}`, "---", ""].join(lineEnd);
+  const lines = ["---", `${key}: ${value}`, "---", ""].join(lineEnd);
   yield { text: splice(text, text.startsWith("\uFEFF") ? 1 : 0, 0, lines), old: null };
 }
 

@@ -1,5 +1,4 @@
 // plugin/author/notes/mentionable-feeds.ts: the feeds that the author may want to mention, for completion while a note is typed.
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { formatMention, isMentionUrl, isNick, type Mention } from "../../feed/mention.js";
@@ -7,16 +6,14 @@ import { readGuestKey } from "../../keys/guest.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import type { FollowedFeed } from "../../options/follow.js";
 import { readJson, writeJson } from "../../store/json.js";
-import { SqliteStore } from "../../store/sqlite.js";
 import type { Store } from "../../store/store.js";
 import { findShortMention } from "../../text/markdown-mentions.js";
 import { loadAuthor } from "../author.js";
-import { dataFolder } from "../files.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { SiteMentions } from "../mentions/site-mentions.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import type { Site } from "../site.js";
-import { folderName } from "../site-store.js";
+import { openSiteData } from "../site-store.js";
 import type { KnownNick } from "./complete-nick.js";
 
 const KEY = "mentionable";
@@ -47,7 +44,7 @@ export class MentionableFeeds {
    * five minutes.
    */
   async list({ settings }: Pick<Site, "settings">): Promise<readonly Feed[]> {
-    const store = new SqliteStore(join(dataFolder(this.#machine), "mentionable", folderName(settings.feedUrl)));
+    const store = openSiteData("mentionable", settings.feedUrl, this.#machine);
     const known = (await readJson(store, KEY, RECORD))?.value ?? { authors: [], contacts: [] };
     const feeds = [...known.authors, ...known.contacts];
     if (!this.#interval.claim()) return feeds;

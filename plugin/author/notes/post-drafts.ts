@@ -1,17 +1,14 @@
 // plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash.
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readAllJson, readJson, update } from "../../store/json.js";
-import { SqliteStore } from "../../store/sqlite.js";
 import type { StreamingStore } from "../../store/store.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
-import { dataFolder } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
-import { folderName } from "../site-store.js";
+import { openSiteData } from "../site-store.js";
 import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
 import { AnsweredTwt } from "./reply.js";
 
@@ -109,6 +106,5 @@ export class PostDrafts {
 
 /** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */
 export function postDrafts({ settings }: Site, machine: Machine): PostDrafts {
-  const folder = join(dataFolder(machine), "drafts", folderName(settings.feedUrl));
-  return new PostDrafts(new SqliteStore(folder), machine.now);
+  return new PostDrafts(openSiteData("drafts", settings.feedUrl, machine), machine.now);
 }

@@ -3,7 +3,6 @@ import { setTimeout } from "node:timers/promises";
 import { type BlobList, listBlobs } from "../../author/blobs/blob-list.js";
 import { type BlobSite, blobSite } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
-import type { Draft } from "../../author/files.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
@@ -135,7 +134,7 @@ export class StoredFiles {
     return {
       filename: filenameFrom((file ?? blob).filename) || blob.key,
       size: file?.bytes.length ?? blob.size,
-      body: file?.bytes ?? ReadableStream.from(readChunks(draft)),
+      body: file?.bytes ?? draft.stream(),
       etag: blob.sha256,
     };
   }
@@ -177,14 +176,5 @@ export class StoredFiles {
       size += kept?.bytes.length ?? 0;
       if (size > MAX_KEPT_BYTES) this.#previews.delete(key);
     }
-  }
-}
-
-/** Deletes the file when it was read to its end, or the browser has disconnected. */
-async function* readChunks(draft: Draft): AsyncGenerator<Uint8Array> {
-  try {
-    yield* draft.chunks();
-  } finally {
-    await draft.clear();
   }
 }

@@ -1,17 +1,13 @@
 // plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
-
-import { join } from "node:path";
 import { Hono } from "hono";
-import { dataFolder } from "../../author/files.js";
 import { decideMention, listFromHost, rejectHost, verifyPending } from "../../author/mentions/moderate.js";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
-import { folderName } from "../../author/site-store.js";
+import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import { SqliteStore } from "../../store/sqlite.js";
 import { BackgroundCount } from "../background-count.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
@@ -112,7 +108,7 @@ async function pageFrom(site: SiteMentions, state: MentionState, after: string |
 
 async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
   const { settings } = await loadSite(machine, choice.settings);
-  const store = new SqliteStore(join(dataFolder(machine), "seen-mentions", folderName(settings.feedUrl)));
+  const store = openSiteData("seen-mentions", settings.feedUrl, machine);
   const [held, shown, rejected] = await Promise.all([
     Visits.open(store, "held", machine.now),
     Visits.open(store, "shown", machine.now),

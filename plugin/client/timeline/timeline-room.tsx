@@ -1,14 +1,11 @@
 // plugin/client/timeline/timeline-room.tsx: the room of the timeline, and the list of followed feeds.
-import { join } from "node:path";
 import { Hono } from "hono";
-import { dataFolder } from "../../author/files.js";
 import type { Outcome } from "../../author/outcome.js";
 import { loadSite } from "../../author/site.js";
-import { folderName } from "../../author/site-store.js";
+import { openSiteData } from "../../author/site-store.js";
 import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { listItems } from "../../author/timeline/timeline-items.js";
-import { SqliteStore } from "../../store/sqlite.js";
 import { type ClientEnv, isRefresh, readForm } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { type Opener, openOnce } from "../open-once.js";
@@ -90,6 +87,6 @@ function addFollowing(
 
 async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
   const site = await loadSite(machine, choice.settings);
-  const store = new SqliteStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
+  const store = openSiteData("timelines", site.settings.url, machine);
   return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
 }
