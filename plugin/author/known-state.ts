@@ -20,12 +20,6 @@ export interface SentMentions {
   mentions: LedgerEntry[];
 }
 
-/** What the site tells about itself. */
-export interface ToldState {
-  state: SiteState;
-  sent: SentMentions;
-}
-
 /** @param most - how many mentions to read */
 export async function readSentMentions(store: Store, feedUrl: string, most: number): Promise<SentMentions> {
   const ledger = new LedgerList(store, feedUrl);
@@ -37,14 +31,14 @@ export async function readSentMentions(store: Store, feedUrl: string, most: numb
  * Asks the site about itself.
  *
  * @param most - how many mentions to read
- * @returns why it could not be asked, a sentence; `null` for a site on a static host, which has nothing to ask
+ * @returns its state; why it could not be asked, a sentence; `null` for a site on a static host, which has nothing to ask
  * @throws TwtxtError `no-settings`
  */
 export async function askSiteState(
   choice: SiteApiChoice,
   machine: Machine,
   most: number,
-): Promise<ToldState | string | null> {
+): Promise<{ state: SiteState; sent: SentMentions } | string | null> {
   const { settings } = await publishedSite(await loadSite(machine, choice.settings));
   if (!settings.hasEndpoints) return null;
   try {
@@ -52,7 +46,8 @@ export async function askSiteState(
     const state = await readAnswer(SiteState, ask, "");
     const read = (after: string | null, limit: number) =>
       readAnswer(LedgerPage, ask, `/sent?limit=${limit}${after === null ? "" : `&after=${after}`}`);
-    return { state, sent: { counts: countSent(state), mentions: await readPages(read, most) } };
+    const counts = OUTCOMES.flatMap((outcome) => (state.sent[outcome] ? [[outcome, state.sent[outcome]]] : []));
+    return { state, sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, most) } };
   } catch (error) {
     if (error instanceof TwtxtError) return error.message;
     throw error;
@@ -73,10 +68,6 @@ async function readPages(
     if (next === null || all.length >= most || next === after) return all;
     after = next;
   }
-}
-
-function countSent({ sent }: SiteState): LedgerCounts {
-  return Object.fromEntries(OUTCOMES.flatMap((outcome) => (sent[outcome] ? [[outcome, sent[outcome]]] : [])));
 }
 
 /** @throws TwtxtError as {@link AskSite}, and `unreachable` for another answer */

@@ -1,5 +1,5 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
-import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
+import { createGuard, type GuardOptions } from "../http/guard.js";
 import { PrivateAddressError } from "../http/public-address.js";
 import { type Lookup, lookup as lookUp, systemSrv } from "../messages/lookup/lookup.js";
 import { canParseUrl, findLoopbackHost, isLoopback } from "../url.js";
@@ -7,18 +7,12 @@ import { userAgent } from "./invocation.js";
 import type { HostChoice, OwnSiteChoice } from "./machine.js";
 import type { Site } from "./site.js";
 
-/** How this machine reaches the servers of others. */
-interface Network {
-  ask: Ask;
-  /** Sends a request each time. */
-  lookup: Lookup;
-}
-
-/** @param limits - instead of the guard's defaults */
-export function createNetwork(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
+/** @param limits - instead of the guard's defaults. @returns `lookup` sends a request each time */
+export function createNetwork(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}) {
   const plainHosts = choice["allow-private-host"];
   const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
-  return { ask, lookup: (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv }) };
+  const lookup: Lookup = (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv });
+  return { ask, lookup };
 }
 
 /** The `host:port` that an error names as private; empty if it names none. */

@@ -1,6 +1,6 @@
 // plugin/author/own-site.ts: signed requests to the author's own site.
 
-import { type AskSite, type SiteApiOptions, siteApi } from "../http/site-api.js";
+import { type SiteApiOptions, siteApi } from "../http/site-api.js";
 import type { Bases } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
 import { ownIdentity, siteWithoutKey } from "./author.js";
@@ -12,14 +12,6 @@ import { loadSite, publishedSite } from "./site.js";
 /** How the site is reached, and which key signs. */
 export type SiteApiChoice = Pick<OwnSiteChoice, "url" | "settings" | "identity">;
 
-/** An API of the site. */
-export interface OwnSiteApi {
-  /** Its absolute URL. */
-  root: string;
-  ask: AskSite;
-  settings: HostSettings;
-}
-
 interface OpenOptions extends Pick<SiteApiOptions, "idleTimeoutMs"> {
   /** Throws for a site without this API. */
   check?(settings: HostSettings): void;
@@ -28,6 +20,7 @@ interface OpenOptions extends Pick<SiteApiOptions, "idleTimeoutMs"> {
 /**
  * Opens an API of the site here, as its last real build has it. Sends nothing yet.
  *
+ * @returns its absolute URL, a function that sends requests to it, and the settings of the site
  * @throws TwtxtError `no-settings`; `no-identity` or `bad-identity` without the key of one of its authors
  */
 export async function openSiteApi(
@@ -35,18 +28,15 @@ export async function openSiteApi(
   { url, settings, identity: file }: SiteApiChoice,
   machine: Machine,
   { check = () => {}, ...options }: OpenOptions = {},
-): Promise<OwnSiteApi> {
+) {
   const here = await loadSite(machine, settings);
   const { settings: site } = await publishedSite(here);
   check(site);
   if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
   const signer = await ownIdentity(machine, { authors: site.authors, file });
   const root = ownUrl(site.urls[base], { url });
-  return {
-    root,
-    ask: siteApi({ root, signer, now: machine.now, ...describeMissing(site), ...options }),
-    settings: site,
-  };
+  const ask = siteApi({ root, signer, now: machine.now, ...describeMissing(site), ...options });
+  return { root, ask, settings: site };
 }
 
 /** Advice if the site does not answer: it may be built on another machine, for another host. */

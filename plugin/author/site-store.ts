@@ -133,7 +133,10 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
   try {
     leave = await markInUse(folder);
     const [other] = await processesUsing(join(folder, RESTORING));
-    if (other !== undefined) throw new TwtxtError("store-failed", isRestoring(other, folder));
+    if (other !== undefined) {
+      const what = `Process ${other} is restoring a backup into ${folder}. Try again when it is done.`;
+      throw new TwtxtError("store-failed", what);
+    }
     await tryStore(store);
     return leave;
   } catch (error) {
@@ -142,15 +145,12 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
   }
 }
 
-/** A store that a server uses. */
-export interface ServedStore {
-  /** Why nothing can be stored at present, a sentence; `null` if values can be stored. */
-  failure: string | null;
-  leave(): Promise<void>;
-}
-
-/** As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store. */
-export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
+/**
+ * As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store.
+ *
+ * @returns `failure`: why nothing can be stored at present, a sentence; `null` if values can be stored
+ */
+export async function useStoreToServe(data: SiteStore) {
   const { store, folder } = data;
   if (folder === null || !(store instanceof SqliteStore)) return { failure: null, leave: await useStore(data) };
   let leave = nothing;
@@ -205,10 +205,6 @@ export function folderName(url: string): string {
   const name = site.replace(/[^a-z0-9.-]+/g, "_").slice(0, MAX_NAME);
   if (name === site && /[a-z0-9]$/.test(name)) return name;
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
-}
-
-function isRestoring(process: number, folder: string): string {
-  return `Process ${process} is restoring a backup into ${folder}. Try again when it is done.`;
 }
 
 /** The code of the error of the file system or of SQLite that caused an error; or empty. */

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
 import { askSiteState, readSentMentions, type SentMentions } from "../author/known-state.js";
-import { describeOutcome, OUTCOME_WORDS, type ReportedMention } from "../author/mentions/sent-mentions.js";
+import { describeOutcome, type ReportedMention, sumOutcomes } from "../author/mentions/sent-mentions.js";
 import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
@@ -187,7 +187,7 @@ function showSent(
   terminal: Terminal,
 ): number {
   printData({ from, mentions }, formatMentions(mentions), values, terminal);
-  const sum = listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
+  const sum = sumOutcomes(counts);
   const hint = counts.waiting && from === "machine" ? ` To try what waits at once: ${typed("send --now")}` : "";
   terminal.say(sum === "" ? "No mentions were sent yet." : `${sum}.${hint}`);
   return 0;

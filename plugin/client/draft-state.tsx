@@ -15,8 +15,8 @@ interface SavedDraft {
   seen: string;
   /** As an ISO date; `null` for one that was deleted. */
   saved: string | null;
-  /** A warning for the author, in sentences. */
-  warning?: string | null;
+  /** Sentences for the author. */
+  warning: string | null;
   /** Text that another page has saved. The script puts it before the text of its page. */
   added?: string;
   /** The path of the page that shows the draft, if it is another page. */
@@ -45,7 +45,6 @@ export function isForScript(c: ClientRequest): boolean {
   return c.req.header("accept") === "application/json";
 }
 
-export function draftSaved(c: ClientRequest, { saved, warning = null, ...draft }: SavedDraft): Response {
-  const text = saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`;
-  return c.json({ ...draft, text, warning });
+export function draftSaved(c: ClientRequest, { saved, ...draft }: SavedDraft): Response {
+  return c.json({ ...draft, text: saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}` });
 }

@@ -56,17 +56,18 @@ export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
   );
 };
 
-interface QuestionProps {
-  action: string;
-  fields?: Readonly<Record<string, string>>;
-  /** The label of the button, such as "Delete it". */
-  yes: string;
-  /** The page that "Cancel" leads to. */
-  back: string;
-}
-
-/** The buttons of a page that asks before it does something. */
-export const Question: FC<QuestionProps> = ({ action, fields = {}, yes, back }) => (
+/**
+ * The buttons of a page that asks before it does something.
+ *
+ * @param yes - a label such as "Delete it"
+ * @param back - the page that "Cancel" leads to
+ */
+export const Question: FC<Pick<ActionButtonProps, "action" | "fields"> & { yes: string; back: string }> = ({
+  action,
+  fields = {},
+  yes,
+  back,
+}) => (
   <Form action={action} class="actions">
     <Fields fields={fields} />
     <button type="submit" class="primary" data-key="y">

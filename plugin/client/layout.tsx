@@ -33,14 +33,13 @@ const KEYS: readonly KeyHelp[] = [
   { key: "q", does: "leaves a question" },
 ];
 
-interface PageProps {
-  title: string;
-  place: Place;
-  notice: Notice | null;
-}
-
 /** A page of a room. */
-export const Page: FC<PropsWithChildren<PageProps>> = ({ title, place: { room, rooms, site }, notice, children }) => (
+export const Page: FC<PropsWithChildren<{ title: string; place: Place; notice: Notice | null }>> = ({
+  title,
+  place: { room, rooms, site },
+  notice,
+  children,
+}) => (
   <html lang="en">
     <Head title={room === null || room.title === title ? title : `${title} · ${room.title}`} />
     <body>
@@ -72,7 +71,9 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
       {rooms.map((room) => (
         <li id={`room-${room.path.slice(1)}`}>
           <a href={room.path} aria-current={room === current ? "page" : undefined}>
-            <Icon lines={room.icon} />
+            <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+              <path d={room.icon} />
+            </svg>
             <span class="room">{room.title}</span>
             <Count news={room.news?.() ?? null} />
           </a>
@@ -80,12 +81,6 @@ const Navigation: FC<{ rooms: readonly Room[]; current: Room | null }> = ({ room
       ))}
     </ul>
   </nav>
-);
-
-const Icon: FC<{ lines: string }> = ({ lines }) => (
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d={lines} />
-  </svg>
 );
 
 const Count: FC<{ news: News | null }> = ({ news }) =>

@@ -12,27 +12,21 @@ const PROGRAMS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** What a browser is opened with. */
-interface HandOver {
-  /** The link, or the URL of a file. */
-  target: string;
-  /** Removes the file, if there is one. */
-  end(): Promise<void>;
-}
-
 /**
  * Decides how the link gets to the browser. Users of one machine see each other's command lines, so another user could be
  * faster than the browser. Where the client does not recognize that user's connection, a file hides the link, which only
  * its owner can read.
+ *
+ * @returns the link or the file; `end` removes the file
  */
-export async function handOver(link: string, platform: NodeJS.Platform = process.platform): Promise<HandOver> {
+export async function handOver(link: string, platform: NodeJS.Platform = process.platform) {
   // On Windows, only administrators see command lines of others.
   if (namesUsers || platform === "linux" || platform === "win32") return { target: link, end: async () => {} };
   return linkFile(link);
 }
 
 /** A page that leads to the link, which only its owner can read. */
-export async function linkFile(link: string): Promise<HandOver> {
+export async function linkFile(link: string) {
   const folder = await mkdtemp(join(tmpdir(), "eleventy-twtxt-"));
   const target = join(folder, "open.html");
   const page = `<!doctype html><title>Opening</title><meta http-equiv="refresh" content="0;url=${link}"><a href="${link}">Continue</a>\n`;

@@ -23,17 +23,13 @@ export interface SiteHealth {
   told: SiteState | null;
   /** Why the site could not be asked, a sentence; `null` if it answered, or is on a static host. */
   fault: string | null;
-  /** The data on this machine; `null` if the site told its own, or where only the host can access them. */
-  data: SiteData | null;
+  /**
+   * The folder or bucket of the data on this machine, and the size of a folder; `null` if the site told its own, or where
+   * only the host can access them.
+   */
+  data: { place: string; bytes: number | null } | null;
   /** By the site, or by the data on this machine; `null` if neither is known. */
   sent: SentMentions | null;
-}
-
-interface SiteData {
-  /** A folder or a bucket. */
-  place: string;
-  /** `null` for a bucket. */
-  bytes: number | null;
 }
 
 /**

@@ -1,7 +1,7 @@
 // plugin/author/mentions/sent-mentions.ts: the results of the mentions that the author's site sent, in words.
-import type { LedgerEntry } from "../../mentions/send/ledger-records.js";
+import type { LedgerCounts, LedgerEntry } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
-import { counted } from "../amounts.js";
+import { counted, listed } from "../amounts.js";
 
 /** A mention of a run, or of the ledger, with the time and the number of attempts. */
 export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status" | "outcome"> &
@@ -12,7 +12,7 @@ export type ReportedMention = Omit<MentionReport, "kind" | "method" | "status" |
   };
 
 /** The outcomes in the order of a summary, with their words after a number. */
-export const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])[] = [
+const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])[] = [
   ["sent", "sent"],
   ["waiting", "waiting"],
   ["failed", "failed"],
@@ -20,6 +20,11 @@ export const OUTCOME_WORDS: readonly (readonly [LedgerEntry["outcome"], string])
   ["no-endpoint", "without an endpoint"],
   ["not-asked", "not requested"],
 ];
+
+/** @example sumOutcomes({ sent: 2, failed: 1 }) // "2 sent, 1 failed" */
+export function sumOutcomes(counts: LedgerCounts): string {
+  return listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
+}
 
 const PLACES: Readonly<Record<NonNullable<MentionReport["method"]>, string>> = {
   "feed field": "named in the feed",

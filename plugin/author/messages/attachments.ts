@@ -57,14 +57,6 @@ export async function sendWithFile(
 const NOT_FOR_GUESTS =
   "Guests read on your contact page, which cannot open sealed files. Share the file as a public blob, and write its URL.";
 
-/** A file that is stored at the site, sealed to the recipients of a message and to the author. */
-interface StoredAttachment {
-  /** Names the file in the text of the message. */
-  line: string;
-  /** Deletes the file again, such as after the message could not be sent. */
-  remove(): Promise<void>;
-}
-
 /** The largest file that the site of this folder stores, in bytes; `null` if it stores none. */
 export async function attachmentLimit(
   { settings: file }: Pick<OwnSiteChoice, "settings">,
@@ -78,13 +70,10 @@ export async function attachmentLimit(
 /**
  * Seals a file, and stores it as a shared blob, which only the recipients and the author can open.
  *
+ * @returns a line that names the file in the text of the message; `remove` deletes the file again
  * @throws TwtxtError as `blobSite`, `fileSealer` and `OwnBlobs.put`; `too-large`; `bad-metadata` for the name
  */
-async function storeAttachment(
-  file: SourceFile,
-  recipients: readonly string[],
-  { choice, machine, signal }: Work,
-): Promise<StoredAttachment> {
+async function storeAttachment(file: SourceFile, recipients: readonly string[], { choice, machine, signal }: Work) {
   if (recipients.some((address) => readGuestKey(address) !== null)) throw new TwtxtError("bad-usage", NOT_FOR_GUESTS);
   const site = await blobSite(choice, machine, signal);
   const sealFile = await fileSealer(recipients, site.author, choice, machine);
@@ -92,9 +81,7 @@ async function storeAttachment(
   const { blob } = await site.blobs.put(key, contents, { ...options, isSentAnyway: false });
   return {
     line: attachmentLine({ ...file, url: formatSharedUrl(site.sharedUrl, blob) }),
-    async remove() {
-      await site.blobs.delete(blob.key);
-    },
+    remove: () => site.blobs.delete(blob.key),
   };
 }
 

@@ -24,12 +24,6 @@ const DRAFT = v.object({
 /** A message that the author has typed but not sent. */
 export type MessageDraft = v.InferOutput<typeof DRAFT>;
 
-interface SavedMessage {
-  draft: MessageDraft;
-  /** Text that another page has saved, which now comes before the text of this page; usually empty. */
-  added: string;
-}
-
 /** One draft for each correspondent, in the author's data folder. All methods throw TwtxtError `store-failed`. */
 export class MessageDrafts {
   readonly #store: Store;
@@ -42,8 +36,12 @@ export class MessageDrafts {
     this.#now = now;
   }
 
-  /** Replaces the draft; an empty text deletes it. If another page has saved it meanwhile, the draft gets both texts. */
-  async save(address: string, text: string, save: DraftSave): Promise<SavedMessage> {
+  /**
+   * Replaces the draft; an empty text deletes it. If another page has saved it meanwhile, the draft gets both texts.
+   *
+   * @returns `added`: the text of the other page, which now comes before that of this page; usually empty
+   */
+  async save(address: string, text: string, save: DraftSave): Promise<{ draft: MessageDraft; added: string }> {
     const { page, edit } = save;
     const draft: MessageDraft = { address, text, saved: new Date(this.#now()).toISOString(), page, edit };
     // No page has seen both texts: each one must load them before it can replace them.

@@ -1,14 +1,13 @@
 // plugin/client/health/health-room.tsx: the room of the site's health: what `doctor` finds, the last sends, data and versions.
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
+import { counted, DATES, sizeText } from "../../author/amounts.js";
 import type { Finding } from "../../author/doctor/check.js";
 import { createChecks } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
-import { describeOutcome, OUTCOME_WORDS } from "../../author/mentions/sent-mentions.js";
+import { describeOutcome, sumOutcomes } from "../../author/mentions/sent-mentions.js";
 import { TwtxtError } from "../../errors.js";
-import type { LedgerCounts } from "../../mentions/send/ledger-records.js";
 import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
@@ -41,39 +40,44 @@ async function checksOfSite({ choice, machine }: ClientContext) {
   return { subject: null, results: checks };
 }
 
-const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => (
-  <>
-    <Form action={HEALTH} class="inline">
-      <button type="submit" class="primary" data-key="c">
-        Check {new URL(health.url).host} now
-      </button>
-      <span class="muted">
-        Reads your site as a stranger does, and sends it up to 70 invalid mentions to see whether it stops a flood.
-      </span>
-    </Form>
-    <div id="findings" data-live>
-      <Findings checkup={checkup} />
-    </div>
-    <h2>Sent mentions</h2>
-    <div id="sent" data-live>
-      <Source health={health} />
-      <Sent health={health} />
-    </div>
-    {health.told !== null && <ToldFacts url={health.url} told={health.told} />}
-    <h2>On this machine</h2>
-    <dl class="facts">
-      <Fact name="Last build" value={DATES.format(health.built)} />
-      {health.data !== null && <Fact name="Data" value={dataText(health.data)} />}
-      <Fact name="eleventy-plugin-twtxt" value={health.versions.plugin} />
-      {health.versions.eleventy !== null && <Fact name="Eleventy" value={health.versions.eleventy} />}
-      <Fact name="Node.js" value={health.versions.node} />
-      {health.versions.site !== null && <Fact name="Your site, in package.json" value={health.versions.site} />}
-    </dl>
-    <div id="passed" data-live>
-      <Passed findings={checkup.results.filter(({ level }) => level === "ok")} />
-    </div>
-  </>
-);
+const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => {
+  const { data, versions } = health;
+  return (
+    <>
+      <Form action={HEALTH} class="inline">
+        <button type="submit" class="primary" data-key="c">
+          Check {new URL(health.url).host} now
+        </button>
+        <span class="muted">
+          Reads your site as a stranger does, and sends it up to 70 invalid mentions to see whether it stops a flood.
+        </span>
+      </Form>
+      <div id="findings" data-live>
+        <Findings checkup={checkup} />
+      </div>
+      <h2>Sent mentions</h2>
+      <div id="sent" data-live>
+        <Source health={health} />
+        <Sent health={health} />
+      </div>
+      {health.told !== null && <ToldFacts url={health.url} told={health.told} />}
+      <h2>On this machine</h2>
+      <dl class="facts">
+        <Fact name="Last build" value={DATES.format(health.built)} />
+        {data !== null && (
+          <Fact name="Data" value={`${data.bytes === null ? "" : `${sizeText(data.bytes)} `}in ${data.place}`} />
+        )}
+        <Fact name="eleventy-plugin-twtxt" value={versions.plugin} />
+        {versions.eleventy !== null && <Fact name="Eleventy" value={versions.eleventy} />}
+        <Fact name="Node.js" value={versions.node} />
+        {versions.site !== null && <Fact name="Your site, in package.json" value={versions.site} />}
+      </dl>
+      <div id="passed" data-live>
+        <Passed findings={checkup.results.filter(({ level }) => level === "ok")} />
+      </div>
+    </>
+  );
+};
 
 const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
   <div>
@@ -98,10 +102,6 @@ const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
 
 function amountText({ count, bytes }: SiteState["messages"]): string {
   return count === 0 ? "none" : `${count}, ${sizeText(bytes)}`;
-}
-
-function dataText({ bytes, place }: NonNullable<SiteHealth["data"]>): string {
-  return bytes === null ? `in ${place}` : `${sizeText(bytes)} in ${place}`;
 }
 
 const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
@@ -184,7 +184,7 @@ const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
 
 const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
   if (sent === null) return null;
-  const sum = formatSum(sent.counts);
+  const sum = sumOutcomes(sent.counts);
   return (
     <>
       <p class="muted">{sum === "" ? <Sentence text={UNSENT[host]} /> : `${sum}.`}</p>
@@ -201,7 +201,3 @@ const Sent: FC<{ health: SiteHealth }> = ({ health: { sent, host } }) => {
     </>
   );
 };
-
-function formatSum(counts: LedgerCounts): string {
-  return listed(OUTCOME_WORDS.map(([outcome, words]) => [counts[outcome] ?? 0, words]));
-}

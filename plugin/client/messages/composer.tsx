@@ -42,7 +42,7 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
       {`\n${unsent?.text ?? draft?.text ?? ""}`}
     </textarea>
     <DraftState saved={draft?.saved ?? null} />
-    <FileField address={address} maxFileBytes={maxFileBytes} isOpen={unsent?.filename != null} />
+    <FileField address={address} maxFileBytes={maxFileBytes} unsent={unsent} />
     <div class="actions">
       <button type="submit" class="primary">
         Send
@@ -54,12 +54,12 @@ export const Composer: FC<ComposerProps> = ({ address, draft, unsent, maxFileByt
   </Form>
 );
 
-interface FileFieldProps extends Pick<ComposerProps, "address" | "maxFileBytes"> {
-  /** Whether a file is to be chosen again. */
-  isOpen: boolean;
-}
-
-const FileField: FC<FileFieldProps> = ({ address, maxFileBytes, isOpen }) => {
+/** @param unsent - its file is to be chosen again */
+const FileField: FC<Pick<ComposerProps, "address" | "maxFileBytes" | "unsent">> = ({
+  address,
+  maxFileBytes,
+  unsent,
+}) => {
   if (readGuestKey(address) !== null) {
     return <p class="muted">Files cannot be attached: guests read on your contact page, which cannot open them.</p>;
   }
@@ -69,7 +69,7 @@ const FileField: FC<FileFieldProps> = ({ address, maxFileBytes, isOpen }) => {
     );
   }
   return (
-    <details open={isOpen}>
+    <details open={unsent?.filename != null}>
       <summary>Attach a file</summary>
       <label for="file">File, at most {sizeText(maxFileBytes)}</label>
       <input id="file" name="file" type="file" class="wide" aria-describedby="file-note" />

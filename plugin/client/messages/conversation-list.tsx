@@ -12,7 +12,7 @@ import {
   shownAddress,
   shownCorrespondent,
 } from "../../author/messages/message-facts.js";
-import { type OpenedCopy, shownText } from "../../author/messages/own-copies.js";
+import { shownText } from "../../author/messages/own-copies.js";
 import { byTime, ownMoment, toMoment } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
@@ -129,7 +129,7 @@ const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> =
     <li id={`with-${address}`} class={unread > 0 ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
         <a href={address === null ? UNVERIFIED : conversationPath(address)} data-key="o">
-          {chooseName(conversation)}
+          {address === null ? "Not verified" : shownCorrespondent(address, received)}
         </a>{" "}
         {state !== "" && <span class="state">{state}</span>}
         {unread > 0 && <span class="count">{unread} unread</span>}
@@ -145,10 +145,6 @@ const ConversationItem: FC<{ conversation: Conversation; isChanged: boolean }> =
   );
 };
 
-function chooseName({ address, received }: Conversation): string {
-  return address === null ? "Not verified" : shownCorrespondent(address, received);
-}
-
 function describeKey(address: string | null, received: readonly InboxEntry[]): string {
   const last = received.at(-1);
   if (address === null) return counted(received.length, "message");
@@ -160,13 +156,9 @@ function findLast({ address, received, sent }: Conversation): { text: string; ti
   const message = received.at(-1);
   const copy = sent.at(-1);
   const theirs = message && { text: formatPreview(message, address), ...toMoment(message), isOwn: false };
-  const own = copy && ownLine(copy);
+  const own = copy && { text: withFileNames(shownText(copy)), ...ownMoment(copy), isOwn: true };
   if (!theirs || !own) return theirs ?? own ?? null;
   return byTime(theirs, own) > 0 ? theirs : own;
-}
-
-function ownLine(copy: OpenedCopy) {
-  return { text: withFileNames(shownText(copy)), ...ownMoment(copy), isOwn: true };
 }
 
 function formatPreview(message: InboxEntry, address: string | null): string {

@@ -21,11 +21,8 @@ import { conversationPath, MESSAGES } from "./paths.js";
 const CONVERSATIONS = 50;
 
 export function addConversations(room: RoomParts): void {
-  addList(room);
-  room.routes.get("/with/:address", (c) => showConversation(c, room, null));
-}
-
-function addList({ routes, open, unread, notices }: RoomParts): void {
+  const { routes, open, unread, notices } = room;
+  routes.get("/with/:address", (c) => showConversation(c, room, null));
   routes.get("/", async (c) => {
     const correspondence = await open();
     const { mailbox } = correspondence;
@@ -56,13 +53,12 @@ function addList({ routes, open, unread, notices }: RoomParts): void {
       const text = `${fault.message} Check the address. You can write now, and send when it answers.`;
       return notices.redirect(c, conversationPath(address), { text, isFailure: true });
     }
-    const text = [fault.message, ...readPrivateHosts(fault).map(restartAdvice)].join(" ");
+    const advice = readPrivateHosts(fault).map(
+      (host) => `To allow it, start the client again with \`--allow-private-host ${host}\`.`,
+    );
+    const text = [fault.message, ...advice].join(" ");
     return notices.redirect(c, again, { text, isFailure: true });
   });
-}
-
-function restartAdvice(host: string): string {
-  return `To allow it, start the client again with \`--allow-private-host ${host}\`.`;
 }
 
 /** @param unsent - what could not be sent from this page; `null` for nothing */

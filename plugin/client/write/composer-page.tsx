@@ -75,7 +75,7 @@ export const WritePage: FC<WriteProps> = (props) => {
       </Form>
       {people.length > 0 && <People people={people} />}
       {preview && <Preview preview={preview} file={file} />}
-      <OnYourSite draft={draft} seen={draft.seen} build={build} />
+      <OnYourSite id={draft.id} seen={draft.seen} build={build} />
       {notified && <NotifiedList notified={notified} />}
       {drafts.length > 0 && <DraftList drafts={drafts} />}
       <p>

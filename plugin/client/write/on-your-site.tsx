@@ -49,17 +49,10 @@ export async function builtPage(c: ClientRequest, build: SiteBuildRun, context: 
   return pageResponse(page, { site, draft: subject.id, body: subject.body });
 }
 
-interface OnYourSiteProps {
-  draft: Pick<PostDraft, "id">;
-  /** The version of the draft that the composer shows. */
-  seen: string;
-  build: SiteBuildRun;
-}
-
-/** The result of the last build, if it was one of this draft. */
-export const OnYourSite: FC<OnYourSiteProps> = ({ draft, seen, build }) => {
+/** The result of the last build, if it was one of this draft. @param seen - the version that the composer shows */
+export const OnYourSite: FC<{ id: string; seen: string; build: SiteBuildRun }> = ({ id, seen, build }) => {
   const { subject, isRunning, fault, results } = build;
-  if (subject === null || subject.id !== draft.id) return null;
+  if (subject === null || subject.id !== id) return null;
   return (
     <section aria-labelledby="on-your-site-title">
       <h2 id="on-your-site-title">On your site</h2>
@@ -78,7 +71,7 @@ export const OnYourSite: FC<OnYourSiteProps> = ({ draft, seen, build }) => {
               class="built-page"
               title="The post on your site"
               sandbox="allow-same-origin"
-              src={builtPagePath(draft.id, toVersion(subject))}
+              src={builtPagePath(id, toVersion(subject))}
             />
             <p class="muted">
               Scripts do not run here, what other hosts serve is left out, and links do nothing. Stylesheets and

@@ -87,13 +87,11 @@ function nameOfPost({ title, body, file }: OwnPost): string {
   return (title || body.split("\n")[0] || file).slice(0, SHOWN_LENGTH);
 }
 
-interface EditProps {
-  post: Pick<OwnPost, "file" | "version" | "title" | "body">;
-  /** Why it was not saved; `null` before it was tried. */
-  fault: string | null;
-}
-
-const EditPage: FC<EditProps> = ({ post: { file, version, title, body }, fault }) => (
+/** @param fault - why it was not saved; `null` before it was tried */
+const EditPage: FC<{ post: Pick<OwnPost, "file" | "version" | "title" | "body">; fault: string | null }> = ({
+  post: { file, version, title, body },
+  fault,
+}) => (
   <>
     <Fault text={fault} />
     <Form action="/write/posts/edit" class="composer">
