@@ -43,6 +43,8 @@ export default function (config: SiteConfig) {
     ],
   });
 
+  // The scripts of `npm start`, and the second blog.
+  config.ignores.add("site-example/start/**");
   config.addPassthroughCopy("site-example/css");
   config.addPassthroughCopy("site-example/images");
 

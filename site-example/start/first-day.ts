@@ -1,4 +1,4 @@
-// build/start/first-day.ts: prepares the two example blogs with the commands that their authors would run.
+// site-example/start/first-day.ts: prepares the two example blogs with the commands that their authors would run.
 import { type Blog, until } from "./blog.js";
 
 /** Alice's post that Bob replies to. */

@@ -1,6 +1,7 @@
-// build/start/bob/eleventy.config.ts: Bob's blog, the smallest one that shows mentions.
+// site-example/start/bob/eleventy.config.ts: Bob's blog, the smallest one that shows mentions.
+
+import { twtxt } from "../../../build/plugin-from-source.js";
 import type { EleventyConfig } from "../../../plugin/eleventy/eleventy.js";
-import { twtxt } from "../../plugin-from-source.js";
 
 const { SITE_URL = "http://localhost:8081", SITE_KEY, NEIGHBOUR_URL = "http://localhost:8080" } = process.env;
 

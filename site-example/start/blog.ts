@@ -1,11 +1,11 @@
-// build/start/blog.ts: builds and serves a blog on this machine, and runs commands for its author.
+// site-example/start/blog.ts: builds and serves a blog on this machine, and runs commands for its author.
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { compile } from "../../build/compile.js";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { processTerminal, type Terminal } from "../../plugin/cli/terminal.js";
-import { compile } from "../compile.js";
 
 /** The root of this repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));

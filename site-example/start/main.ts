@@ -1,4 +1,4 @@
-// build/start/main.ts: `npm start`: builds and serves the example and a second blog from source, which exchange mentions.
+// site-example/start/main.ts: `npm start`: builds and serves the example and a second blog from source, which exchange mentions.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -14,9 +14,11 @@ const BOB_IN_EXAMPLE = "https://bob.example";
 
 const [alicePort, bobPort] = await freePorts();
 const alice = createBlog("alice", alicePort, bobPort, ".eleventy.ts");
-const bob = createBlog("bob", bobPort, alicePort, "build/start/bob/eleventy.config.ts");
-cpSync(join(ROOT, "site-example"), join(alice.folder, "site-example"), { recursive: true });
-cpSync(join(ROOT, "build/start/bob"), bob.folder, { recursive: true, filter: (file) => !file.endsWith(".ts") });
+const bob = createBlog("bob", bobPort, alicePort, "site-example/start/bob/eleventy.config.ts");
+const example = join(ROOT, "site-example");
+const start = join(example, "start");
+cpSync(example, join(alice.folder, "site-example"), { recursive: true, filter: (file) => file !== start });
+cpSync(join(start, "bob"), bob.folder, { recursive: true, filter: (file) => !file.endsWith(".ts") });
 replaceBobsUrl(join(alice.folder, "site-example/posts"));
 
 let isStopping = false;
