@@ -135,11 +135,13 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
     signal: AbortSignal,
   ): Promise<TransportResponse> => {
     const isAllowed = allowed.has(hostAndPort(url));
+    const receivedBytes = maxBytes + OVERHEAD_BYTES;
     if (isSmallWeb(url.href)) {
       const host = url.hostname.replace(/^\[|\]$/g, "");
       const target = { protocol: url.protocol, host, port: readPort(url) };
       return readSmallWeb(url, {
         target: isAllowed ? privateRoute(target) : publicRoute(target),
+        maxBytes: receivedBytes,
         signal,
         firstByteMs,
         checkCertificate: (certificate) => pins.check(hostAndPort(url), certificate),
@@ -149,7 +151,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,
-      maxBytes: maxBytes + OVERHEAD_BYTES,
+      maxBytes: receivedBytes,
       signal,
     });
   };

@@ -1,7 +1,9 @@
 // plugin/transport/small-web.ts: reads files over gemini and gopher, as responses like those of HTTP. PROTOCOL 2.8
 import { connect, type Socket } from "node:net";
-import { PassThrough, pipeline } from "node:stream";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { Duplex } from "node:stream";
+import { connect as connectTls, TLSSocket } from "node:tls";
+import { resetError } from "./http-client.js";
+import { ReceivedBody } from "./received-body.js";
 import type { ConnectionTarget, TransportResponse } from "./transport.js";
 
 /** The certificate of a gemini server. */
@@ -16,6 +18,8 @@ export interface ServerCertificate {
 
 export interface SmallWebRequest {
   target: ConnectionTarget;
+  /** The size of the response's body, in bytes. */
+  maxBytes: number;
   signal: AbortSignal;
   /** Timeout of the first byte, in milliseconds. */
   firstByteMs: number;
@@ -23,26 +27,25 @@ export interface SmallWebRequest {
   checkCertificate(certificate: ServerCertificate): Promise<void>;
 }
 
+const LF = 0x0a;
 /** A header of gemini: status, space, up to 1,024 bytes, CR LF. */
 const HEADER_BYTES = 1029;
 /** The statuses of HTTP for those of gemini; others by their first digit. */
 const STATUSES: Record<string, number> = { 44: 429, 51: 404, 52: 410, 1: 400, 2: 200, 3: 302, 4: 503, 5: 400, 6: 403 };
 
 /**
- * Requests a URL.
+ * Requests a URL. The body of a response that may be cut off fails: its end is marked by TLS, or it ends with a line feed.
  *
  * @param url - with the protocol `gemini:` or `gopher:`
  * @throws Error without a response; errors of `checkCertificate`
  */
 export async function readSmallWeb(url: URL, request: SmallWebRequest): Promise<TransportResponse> {
-  const { signal, firstByteMs } = request;
+  const { signal, firstByteMs, maxBytes } = request;
   signal.throwIfAborted();
   const isGemini = url.protocol === "gemini:";
   const { host, port, lookup } = request.target;
-  const options = { host, port, ...(lookup && { lookup }) };
-  // The certificate is checked by its fingerprint, because most gemini servers sign their own.
-  const tls = { ...options, servername: servername(host), rejectUnauthorized: false, minVersion: "TLSv1.2" } as const;
-  const socket = isGemini ? connectTls(tls) : connect(options);
+  const tcp = connect({ host, port, ...(lookup && { lookup }) });
+  const socket = isGemini ? openTls(tcp, host) : tcp;
   const late = Object.assign(new Error(`no response within ${firstByteMs / 1000} s`), { code: "ETIMEDOUT" });
   const timer = setTimeout(() => socket.destroy(late), firstByteMs);
   const abort = () => socket.destroy(signal.reason);
@@ -52,13 +55,37 @@ export async function readSmallWeb(url: URL, request: SmallWebRequest): Promise<
     await opened(socket, isGemini ? "secureConnect" : "connect");
     if (isGemini) await request.checkCertificate(readCertificate(socket as TLSSocket));
     socket.write(isGemini ? `${url.href}\r\n` : `${selector(url)}\r\n`);
-    return await (isGemini ? readGemini(socket) : readGopher(socket));
+    return await receive(socket, isGemini ? readGeminiHead : readGopherHead, maxBytes);
   } catch (error) {
     socket.destroy();
     throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Opens TLS over a connection. It ends when the server says so, not when the connection does, which an attacker on the way
+ * can end: it is closed then. Its reader must not be slow.
+ */
+function openTls(tcp: Socket, host: string): TLSSocket {
+  const carrier = new Duplex({
+    read: () => {},
+    write: (chunk, _, callback) => void tcp.write(chunk, callback),
+    final: (callback) => void tcp.end(callback),
+    destroy: (error, callback) => {
+      tcp.destroy();
+      callback(error);
+    },
+  });
+  // The certificate is checked by its fingerprint, because most gemini servers sign their own.
+  const options = { servername: servername(host), rejectUnauthorized: false, minVersion: "TLSv1.2" } as const;
+  const socket = connectTls({ socket: carrier, ...options });
+  tcp.on("data", (chunk) => carrier.push(chunk));
+  tcp.once("error", (error) => socket.destroy(error));
+  // After the end that TLS may have read from the last bytes.
+  tcp.once("end", () => setImmediate(() => socket.destroy()));
+  return socket;
 }
 
 /** An IP address is no server name (RFC 6066, section 3). */
@@ -78,7 +105,7 @@ function opened(socket: Socket, event: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(event, resolve);
     socket.on("error", reject);
-    socket.once("close", () => reject(Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" })));
+    socket.once("close", () => reject(resetError()));
   });
 }
 
@@ -87,50 +114,60 @@ function readCertificate(socket: TLSSocket): ServerCertificate {
   return { fingerprint, expires: Date.parse(valid_to), isAuthorized: socket.authorized };
 }
 
-async function readGemini(socket: Socket): Promise<TransportResponse> {
-  const { head, rest } = await readHead(socket, (bytes) => bytes.includes("\r\n") || bytes.length > HEADER_BYTES);
-  const [, status = "", meta = ""] = /^([1-6]\d)(?: ([^\r\n]*))?\r\n/.exec(head) ?? [];
+type Head = Pick<TransportResponse, "statusCode" | "headersDistinct">;
+
+/** @returns the head and the start of the body; `null` if more bytes are needed. Throws for another protocol */
+type ReadHead = (bytes: Buffer) => [head: Head, rest: Buffer] | null;
+
+const readGeminiHead: ReadHead = (bytes) => {
+  const end = bytes.indexOf("\r\n");
+  if (end < 0 && bytes.length <= HEADER_BYTES) return null;
+  const [, status = "", meta = ""] =
+    /^([1-6]\d)(?: ([^\r\n]*))?\r\n/.exec(bytes.toString("latin1", 0, HEADER_BYTES)) ?? [];
   if (status === "") throw new Error("the server does not speak gemini");
   const statusCode = STATUSES[status] ?? STATUSES[status.charAt(0)] ?? 400;
   const headers = statusCode === 302 ? { location: [meta] } : { "content-type": [meta || "text/gemini"] };
-  return asResponse(socket, rest.subarray(rest.indexOf("\r\n") + 2), statusCode, statusCode < 400 ? headers : {});
-}
+  return [{ statusCode, headersDistinct: statusCode < 400 ? headers : {} }, bytes.subarray(end + 2)];
+};
 
 /** Gopher has no status: a missing file is a menu with an item of type 3, the error. */
-async function readGopher(socket: Socket): Promise<TransportResponse> {
-  const { head, rest } = await readHead(socket, (bytes) => bytes.length > 0);
-  const isError = /^3[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t\d+\r?\n/.test(head);
-  return asResponse(socket, rest, isError ? 404 : 200, isError ? {} : { "content-type": ["text/plain"] });
-}
+const readGopherHead: ReadHead = (bytes) => {
+  const isError = /^3[^\t\n]*\t[^\t\n]*\t[^\t\n]*\t\d+\r?\n/.test(bytes.toString("latin1", 0, HEADER_BYTES));
+  const headersDistinct = isError ? {} : { "content-type": ["text/plain"] };
+  return [{ statusCode: isError ? 404 : 200, headersDistinct }, bytes];
+};
 
-/** Reads until the head is complete or the stream ends. @throws errors of the socket, and for no bytes */
-async function readHead(
-  socket: Socket,
-  isComplete: (bytes: Buffer) => boolean,
-): Promise<{ head: string; rest: Buffer }> {
-  let rest = Buffer.alloc(0);
-  await new Promise<void>((resolve, reject) => {
-    const take = () => {
-      for (let chunk = socket.read(); chunk !== null; chunk = socket.read()) rest = Buffer.concat([rest, chunk]);
-      if (isComplete(rest)) resolve();
+function receive(socket: Socket, readHead: ReadHead, maxBytes: number): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    const body = new ReceivedBody(maxBytes, (reason) => socket.destroy(reason));
+    let begun: Buffer | null = Buffer.alloc(0);
+    let last: number | undefined;
+    const end = (error: Error | null) => {
+      body.end(error);
+      reject(error ?? resetError());
     };
-    socket.on("readable", take).once("end", resolve).once("error", reject).once("close", resolve);
-    take();
+    const take = (chunk: Buffer) => {
+      last = chunk.at(-1);
+      if (begun === null) return body.add(chunk);
+      begun = Buffer.concat([begun, chunk]);
+      const [head, rest] = readHead(begun) ?? [];
+      if (!head || !rest) return;
+      begun = null;
+      body.add(rest);
+      resolve(Object.assign(body, head));
+    };
+    socket.on("data", (chunk) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
+    });
+    const finish = (isWhole: boolean) => end(isWhole || last === LF ? null : resetError());
+    socket
+      .on("error", end)
+      .once("end", () => finish(socket instanceof TLSSocket))
+      .once("close", () => finish(false));
+    if (socket.destroyed) end(resetError());
   });
-  socket.removeAllListeners("readable");
-  if (rest.length === 0) throw Object.assign(new Error("the connection was closed"), { code: "ECONNRESET" });
-  return { head: rest.toString("latin1", 0, HEADER_BYTES), rest };
-}
-
-function asResponse(
-  socket: Socket,
-  begun: Buffer,
-  statusCode: number,
-  headersDistinct: Record<string, string[]>,
-): TransportResponse {
-  const body = new PassThrough();
-  body.on("error", () => {});
-  if (begun.length > 0) body.write(begun);
-  pipeline(socket, body, () => {});
-  return Object.assign(body, { statusCode, headersDistinct });
 }

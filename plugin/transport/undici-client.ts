@@ -4,10 +4,10 @@
 // pauses the parser when a reader is slower than the network. Here it never is: chunks are kept until they are read, and
 // the connection is closed at the limit of the response.
 import { Socket } from "node:net";
-import { Readable } from "node:stream";
 import { Agent, buildConnector, Client } from "undici";
 import { later } from "../later.js";
 import { resetError } from "./http-client.js";
+import { ReceivedBody } from "./received-body.js";
 import type { Route, TransportResponse } from "./transport.js";
 
 export interface UndiciRequest {
@@ -24,6 +24,9 @@ export interface UndiciRequest {
 type Handler = Parameters<Agent["dispatch"]>[1];
 type Controller = Parameters<NonNullable<Handler["onRequestStart"]>>[0];
 type Headers = Parameters<NonNullable<Handler["onResponseStart"]>>[2];
+
+/** undici's code for a connection that the other side has closed. */
+const CLOSED = "UND_ERR_SOCKET";
 
 later(loadParser);
 
@@ -79,80 +82,15 @@ export class UndiciClient {
   }
 }
 
-/** A body that takes all chunks when they arrive, up to its limit, and gives them to a reader of any speed. */
-class ReceivedBody extends Readable {
-  readonly #maxBytes: number;
-  readonly #abort: (reason: Error) => void;
-  /** The bytes that wait for the reader, `#waiting` of them. A chunk for each byte would take a hundred times the memory. */
-  #buffer = Buffer.alloc(0);
-  #waiting = 0;
-  #size = 0;
-  #isWanted = false;
-  #isEnded = false;
-  #error: Error | null = null;
-
-  constructor(maxBytes: number, abort: (reason: Error) => void) {
-    super({ highWaterMark: 0 });
-    this.#maxBytes = maxBytes;
-    this.#abort = abort;
-    // A reader gets it, but the body of a redirect has none.
-    this.on("error", () => {});
-  }
-
-  add(chunk: Uint8Array): void {
-    if (this.#isEnded) return;
-    this.#keep(chunk);
-    this.#size += chunk.length;
-    if (this.#size > this.#maxBytes) this.#abort(new Error(`The response is larger than ${this.#maxBytes} bytes.`));
-    else this.#pass();
-  }
-
-  end(error: Error | null): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#error = error;
-    this.#pass();
-  }
-
-  override _read(): void {
-    this.#isWanted = true;
-    this.#pass();
-  }
-
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    if (!this.#isEnded) this.#abort(error ?? new Error("The response is not needed."));
-    callback(error);
-  }
-
-  /** Copies a chunk, since it may be one byte of a large buffer. */
-  #keep(chunk: Uint8Array): void {
-    const length = this.#waiting + chunk.length;
-    if (length > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
-      this.#buffer.copy(larger, 0, 0, this.#waiting);
-      this.#buffer = larger;
-    }
-    this.#buffer.set(chunk, this.#waiting);
-    this.#waiting = length;
-  }
-
-  /** One push for each call of `_read`: an error drops bytes that were pushed and not read yet. */
-  #pass(): void {
-    if (!this.#isWanted || (this.#waiting === 0 && !this.#isEnded)) return;
-    const bytes = this.#buffer.subarray(0, this.#waiting);
-    this.#isWanted = false;
-    this.#buffer = Buffer.alloc(0);
-    this.#waiting = 0;
-    if (bytes.length > 0) this.push(bytes);
-    else if (this.#error) this.destroy(this.#error);
-    else this.push(null);
-  }
-}
-
 /** The system's error for a connection that the other side has closed. */
 function toSystemError(error: Error): Error {
-  const isClosed = (error as NodeJS.ErrnoException).code === "UND_ERR_SOCKET";
+  const isClosed = (error as NodeJS.ErrnoException).code === CLOSED;
   return isClosed ? resetError() : error;
+}
+
+/** undici takes a body of unknown length for whole if the connection is reset. macOS alone resets after a whole one. */
+function hideReset(error: NodeJS.ErrnoException): void {
+  if (error.code === "ECONNRESET") error.code = CLOSED;
 }
 
 function toDistinct(headers: Headers): Record<string, string[]> {
@@ -165,7 +103,11 @@ function createConnector(route: Route, timeout: number): buildConnector.connecto
       const host = hostname.replace(/^\[|\]$/g, "");
       const target = route({ protocol, host, port: Number(port || (protocol === "https:" ? 443 : 80)) });
       const connect = buildConnector({ timeout, minVersion: "TLSv1.2", lookup: target.lookup } as object);
-      connect({ ...options, hostname: target.host, port: String(target.port), protocol: target.protocol }, callback);
+      const to = { ...options, hostname: target.host, port: String(target.port), protocol: target.protocol };
+      connect(to, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+        socket?.prependListener("error", hideReset);
+        error ? callback(error, null) : callback(null, socket);
+      });
     } catch (error) {
       callback(error as Error, null);
     }

@@ -36,23 +36,27 @@ export function selfSigned(): { key: string; cert: string } {
   return made;
 }
 
+/** A response whose connection ends without the end of TLS, or with a reset. */
+export interface CutAnswer {
+  text: string;
+  end: "FIN" | "RST";
+}
+
+type Answer = (line: string) => string | Buffer | CutAnswer;
+
 /** @param answer - the response to a request line */
-export function geminiServer(
-  answer: (line: string) => string | Buffer,
-  certificate = selfSigned(),
-  port = 0,
-): Promise<SmallWebServer> {
+export function geminiServer(answer: Answer, certificate = selfSigned(), port = 0): Promise<SmallWebServer> {
   return started("gemini", answer, (take) => createTlsServer(certificate, take), port);
 }
 
 /** @param answer - the response to a selector */
-export function gopherServer(answer: (line: string) => string | Buffer): Promise<SmallWebServer> {
+export function gopherServer(answer: Answer): Promise<SmallWebServer> {
   return started("gopher", answer, createServer, 0);
 }
 
 async function started(
   protocol: string,
-  answer: (line: string) => string | Buffer,
+  answer: Answer,
   create: (take: (socket: Socket) => void) => Server,
   port: number,
 ): Promise<SmallWebServer> {
@@ -62,7 +66,12 @@ async function started(
     socket.once("data", (data) => {
       const line = String(data).replace(/\r\n$/, "");
       requests.push(line);
-      socket.end(answer(line));
+      const answered = answer(line);
+      if (typeof answered === "string" || Buffer.isBuffer(answered)) return socket.end(answered);
+      const connection = [...sockets].find(({ remotePort }) => remotePort === socket.remotePort) ?? socket;
+      const cut = () => (answered.end === "FIN" ? connection.destroy() : connection.resetAndDestroy());
+      // The client has read the answer by then.
+      return socket.write(answered.text, () => setTimeout(cut, 20));
     });
   });
   server.on("connection", (socket: Socket) => sockets.add(socket.on("close", () => sockets.delete(socket))));

@@ -10,25 +10,34 @@ const AT = "2026-11-20T08:00:00Z";
 
 /** Bob's feed on such a server. */
 async function bobsFeed(kind: string, lines: (url: string) => string) {
-  const feed = { url: "", status: "20 text/plain" };
+  const feed = { url: "", status: "20 text/plain", isCut: false };
+  const contents = () => (feed.isCut ? "# nick = bob\n\n2026-" : lines(feed.url));
   const server: SmallWebServer =
     kind === "gemini"
-      ? await geminiServer(() => `${feed.status}\r\n${lines(feed.url)}`)
+      ? await geminiServer(() => {
+          const text = `${feed.status}\r\n${contents()}`;
+          return feed.isCut ? { text, end: "FIN" } : text;
+        })
       : await gopherServer(() =>
-          feed.status.startsWith("2") ? lines(feed.url) : "3'/x' does not exist!\tfake\t(NULL)\t0\r\n.\r\n",
+          feed.status.startsWith("2") ? contents() : "3'/x' does not exist!\tfake\t(NULL)\t0\r\n.\r\n",
         );
   feed.url = kind === "gemini" ? `${server.url}/~bob/twtxt.txt` : `${server.url}/0/~bob/twtxt.txt`;
   return Object.assign(feed, { server });
 }
 
 describe.each(["gemini", "gopher"])("a feed over %s", (kind) => {
-  it("proves a mention, which is shown with a link to it, and removed when the feed is gone", async () => {
+  it("proves a mention, which is shown with a link to it, stays when the feed is cut off, and is removed when the feed is gone", async () => {
     const bob = await bobsFeed(kind, (url) => `# nick = bob\n# url = ${url}\n\n${THEIRS}\t@<alice ${FEED}> hello\n`);
     const alice = receiver({ neighbours: [bob.server] });
     const source = `${bob.url}#:~:text=${THEIRS}`;
     expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toMatchObject([{ source, author: { name: "bob", url: bob.url }, type: "mention" }]);
 
+    bob.isCut = true;
+    expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 202 });
+    expect(await alice.mentions()).toHaveLength(1);
+
+    bob.isCut = false;
     bob.status = "51 gone";
     expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toEqual([]);

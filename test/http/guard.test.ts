@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { type AddressInfo, createServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { brotliCompressSync, createGzip, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { PATIENT_MS } from "../helpers/longest.js";
@@ -36,6 +36,18 @@ async function ask(url: string, options: Partial<GuardOptions> = {}, request: Pa
   const chunks: Uint8Array[] = [];
   for await (const chunk of response.body) chunks.push(chunk);
   return { ...response, text: Buffer.concat(chunks).toString(), pieces: chunks.length };
+}
+
+/** A server that ends each connection after this response, a reset being after the client has read it. */
+async function rawServer(text: string, end: string) {
+  const server = createServer((socket) => {
+    const reset = () => setTimeout(() => socket.resetAndDestroy(), 20);
+    socket.on("error", () => {}).once("data", () => (end === "FIN" ? socket.end(text) : socket.write(text, reset)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { host, url: `http://${host}/` };
 }
 
 const failsWith = (code: string) => expect.objectContaining({ code });
@@ -273,6 +285,25 @@ describe("a response", () => {
       setTimeout(() => response.destroy(), 20);
     });
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it.each([
+    ["a body of unknown length is reset", "HTTP/1.0 200 OK\r\n\r\nhalf", "RST"],
+    ["a body of unknown length is reset, HTTP/1.1", "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nhalf", "RST"],
+    [
+      "a body lacks its last chunk",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n4\r\nhalf\r\n",
+      "FIN",
+    ],
+    ["a body is shorter than its length", "HTTP/1.0 200 OK\r\ncontent-length: 9\r\n\r\nhalf", "FIN"],
+  ])("unreachable: %s", async (_, text, end) => {
+    const bob = await rawServer(text, end);
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it("is whole when the server closes the connection of a body of unknown length", async () => {
+    const bob = await rawServer("HTTP/1.0 200 OK\r\n\r\nwhole", "FIN");
+    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] })).text).toBe("whole");
   });
 
   it("unreachable: the server offers only TLS older than 1.2, and the error says so", async () => {

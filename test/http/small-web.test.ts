@@ -70,7 +70,38 @@ describe("a feed over gemini", () => {
   });
 });
 
+describe("a feed over gemini whose server does not end TLS", () => {
+  const PART = FEED.slice(0, -3);
+
+  it("is whole if it ends with a line feed, and cut off if not", async () => {
+    const bob = await geminiServer((line) => ({
+      text: `20 text/plain\r\n${line.endsWith("/a") ? FEED : PART}`,
+      end: "FIN",
+    }));
+    const options = { allowPrivateHosts: [bob.host] };
+    expect(await ask(`${bob.url}/a`, options)).toMatchObject({ status: 200, text: FEED });
+    await expect(ask(`${bob.url}/b`, options)).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it("is cut off by a reset, and whole without a line feed if TLS ends", async () => {
+    const bob = await geminiServer((line) =>
+      line.endsWith("/a") ? `20 text/plain\r\n${PART}` : { text: `20 text/plain\r\n${FEED}`, end: "RST" },
+    );
+    const options = { allowPrivateHosts: [bob.host] };
+    expect((await ask(`${bob.url}/a`, options)).text).toBe(PART);
+    await expect(ask(`${bob.url}/b`, options)).rejects.toThrow(failsWith("unreachable"));
+  });
+});
+
 describe("a feed over gopher", () => {
+  it("is cut off without a line feed at its end, and by a reset", async () => {
+    const bob = await gopherServer((line) => (line.endsWith("/a") ? FEED.slice(0, -3) : { text: FEED, end: "RST" }));
+    for (const path of ["/0/a", "/0/b"]) {
+      const cut = ask(`${bob.url}${path}`, { allowPrivateHosts: [bob.host] });
+      await expect(cut).rejects.toThrow(failsWith("unreachable"));
+    }
+  });
+
   it("is read by its selector", async () => {
     const bob = await gopherServer(() => FEED);
     expect(await ask(`${bob.url}/0/~bob/tw%20txt.txt`, { allowPrivateHosts: [bob.host] })).toMatchObject({
