@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { TIME_LIMITS } from "./test/helpers/longest.js";
 import { reportersFor } from "./test/helpers/reporters.js";
@@ -14,8 +14,6 @@ const LONG = [
   "browser/twtxt-contact",
   "cli/serve-blobs-killed",
   "cli/serve-blobs",
-  "e2e/client-by-keyboard",
-  "e2e/client-scene",
   "client/messages",
   "client/files-by-keyboard",
   "eleventy/watch",
@@ -34,6 +32,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
+    // Whole stories in a browser, behind proxies and from the packed package: `npm run test:e2e`.
+    exclude: [...configDefaults.exclude, "test/e2e/**", "test/hosting/**"],
     globalSetup: ["test/helpers/temporary-folder.ts", "test/helpers/compile.ts"],
     setupFiles: ["test/helpers/setup.ts"],
     pool: "forks",

@@ -2,12 +2,19 @@ import { defineConfig } from "vitest/config";
 import { TIME_LIMITS } from "../helpers/longest.js";
 import { reportersFor } from "../helpers/reporters.js";
 
-/** Separate from the other tests, because packing and installing the package with npm is slow and needs the registry. */
+/**
+ * Whole stories: authors in a browser, hosts behind nginx and Caddy, and the packed package, which npm installs from the
+ * registry. Separate from the other tests, which cover the same code in smaller parts and a fraction of the time.
+ */
 export default defineConfig({
   test: {
-    include: ["test/e2e/*.spec.ts"],
+    include: ["test/e2e/*.test.ts", "test/hosting/*.test.ts"],
+    globalSetup: ["test/helpers/temporary-folder.ts", "test/helpers/compile.ts"],
     setupFiles: ["test/helpers/setup.ts"],
+    pool: "forks",
+    isolate: false,
+    maxWorkers: 3,
     ...TIME_LIMITS,
-    reporters: reportersFor("package"),
+    reporters: reportersFor("e2e"),
   },
 });

@@ -202,10 +202,10 @@ describe("the packed package in an empty project", () => {
   });
 
   it("reads a page and its microformats with the parsers in its bundles", async () => {
-    const { parseHtml, elementsOf } = await import(packed("dist/http/parse-html.js"));
+    const { parseHtml, walkElements } = await import(packed("dist/http/parse-html.js"));
     const { readCard } = await import(packed("dist/mentions/verify/microformats.js"));
     const { tree } = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
-    const card = [...elementsOf(tree)].find(({ tagName }) => tagName === "p");
+    const card = [...walkElements(tree)].find(({ tagName }) => tagName === "p");
     expect(await readCard(card, "https://bob.example/")).toMatchObject({
       name: "Bob",
       url: "https://bob.example/bob/",
