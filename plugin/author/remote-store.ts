@@ -19,10 +19,12 @@ import {
   type Condition,
   checkKey,
   checkPrefix,
+  type FolderSurvey,
   type ListRange,
   type Range,
   type StoredValue,
   type StreamingStore,
+  surveyKeys,
 } from "../store/store.js";
 import { createTemporaryFile } from "./files.js";
 
@@ -83,6 +85,10 @@ export class RemoteStore implements StreamingStore {
       start = next;
     }
     return found.slice(0, limit);
+  }
+
+  async survey(folder: string, id?: string): Promise<FolderSurvey> {
+    return surveyKeys(await this.keys(folder), folder, id);
   }
 
   async get(key: string): Promise<StoredValue | null> {

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { openUpload } from "../blobs/serve/incoming.js";
-import { countedContents } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
 import { noSuchRange, parseRange } from "../http/conditions.js";
 import { spendNonce } from "../http/nonces.js";
@@ -20,7 +19,7 @@ import {
   SMALL_VALUE_BYTES,
 } from "../site/stored-data.js";
 import { hashChunks } from "../store/copy.js";
-import { isKey, type StoredValue, type StreamingStore } from "../store/store.js";
+import { isKey, parseEntry, type StoredValue, type StreamingStore } from "../store/store.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -144,9 +143,9 @@ function encodeValue({ bytes, etag }: StoredValue) {
 
 /** @returns only the size of a large value; `null` if there is none */
 async function readSmall(store: StreamingStore, key: string): Promise<StoredValue | { size: number } | null> {
-  const known = countedContents(key);
-  // Without this, the contents of a large blob would be held in memory.
-  if (known && known.size > SMALL_VALUE_BYTES) return { size: known.size };
+  // The key of a blob's contents has their size. Without this, those of a large blob would be held in memory.
+  const size = parseEntry(key)?.number ?? 0;
+  if (size > SMALL_VALUE_BYTES) return { size };
   const value = await store.get(key);
   return value && value.bytes.length > SMALL_VALUE_BYTES ? { size: value.bytes.length } : value;
 }

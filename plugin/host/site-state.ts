@@ -1,12 +1,10 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
-import { countedContents } from "../blobs/serve/stored.js";
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
 import { LedgerList } from "../mentions/send/ledger-list.js";
-import { countedMessage } from "../messages/inbox/stored.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";
-import type { CountedKey } from "../store/key-listing.js";
+import { parseEntry } from "../store/store.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
@@ -38,13 +36,13 @@ async function siteState({ client, store }: Options, ledger: LedgerList): Promis
     version: client.slice(client.indexOf("/") + 1),
     node: process.versions.node,
     values: keys.length,
-    messages: sumCounts(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key)).map(countedMessage)),
-    blobs: sumCounts(keys.filter((key) => key.startsWith("blobs/contents/")).map(countedContents)),
+    messages: sumEntries(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key))),
+    blobs: sumEntries(keys.filter((key) => key.startsWith("blobs/contents/"))),
     sent,
   };
 }
 
-function sumCounts(counted: readonly (CountedKey | null)[]): { count: number; bytes: number } {
-  const sizes = counted.flatMap((one) => (one ? [one.size] : []));
+function sumEntries(keys: readonly string[]): { count: number; bytes: number } {
+  const sizes = keys.flatMap((key) => parseEntry(key)?.number ?? []);
   return { count: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }

@@ -1,6 +1,14 @@
 // plugin/store/memory.ts: store in memory.
 import { concatChunks, toStream } from "./chunks.js";
-import { checkKey, checkPrefix, isConditionMet, pageOfKeys, type StoredValue, type StreamingStore } from "./store.js";
+import {
+  checkKey,
+  checkPrefix,
+  isConditionMet,
+  pageOfKeys,
+  type StoredValue,
+  type StreamingStore,
+  surveyKeys,
+} from "./store.js";
 
 /** A store for tests and experiments. */
 export function memoryStore(): StreamingStore {
@@ -54,6 +62,11 @@ export function memoryStore(): StreamingStore {
         [...values.keys()].filter((key) => key.startsWith(prefix)),
         range,
       );
+    },
+
+    async survey(folder, id) {
+      checkPrefix(folder);
+      return surveyKeys([...values.keys()], folder, id);
     },
   };
 }

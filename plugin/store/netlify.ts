@@ -4,10 +4,12 @@ import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
 import { concatChunks, toStream } from "./chunks.js";
 import { describeError, fetchWithRetry } from "./fetch-with-retry.js";
+import { FolderListings } from "./folder-listings.js";
 import {
   type Condition,
   checkKey,
   checkPrefix,
+  type FolderSurvey,
   isKey,
   type ListRange,
   pageOfKeys,
@@ -36,6 +38,7 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  */
 export class NetlifyStore implements StreamingStore {
   readonly #options: NetlifyStoreOptions;
+  readonly #listings = new FolderListings((prefix) => this.keys(prefix));
 
   constructor(options: NetlifyStoreOptions) {
     this.#options = options;
@@ -61,6 +64,7 @@ export class NetlifyStore implements StreamingStore {
       if (!modified) return null;
       // The client reports every answer to a conditional write as success, except 412.
       if (!etag) throw new Error("the answer to a write has no etag");
+      this.#listings.note(key, "written");
       return etag;
     });
   }
@@ -80,6 +84,7 @@ export class NetlifyStore implements StreamingStore {
   async delete(key: string): Promise<void> {
     checkKey(key);
     await this.#run((blobs) => blobs.delete(key));
+    this.#listings.note(key, "deleted");
   }
 
   async keys(prefix: string): Promise<string[]> {
@@ -97,6 +102,11 @@ export class NetlifyStore implements StreamingStore {
   /** Netlify Blobs has no listing after a key: this costs as much as all keys. */
   async list(prefix: string, range: ListRange): Promise<string[]> {
     return pageOfKeys(await this.keys(prefix), range);
+  }
+
+  async survey(folder: string, id?: string): Promise<FolderSurvey> {
+    checkPrefix(folder);
+    return this.#listings.survey(folder, id);
   }
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */

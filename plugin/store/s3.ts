@@ -1,12 +1,14 @@
 // plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
 import { describeError } from "./fetch-with-retry.js";
+import { FolderListings } from "./folder-listings.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
 import { collectChunks, IdleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,
   checkPrefix,
+  type FolderSurvey,
   isKey,
   type ListRange,
   type Range,
@@ -36,6 +38,7 @@ export class S3Store implements StreamingStore {
   readonly #prefix: string;
   readonly #totalMs: number;
   readonly #send: Send;
+  readonly #listings = new FolderListings((prefix) => this.keys(prefix));
 
   constructor({ totalMs = 10_000, ...options }: S3StoreOptions) {
     this.#bucket = options.bucket;
@@ -67,7 +70,9 @@ export class S3Store implements StreamingStore {
         { method: "PUT", ...request, ...conditional, signal },
         expectedFailures(condition),
       );
-      return answer && writtenEtag(answer);
+      if (!answer) return null;
+      this.#listings.note(key, "written");
+      return writtenEtag(answer);
     });
   }
 
@@ -93,6 +98,7 @@ export class S3Store implements StreamingStore {
       });
       if (!answer || !isTaken()) throw new Error("it answered before it had received the whole value");
       await writtenEtag(answer);
+      this.#listings.note(key, "written");
     } catch (cause) {
       const thrown = fault();
       throw thrown ? thrown.error : this.#failure(cause);
@@ -123,6 +129,7 @@ export class S3Store implements StreamingStore {
     await this.#run(async (signal) => {
       const answer = await this.#send({ method: "DELETE", path: this.#prefix + key, signal }, ["no such key"]);
       if (answer && answer.status !== 204) throw new Error(`it answered a deletion with status ${answer.status}`);
+      this.#listings.note(key, "deleted");
     });
   }
 
@@ -147,6 +154,11 @@ export class S3Store implements StreamingStore {
       } while (next !== null && found.length < limit);
       return found.slice(0, limit);
     });
+  }
+
+  async survey(folder: string, id?: string): Promise<FolderSurvey> {
+    checkPrefix(folder);
+    return this.#listings.survey(folder, id);
   }
 
   async #run<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -3,7 +3,15 @@ import { TwtxtError } from "../errors.js";
 import { toStream } from "./chunks.js";
 import { isDamaged } from "./sqlite-driver.js";
 import type { Entry, Rows } from "./sqlite-rows.js";
-import { checkKey, checkPrefix, type ListRange, type Range, type StoredValue } from "./store.js";
+import {
+  checkKey,
+  checkPrefix,
+  type FolderSurvey,
+  type ListRange,
+  type Range,
+  type StoredValue,
+  surveyKeys,
+} from "./store.js";
 import type { ValueFiles } from "./value-files.js";
 
 /** Keys that are read in one step. */
@@ -56,6 +64,15 @@ export class SqliteReader {
     checkPrefix(prefix);
     const { root, query } = this.#options;
     return withStoreErrors(root, async () => (await query((rows) => rows.list(prefix, after, limit))) ?? []);
+  }
+
+  async survey(folder: string, id = ""): Promise<FolderSurvey> {
+    checkPrefix(folder);
+    const { root, query } = this.#options;
+    return withStoreErrors(
+      root,
+      async () => (await query((rows) => rows.survey(folder, id))) ?? surveyKeys([], folder, id),
+    );
   }
 
   /** @param open - returns `null` if the file of the value is gone: another process has replaced it since */

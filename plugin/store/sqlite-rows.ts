@@ -1,10 +1,20 @@
 // plugin/store/sqlite-rows.ts: the table of a store, one row for each key, and statements on it.
 import { FORMAT } from "./format.js";
 import type { Database, SqlRow, SqlValue, Statement } from "./sqlite-driver.js";
+import type { FolderSurvey } from "./store.js";
+
+/** The ID of an entry, as `parseEntry` finds it; NULL for other keys. */
+const ENTRY_ID = `CASE
+      WHEN name NOT GLOB '*[0-9]' OR rtrim(name, '0123456789') NOT GLOB '*-' OR number > 999999999999999 THEN NULL
+      WHEN substr(name, 65, 1) = '-' AND substr(name, 1, 64) NOT GLOB '*[^0-9a-f]*' THEN substr(name, 1, 64)
+      WHEN substr(name, 81, 1) = '-' AND substr(name, 17, 64) NOT GLOB '*[^0-9a-f]*'
+        AND substr(name, 16, 1) = '-' AND substr(name, 1, 15) NOT GLOB '*[^0-9]*' THEN substr(name, 17, 64)
+    END`;
 
 /**
  * `value` is NULL for a value in a file, `file` for others. `etag` is random, so that it is never used twice. Keys are
- * compared by their bytes, and have an index of their own, so that listing them reads no values.
+ * compared by their bytes, and have an index of their own, so that listing them reads no values. Triggers count the entries
+ * of each folder, see `Store.survey`.
  */
 export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS entries (
@@ -13,9 +23,23 @@ export const SCHEMA = `
     etag TEXT NOT NULL,
     size INTEGER NOT NULL,
     value BLOB,
-    file TEXT
+    file TEXT,
+    folder TEXT AS (rtrim(key, replace(key, '/', ''))),
+    name TEXT AS (substr(key, length(folder) + 1)),
+    number INTEGER AS (CAST(substr(key, length(rtrim(key, '0123456789')) + 1) AS INTEGER)),
+    entry_id TEXT AS (${ENTRY_ID})
   ) STRICT;
   CREATE INDEX IF NOT EXISTS files ON entries (file) WHERE file IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS entry_ids ON entries (folder, entry_id, key) WHERE entry_id IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS folders (name TEXT PRIMARY KEY, count INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER IF NOT EXISTS count_new AFTER INSERT ON entries WHEN new.entry_id IS NOT NULL BEGIN
+    INSERT INTO folders VALUES (new.folder, 1, new.number)
+      ON CONFLICT (name) DO UPDATE SET count = count + 1, sum = sum + excluded.sum;
+  END;
+  CREATE TRIGGER IF NOT EXISTS count_deleted AFTER DELETE ON entries WHEN old.entry_id IS NOT NULL BEGIN
+    UPDATE folders SET count = count - 1, sum = sum - old.number WHERE name = old.folder;
+    DELETE FROM folders WHERE name = old.folder AND count = 0;
+  END;
   PRAGMA user_version = ${FORMAT};`;
 
 /** A statement that returns at most one row, and the values of its parameters. */
@@ -65,6 +89,22 @@ export class Rows {
     // Keys are ASCII, so DEL follows all that may come after the prefix.
     const rows = this.#prepared(sql).all(after, prefix, `${prefix}\x7f`, limit);
     return (rows as { key: string }[]).map(({ key }) => key);
+  }
+
+  survey(folder: string, id: string): FolderSurvey {
+    const found = "SELECT key FROM entries WHERE folder = ? AND entry_id = ? ORDER BY key";
+    // The plus signs keep SQLite from the index of IDs, which would have to be sorted.
+    const last =
+      "SELECT key FROM entries WHERE key > ?1 AND key < ?2 AND +folder = ?1 AND +entry_id IS NOT NULL ORDER BY key DESC LIMIT 1";
+    const totals = this.#prepared("SELECT count, sum FROM folders WHERE name = ?").get(folder);
+    return {
+      count: Number(totals?.count ?? 0),
+      sum: Number(totals?.sum ?? 0),
+      last: (this.#prepared(last).get(folder, `${folder}\x7f`)?.key as string | undefined) ?? null,
+      found: this.#prepared(found)
+        .all(folder, id)
+        .map(({ key }) => key as string),
+    };
   }
 
   hasFile(name: string): boolean {

@@ -24,6 +24,17 @@ export interface ListRange {
   limit: number;
 }
 
+/** What a store knows about the *entries* of a folder, see {@link Store.survey}. */
+export interface FolderSurvey {
+  count: number;
+  /** The sum of the numbers at the end of their keys. */
+  sum: number;
+  /** The last one in the order of their bytes; `null` for none. */
+  last: string | null;
+  /** Those with the requested ID, in order. */
+  found: string[];
+}
+
 /** The precondition of a write; a write without one always happens. */
 export type Condition = { isNew: true } | { etag: string };
 
@@ -57,6 +68,16 @@ export interface Store {
    * @param page - the keys after `after`, at most `limit` of them; default: from the first
    */
   list(prefix: string, page: ListRange): Promise<string[]>;
+  /**
+   * Surveys the entries of a folder, for limits that each write checks. Entries are keys that end in `/<id>-<number>` or
+   * `/<order>-<id>-<number>`, possibly with more after the ID, see {@link parseEntry}. Costs the same however many there are.
+   *
+   * A bucket has to be listed for it: there, changes by other processes may be missing for two seconds.
+   *
+   * @param folder - ends in `/`; keys of folders in it do not count
+   * @param id - default: none
+   */
+  survey(folder: string, id?: string): Promise<FolderSurvey>;
 }
 
 /** A store that also takes values larger than memory. */
@@ -87,6 +108,15 @@ const SEGMENT = "[a-z0-9][a-z0-9._-]{0,199}";
 const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`);
 const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);
 
+/** ID: the SHA-256 of something, in hex. Order: 15 digits. */
+const ENTRY = /^(.*\/)(?:\d{15}-)?([0-9a-f]{64})-(?:[^/]*-)?(\d{1,15})$/;
+
+/** @returns the parts of the key of an entry; `null` for other keys */
+export function parseEntry(key: string): { folder: string; id: string; number: number } | null {
+  const [, folder, id, number] = ENTRY.exec(key) ?? [];
+  return folder === undefined || id === undefined ? null : { folder, id, number: Number(number) };
+}
+
 /** @param etag - the current version; `null` if the key does not exist */
 export function isConditionMet(condition: Condition | undefined, etag: string | null): boolean {
   if (condition === undefined) return true;
@@ -99,6 +129,20 @@ export function pageOfKeys(keys: readonly string[], { after = "", limit }: ListR
     .filter((key) => key > after)
     .sort()
     .slice(0, limit);
+}
+
+/** Surveys a folder, for stores that do not count its entries. */
+export function surveyKeys(keys: readonly string[], folder: string, id?: string): FolderSurvey {
+  const survey: FolderSurvey = { count: 0, sum: 0, last: null, found: [] };
+  for (const key of keys.toSorted()) {
+    const entry = parseEntry(key);
+    if (entry?.folder !== folder) continue;
+    survey.count += 1;
+    survey.sum += entry.number;
+    survey.last = key;
+    if (entry.id === id) survey.found.push(key);
+  }
+  return survey;
 }
 
 /** Whether a text is a valid key. A storage may also contain objects of other programs. */

@@ -152,6 +152,7 @@ function counting(store: Store): { store: Store; requests(): number; reset(): vo
       delete: count(store.delete.bind(store)),
       keys: count(store.keys.bind(store)),
       list: count(store.list.bind(store)),
+      survey: count(store.survey.bind(store)),
     },
     requests: () => requests,
     reset: () => {

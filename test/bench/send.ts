@@ -151,8 +151,9 @@ function farAway(store: Store): Store {
       return ask(...values);
     };
   };
-  const { get, put, delete: remove, keys, list } = store;
-  return { get: slowly(get), put: slowly(put), delete: slowly(remove), keys: slowly(keys), list: slowly(list) };
+  const { get, put, delete: remove, keys, list, survey } = store;
+  const writing = { put: slowly(put), delete: slowly(remove) };
+  return { get: slowly(get), keys: slowly(keys), list: slowly(list), survey: slowly(survey), ...writing };
 }
 
 async function timed(work: () => Promise<void>): Promise<{ wall: number; cpu: number }> {

@@ -77,7 +77,7 @@ async function writeUntilKilled(server: BlobServer, writers: Writer[], random: R
 async function sweptADayLater(store: StreamingStore): Promise<{ all: string[]; named: string[] }> {
   const clock = { time: Date.now() };
   const blobs = new StoredBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
-  const orphan = await blobs.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
+  const orphan = await blobs.contents.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
   expect(await store.keys(CONTENTS)).toContain(orphan.contents);
   clock.time += DAY_MS + 1;
   // A run checks a hundred keys.

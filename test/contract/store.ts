@@ -22,6 +22,10 @@ async function written(store: Store, key: string, text: string): Promise<string>
   return etag as string;
 }
 
+async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
+  yield bytes(text);
+}
+
 async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < items.length; start += 50) await Promise.all(items.slice(start, start + 50).map(work));
 }
@@ -283,6 +287,52 @@ export function storeContract(
         await expect((await open("keys")).keys(prefix)).rejects.toThrow(badKey);
       },
     );
+  });
+
+  describe(`${title}: a survey of a folder`, () => {
+    const id = (digit: string) => digit.repeat(64);
+    const order = (number: number) => String(number).padStart(15, "0");
+    const [first, second, other] = [`${order(5)}-${id("a")}-10`, `${id("b")}-x.y-200`, `${order(7)}-${id("a")}-3000`];
+    const noEntries = [
+      id("c"),
+      `${id("C").toLowerCase()}-`,
+      `${id("c")}-1x`,
+      `${order(1)}-${id("g")}-1`,
+      `1-${id("c")}-1`,
+      "a-1",
+    ];
+
+    it("counts its entries, adds up their numbers, and finds the last one and those with an ID", async () => {
+      const store = await open("surveys");
+      for (const name of [first, second, ...noEntries, `in/${second}`]) await written(store, `a/b/${name}`, "x");
+      await written(store, `a/c/${first}`, "x");
+      const none = { count: 0, sum: 0, last: null, found: [] };
+      expect(await store.survey("a/b/")).toEqual({ count: 2, sum: 210, last: `a/b/${second}`, found: [] });
+      expect(await store.survey("a/b/", id("b"))).toMatchObject({ found: [`a/b/${second}`] });
+      expect(await store.survey("a/b/in/")).toMatchObject({ count: 1, sum: 200 });
+      expect(await store.survey("a/", id("a"))).toEqual(none);
+      expect(await store.survey("a/d/", id("a"))).toEqual(none);
+    });
+
+    it("shows writes and deletions of this process at once", async () => {
+      const store = await open("surveys");
+      const keys = [first, second, other].map((name) => `a/b/${name}`);
+      await store.survey("a/b/");
+      await Promise.all(keys.map((key) => store.put(key, bytes("x"))));
+      await store.put(keys[0] ?? "", bytes("again"));
+      await store.put(keys[0] ?? "", bytes("not"), { isNew: true });
+      await store.write(`a/b/${id("d")}-4`, chunksOf("four"), 4);
+      expect(await store.survey("a/b/", id("a"))).toEqual({
+        count: 4,
+        sum: 3214,
+        last: `a/b/${id("d")}-4`,
+        found: [keys[0], keys[2]],
+      });
+      for (const key of [`a/b/${id("d")}-4`, keys[1], keys[2], "a/b/none"]) await store.delete(key ?? "");
+      expect(await store.survey("a/b/", id("a"))).toEqual({ count: 1, sum: 10, last: keys[0], found: [keys[0]] });
+      await store.delete(keys[0] ?? "");
+      expect(await store.survey("a/b/", id("a"))).toEqual({ count: 0, sum: 0, last: null, found: [] });
+    });
   });
 
   it(`${title}: two stores are separate`, async () => {

@@ -48,6 +48,7 @@ export function faultyStore(inner: StreamingStore): FaultyStore {
     read: (key, range) => through("read", key, () => inner.read(key, range)),
     delete: (key) => through("delete", key, () => inner.delete(key)),
     keys: (prefix) => through("keys", prefix, () => inner.keys(prefix)),
+    survey: (folder, id) => through("survey", folder, () => inner.survey(folder, id)),
     list: (prefix, range) => through("list", prefix, () => inner.list(prefix, range)),
   };
 }

@@ -231,6 +231,7 @@ function breakable(inner: StreamingStore) {
     delete: wrapped(inner.delete),
     keys: wrapped(inner.keys),
     list: wrapped(inner.list),
+    survey: wrapped(inner.survey),
     write: wrapped(inner.write),
     read: wrapped(inner.read),
   };

@@ -17,9 +17,10 @@ import type { StreamingStore } from "../../store/store.js";
 import { blobJson } from "../blob.js";
 import { CdnCopies } from "./cdn-copies.js";
 import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, signedBody } from "./change.js";
+import type { StoredBlob } from "./contents.js";
 import { type BlobLimits, Quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
-import { type StoredBlob, StoredBlobs } from "./stored.js";
+import { StoredBlobs } from "./stored.js";
 
 /** Maximum length of a page of the list. */
 const MAX_PAGE = 100;
@@ -58,7 +59,7 @@ export class Blobs {
     this.#options = options;
     this.#parts = {
       stored,
-      quota: new Quota(stored, limits),
+      quota: new Quota(stored.contents, limits),
       copies: new CdnCopies({ store, purge, sleep, log, ...(sameOwner && { sameOwner }) }),
       maxBytes: limits.maxBytes,
       sharedUrl,
@@ -88,14 +89,10 @@ export class Blobs {
     const { after = "", limit } = parseParameters(request.url, ["after", "limit"]);
     if (after !== "" && !PLACE.test(after))
       throw new TwtxtError("bad-request", '"after" must be the "next" of a page.');
-    const most = parseLimit(limit, MAX_PAGE);
-    // A blob that is being replaced briefly has two contents.
-    const places = new Set((await stored.listContents(signed.owner)).map(({ place }) => place));
-    const rest = [...places].filter((place) => place > after).sort();
-    const page = rest.slice(0, most);
-    const found = await Promise.all(page.map((place) => stored.findByPlace(signed.owner, place)));
+    const { places, isMore } = await stored.contents.listPlaces(signed.owner, after, parseLimit(limit, MAX_PAGE));
+    const found = await Promise.all(places.map((place) => stored.findByPlace(signed.owner, place)));
     const blobs = found.flatMap((blob) => (blob ? [blobJson(blob, sharedUrl)] : []));
-    const next = rest.length > most ? (page.at(-1) ?? null) : null;
+    const next = isMore ? (places.at(-1) ?? null) : null;
     return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
   }
 
@@ -110,7 +107,7 @@ export class Blobs {
     const [owner = "", key = "", ...others] = path.split("/");
     const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
     const requested = { owner, sharedUrl, toTag: (blob: StoredBlob) => copies.toTag(blob) };
-    const response = await readShared(stored, request, requested, async () =>
+    const response = await readShared(stored.contents, request, requested, async () =>
       isPossible ? this.#findShared(owner, key) : null,
     );
     if (!response) throw new TwtxtError("not-found", "Nothing is shared here.");
@@ -144,7 +141,7 @@ async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Resp
       return deleteBlob(parts, asked);
     default: {
       await signedBody(request, signed, 0);
-      const response = await readOwn(parts.stored, request, () => parts.stored.find(signed.owner, key));
+      const response = await readOwn(parts.stored.contents, request, () => parts.stored.find(signed.owner, key));
       if (!response) throw noSuchBlob();
       return response;
     }

@@ -7,9 +7,10 @@ import type { SignedHead } from "../../http/signature.js";
 import { blobJson, isContentAddress, toEtag, toVersion } from "../blob.js";
 import { changed, changeInJson, readChange } from "../metadata.js";
 import type { CdnCopies } from "./cdn-copies.js";
+import type { StoredBlob } from "./contents.js";
 import { openUpload } from "./incoming.js";
 import type { Quota } from "./quota.js";
-import type { BlobChange, NextVersion, StoredBlob, StoredBlobs, StoredRecord } from "./stored.js";
+import type { BlobChange, NextVersion, StoredBlobs, StoredRecord } from "./stored.js";
 
 const MAX_JSON_BYTES = 64 * 1024;
 const NOT_PURGED = "The CDN could not be purged. It may serve the old blob for up to an hour.";
@@ -50,7 +51,7 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   checkConditions(request, first.blob && toVersion(first.blob));
 
   const release = await parts.quota.reserve({ owner, key, size });
-  const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
+  const contents = await stored.contents.write({ owner, key, size }, chunks(), sha256).finally(release);
   const change = await orDiscard(stored, contents, () =>
     update(parts, { signed, key, first, mayBeRefused }, (before) => {
       checkConditions(request, before && toVersion(before));
@@ -107,7 +108,7 @@ async function respond({ stored, copies, sharedUrl }: ChangeParts, { before, aft
   const blob = after ?? before;
   if (!blob) throw noSuchBlob();
   const isPurged = copies.mayExist(before, blob.owner) ? await copies.purge(blob) : true;
-  if (before && before.contents !== after?.contents) await stored.discard(before);
+  if (before && before.contents !== after?.contents) await stored.contents.discard(before);
   const description = { ...blobJson(blob, sharedUrl), ...(after ? {} : { shared: null }) };
   return json(
     { ...description, ...(isPurged ? {} : { purged: false, note: NOT_PURGED }) },
@@ -121,7 +122,7 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
   } catch (error) {
     // After a failure of the storage the record may name them; the sweep finds out.
     const isUnused = error instanceof TwtxtError && error.code !== "store-failed";
-    if (isUnused) await stored.discard(contents).catch(() => {});
+    if (isUnused) await stored.contents.discard(contents).catch(() => {});
     throw error;
   }
 }

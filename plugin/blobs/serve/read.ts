@@ -6,7 +6,7 @@ import { LostRace, winRace } from "../../store/retry.js";
 import type { Range } from "../../store/store.js";
 import { toVersion } from "../blob.js";
 import { formatDisposition, toHeaders } from "../metadata.js";
-import type { StoredBlob, StoredBlobs } from "./stored.js";
+import type { BlobContents, StoredBlob } from "./contents.js";
 
 /** Attempts to read a blob that is replaced meanwhile. */
 const TRIES = 20;
@@ -37,9 +37,9 @@ type Read = (blob: StoredBlob, range?: Range) => Promise<ReadableStream<Uint8Arr
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` if there is no such blob */
-export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): Promise<Response | null> {
+export function readOwn(contents: BlobContents, request: HttpRequest, find: Find): Promise<Response | null> {
   // Damaged contents too: the owner's program compares them with its proof, and may save them.
-  const read: Read = (blob, range) => stored.read(blob, range);
+  const read: Read = (blob, range) => contents.read(blob, range);
   return answer(read, request, find, (blob) => ({ ...toHeaders(blob), "cache-control": "private, no-store" }));
 }
 
@@ -50,12 +50,12 @@ export function readOwn(stored: StoredBlobs, request: HttpRequest, find: Find): 
  * @returns `null` if there is no public blob
  */
 export function readShared(
-  stored: StoredBlobs,
+  contents: BlobContents,
   request: HttpRequest,
   { owner, sharedUrl, toTag }: { owner: string; sharedUrl: string; toTag(blob: StoredBlob): string },
   find: Find,
 ): Promise<Response | null> {
-  const read: Read = (blob, range) => stored.readIntact(blob, range);
+  const read: Read = (blob, range) => contents.readIntact(blob, range);
   return answer(read, request, find, (blob, isWhole) => ({
     ...toHeaders(blob),
     ...SHARED_HEADERS,

@@ -2,40 +2,24 @@
 //
 // Contents are written first, under a key of their own, and never change. Then the record is replaced in one conditional
 // write, which commits the change. Then the former contents are deleted. A deleted blob leaves a record that marks the
-// deletion, since no storage deletes a key on the condition of its version. The keys of the contents have place and size, so
-// that quotas need a listing of keys and no reads.
-import { createHash } from "node:crypto";
+// deletion, since no storage deletes a key on the condition of its version.
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
-import type { Log } from "../../http/respond.js";
 import { nonceUsed } from "../../http/signature.js";
-import { toStream } from "../../store/chunks.js";
 import { readJson, writeJson } from "../../store/json.js";
-import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
 import { LostRace, winRace } from "../../store/retry.js";
-import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
-import { comparedStream, damagedBlob } from "./damaged-contents.js";
+import {
+  BlobContents,
+  type ContentsOptions,
+  type NewContents,
+  randomHex,
+  type StoredBlob,
+  toPlace,
+} from "./contents.js";
 
 /** Retries after losing a race with another writer. */
 const TRIES = 100;
-/** Longer than any request may take. */
-const LEFTOVER_AGE_MS = 24 * 3600_000;
-const RANDOM_BYTES = 8;
-/** Larger contents are compared with their hash while they are sent, smaller ones before. */
-const COMPARED_BYTES = 64 * 1024;
-const INTACT_MS = 24 * 3600_000;
-/** Large contents that are remembered as intact. */
-const MAX_INTACT = 1000;
-/** Contents checked in one sweep. Each costs a read. */
-const SWEPT_AT_ONCE = 100;
-
-/** A blob with the key of its contents. */
-export interface StoredBlob extends BlobInfo {
-  contents: string;
-}
 
 /** The record of a blob. */
 export interface StoredRecord {
@@ -50,9 +34,6 @@ export interface StoredRecord {
 /** The record of a blob that never existed. */
 const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
 
-/** Contents without a blob. */
-type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
-
 /** The next version of a blob; `null` deletes it. */
 export type NextVersion = { contents: NewContents; metadata: Metadata } | null;
 
@@ -62,23 +43,8 @@ export interface BlobChange {
   after: StoredBlob | null;
 }
 
-/** Stored contents as described by their key. */
-interface ContentsName {
-  /** The key in the store. */
-  contents: string;
-  owner: string;
-  /** See {@link toPlace}. */
-  place: string;
-  /** In bytes. */
-  size: number;
-  /** When the upload began, in milliseconds since 1970. */
-  time: number;
-}
-
-const FOLDER = "blobs/contents/";
 /** The prefix of all records. */
 export const RECORDS = "blobs/records/";
-const NAME = /^(?<place>[0-9a-f]{64})\.(?<size>\d+)\.(?<time>[0-9a-z]+)-[0-9a-f]+$/;
 
 const text = v.string();
 /** Earlier versions had no nonces in records. */
@@ -101,25 +67,14 @@ const RECORD = v.union([
   }),
 ]);
 
-interface StoredBlobsOptions {
-  store: StreamingStore;
-  now: Clock;
-  /** Random bytes. */
-  random(length: number): Uint8Array;
-  log: Log;
-}
-
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
 export class StoredBlobs {
-  readonly #options: StoredBlobsOptions;
-  readonly #listingOf: (owner: string) => KeyListing;
-  /** Until when large contents are not compared again, in milliseconds since 1970. */
-  readonly #intactUntil = new Map<string, number>();
+  readonly contents: BlobContents;
+  readonly #options: ContentsOptions;
 
-  constructor(options: StoredBlobsOptions) {
+  constructor(options: ContentsOptions) {
+    this.contents = new BlobContents(options);
     this.#options = options;
-    const { store, now } = options;
-    this.#listingOf = createListings((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: countedContents }));
   }
 
   async find(owner: string, key: string): Promise<StoredBlob | null> {
@@ -137,76 +92,8 @@ export class StoredBlobs {
    * process has just created it. So a new blob costs no read.
    */
   async expectedRecord(owner: string, key: string): Promise<StoredRecord> {
-    const listing = await this.listRecentContents(owner);
-    return listing.has(toPlace(key)) ? this.record(owner, key) : NO_RECORD;
-  }
-
-  /** @returns `null` if it was replaced or deleted since it was found */
-  read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    return this.#options.store.read(contents, range);
-  }
-
-  /**
-   * As {@link read}, for readers who cannot check the owner's proof: contents are compared with their hash. Of a large blob,
-   * only the whole contents are, and not again for a day, since that takes as long as sending them.
-   *
-   * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
-   */
-  async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    const { store } = this.#options;
-    if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
-    const found = await store.get(blob.contents);
-    if (!found) return null;
-    if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
-    return toStream(found.bytes, range);
-  }
-
-  async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {
-    const { store, now, log } = this.#options;
-    const { contents } = blob;
-    const stream = await store.read(contents, range);
-    if (!stream || range || now() < (this.#intactUntil.get(contents) ?? 0)) return stream;
-    return comparedStream(stream, blob, (damage) => {
-      if (damage) log(damage.message);
-      else this.#noteIntact(contents);
-    });
-  }
-
-  #noteIntact(contents: string): void {
-    this.#intactUntil.delete(contents);
-    this.#intactUntil.set(contents, this.#options.now() + INTACT_MS);
-    const [oldest = contents] = this.#intactUntil.keys();
-    if (this.#intactUntil.size > MAX_INTACT) this.#intactUntil.delete(oldest);
-  }
-
-  /**
-   * Writes contents without a blob.
-   *
-   * @param chunks - a TwtxtError that they throw is passed on, and nothing is stored
-   * @param hash - called after the last chunk; their SHA-256 in hex
-   * @throws TwtxtError `too-slow`
-   */
-  async write(
-    { owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">,
-    chunks: AsyncIterable<Uint8Array>,
-    hash: () => string,
-  ): Promise<NewContents> {
-    const { store, now } = this.#options;
-    const start = now();
-    const name = `${toPlace(key)}.${size}.${start.toString(36)}-${this.#randomHex()}`;
-    const contents = `${FOLDER}${owner}/${name}`;
-    await store.write(contents, chunks, size);
-    this.#listingOf(owner).add(contents);
-    if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
-    // The sweep would soon delete them.
-    await this.discard({ contents });
-    throw new TwtxtError("too-slow", "The upload took more than half a day.");
-  }
-
-  /** Deletes contents without a blob. */
-  async discard({ contents }: Pick<NewContents, "contents">): Promise<void> {
-    await this.#options.store.delete(contents);
-    this.#listingOf(contents.slice(FOLDER.length).split("/")[0] ?? "").delete(contents);
+    const { found } = await this.contents.survey(owner, toPlace(key));
+    return found.length > 0 ? this.record(owner, key) : NO_RECORD;
   }
 
   /**
@@ -240,7 +127,7 @@ export class StoredBlobs {
       const after = next && storedBlob({ owner, key }, before, next, now());
       const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
-      const write = this.#randomHex();
+      const write = randomHex(this.#options.random);
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
       const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
@@ -250,18 +137,6 @@ export class StoredBlobs {
     });
   }
 
-  /** The stored contents of an owner. */
-  async listContents(owner: string): Promise<ContentsName[]> {
-    return this.#contentsUnder(`${FOLDER}${owner}/`);
-  }
-
-  /** The stored contents of an owner, in groups by place. Changes by other processes may be missing for two seconds. */
-  async listRecentContents(owner: string): Promise<KeyListing> {
-    const listing = this.#listingOf(owner);
-    await listing.refresh();
-    return listing;
-  }
-
   /** @returns `null` for a deleted blob, and for a damaged record, which is logged */
   async findByPlace(owner: string, place: string): Promise<StoredBlob | null> {
     return (await this.#readableRecord(owner, place)).blob;
@@ -269,17 +144,11 @@ export class StoredBlobs {
 
   /** Deletes contents that no record names, some of them in each run. @param isOver - when true, nothing more is started */
   async sweep(isOver: () => boolean): Promise<void> {
-    const { now, random } = this.#options;
-    const all = await this.#contentsUnder(FOLDER);
-    for (const { contents, owner, place } of possibleLeftovers(all, now() - LEFTOVER_AGE_MS, random)) {
+    for (const { contents, owner, place } of await this.contents.listPossibleLeftovers()) {
       if (isOver()) return;
       const { blob, isDamaged } = await this.#readableRecord(owner, place);
-      if (!isDamaged && blob?.contents !== contents) await this.discard({ contents });
+      if (!isDamaged && blob?.contents !== contents) await this.contents.discard({ contents });
     }
-  }
-
-  #randomHex(): string {
-    return Buffer.from(this.#options.random(RANDOM_BYTES)).toString("hex");
   }
 
   /** Logs a damaged record instead of throwing, so that the others can be read. */
@@ -291,27 +160,10 @@ export class StoredBlobs {
     if (found && !value) log(`A stored blob cannot be read: ${key}`, { level: "error" });
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
   }
-
-  async #contentsUnder(prefix: string): Promise<ContentsName[]> {
-    return (await this.#options.store.keys(prefix)).flatMap((key) => parseContents(key) ?? []);
-  }
 }
 
 function recordKey(owner: string, place: string): string {
   return `${RECORDS}${owner}/${place}`;
-}
-
-function parseContents(contents: string): ContentsName | null {
-  const [, , owner = "", name = ""] = contents.split("/");
-  const { place, size, time } = NAME.exec(name)?.groups ?? {};
-  if (place === undefined) return null;
-  return { contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) };
-}
-
-/** What limits count of the key of contents. @returns `null` for another key */
-export function countedContents(contents: string): CountedKey | null {
-  const name = parseContents(contents);
-  return name && { group: name.place, size: name.size };
 }
 
 /** The keys of the contents that a record names. */
@@ -350,27 +202,4 @@ function storedBlob(
     modified,
     contents: name,
   };
-}
-
-/** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */
-function possibleLeftovers(
-  all: readonly ContentsName[],
-  latest: number,
-  random: (length: number) => Uint8Array,
-): ContentsName[] {
-  const toId = ({ owner, place }: ContentsName) => `${owner}/${place}`;
-  const counts = new Map<string, number>();
-  for (const one of all) counts.set(toId(one), (counts.get(toId(one)) ?? 0) + 1);
-  const isOfSeveral = (one: ContentsName) => (counts.get(toId(one)) ?? 0) > 1;
-
-  const old = all.filter(({ time }) => time <= latest);
-  const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
-  const rotated = [...old.slice(start), ...old.slice(0, start)];
-  const ordered = [...rotated.filter(isOfSeveral), ...rotated.filter((one) => !isOfSeveral(one))];
-  return ordered.slice(0, SWEPT_AT_ONCE);
-}
-
-/** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
-export function toPlace(key: string): string {
-  return createHash("sha256").update(key).digest("hex");
 }

@@ -263,5 +263,6 @@ function dryRunStore(store: Store): Store {
     delete: async () => {},
     keys: (prefix) => store.keys(prefix),
     list: (prefix, range) => store.list(prefix, range),
+    survey: (folder, id) => store.survey(folder, id),
   };
 }

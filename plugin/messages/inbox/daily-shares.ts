@@ -1,21 +1,18 @@
-// plugin/messages/inbox/daily-shares.ts: limits what one IP address may store in an inbox per day. PROTOCOL 3.3
+// plugin/messages/inbox/daily-shares.ts: what one IP address may store in an inbox per day. PROTOCOL 3.3
 //
-// - `inbox-senders/<day>/<user>/<digest>-<id>-<size>` records a message from this address.
+// - `inbox/<user>/senders/<day>/<digest>/<id>-<size>` records a message from this address.
 // - `inbox-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import { type CountedKey, createListings, type KeyListing } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
-const SENDERS = "inbox-senders/";
 const SALTS = "inbox-salts/";
-const RECORD = /\/([0-9a-f]{64})-[0-9a-f]{64}-(\d+)$/;
+/** The day of a record or a salt. */
+const DAY = /^(?:inbox\/[^/]+\/senders|inbox-salts)\/([^/]+)/;
 const SALT_BYTES = 16;
 /** One address may fill a tenth of an inbox. PROTOCOL 3.3. */
 const SHARES = 10;
-/** The key has all the information. */
-const NOTHING = new Uint8Array();
 
 interface DailyShareOptions {
   store: Store;
@@ -25,80 +22,59 @@ interface DailyShareOptions {
   limits: { messages: number; bytes: number };
 }
 
-interface Day {
-  /** `YYYY-MM-DD`. */
-  name: string;
-  salt: Uint8Array;
-  /** The records of a user's inbox, in groups by digest. */
-  openListing(user: string): KeyListing;
+/** The share of one address in an inbox, on one day. */
+export interface DailyShare {
+  /** Different for each address, inbox and day. */
+  folder: string;
+  count: number;
+  bytes: number;
+  /** Whether the message is already counted, after an attempt that has failed. */
+  isCounted: boolean;
 }
 
-/**
- * Limits what one sender's address may store in an inbox per day. PROTOCOL 3.3.
- *
- * A process sees what others record after up to two seconds, so several processes may exceed the limit by what they accept
- * in that time.
- */
+/** Limits what one sender's address may store in an inbox per day. PROTOCOL 3.3. */
 export class DailyShares {
   readonly #options: DailyShareOptions;
-  #day: Day | null = null;
+  #salt: { day: string; bytes: Uint8Array } | null = null;
 
   constructor(options: DailyShareOptions) {
     this.#options = options;
   }
 
-  /**
-   * Counts a message, so that concurrent deliveries respect the limit. A repeat of a message is counted once.
-   *
-   * @param address - the client's address; only its digest is stored
-   * @param size - in bytes
-   * @returns records the message durably; `null` if the share of this address is used up
-   */
-  async take(
-    user: string,
-    address: string,
-    { id, size }: { id: string; size: number },
-  ): Promise<(() => Promise<void>) | null> {
-    const { store, limits } = this.#options;
-    const day = await this.#today();
-    const digest = createHmac("sha256", day.salt).update(address).digest("hex");
-    const key = `${SENDERS}${day.name}/${user}/${digest}-${id}-${size}`;
-    const listing = day.openListing(user);
-    await listing.refresh();
-    const { sizes, sum } = listing.group(digest);
-    const isRepeat = sizes.has(key);
-    const count = sizes.size + (isRepeat ? 0 : 1);
-    if (!isWithin({ messages: count, bytes: sum + (isRepeat ? 0 : size) }, limits)) return null;
-    listing.add(key);
-    return async () => {
-      await store.put(key, NOTHING, { isNew: true });
-      // A listing may have begun before the record was written.
-      listing.add(key);
-    };
+  /** The folder of an address. @param address - the client's address; only its digest is stored */
+  async findFolder(user: string, address: string): Promise<string> {
+    const day = this.#date();
+    if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
+    const digest = createHmac("sha256", this.#salt.bytes).update(address).digest("hex");
+    return `inbox/${user}/senders/${day}/${digest}/`;
   }
 
-  /** Deletes the records of earlier days. @param isOver - when true, nothing more is started */
-  async sweep(isOver: () => boolean): Promise<void> {
-    const { store } = this.#options;
-    const keys = [...(await store.keys(SENDERS)), ...(await store.keys(SALTS))];
-    for (const key of keys.filter((one) => (one.split("/")[1] ?? "") < this.#date())) {
+  /** @param id - of a message that may arrive */
+  async survey(folder: string, id: string): Promise<DailyShare> {
+    const { count, sum, found } = await this.#options.store.survey(folder, id);
+    return { folder, count, bytes: sum, isCounted: found.length > 0 };
+  }
+
+  /** Whether a share may contain so much. One message a day is always allowed, however small the inbox. */
+  isWithin({ count, bytes }: { count: number; bytes: number }): boolean {
+    const { limits } = this.#options;
+    return count <= 1 || (count <= limits.messages / SHARES && bytes <= limits.bytes / SHARES);
+  }
+
+  /** Records a message durably. @param size - in bytes */
+  async record(folder: string, { id, size }: { id: string; size: number }): Promise<void> {
+    await this.#options.store.put(`${folder}${id}-${size}`, new Uint8Array(), { isNew: true });
+  }
+
+  /** Deletes the records of earlier days. @param keys - of all inboxes, with the salts; others are ignored */
+  async sweep(keys: readonly string[], isOver: () => boolean): Promise<void> {
+    const today = this.#date();
+    for (const key of keys) {
+      const [, day = today] = DAY.exec(key) ?? [];
+      if (day >= today) continue;
       if (isOver()) return;
-      await store.delete(key);
+      await this.#options.store.delete(key);
     }
-  }
-
-  async #today(): Promise<Day> {
-    const { store, now } = this.#options;
-    const name = this.#date();
-    if (this.#day?.name === name) return this.#day;
-    const salt = await this.#readSalt(name);
-    const openListing = createListings((user) => {
-      const prefix = `${SENDERS}${name}/${user}/`;
-      return { store, now, prefix, parse: countedRecord };
-    });
-    // Of concurrent deliveries, the first one has made the listings.
-    if (this.#day?.name !== name) this.#day = { name, salt, openListing };
-    return this.#day;
   }
 
   #date(): string {
@@ -113,14 +89,4 @@ export class DailyShares {
     const etag = await store.put(SALTS + day, salt, { isNew: true });
     return etag === null ? this.#readSalt(day) : salt;
   }
-}
-
-function countedRecord(key: string): CountedKey | null {
-  const [, group, size] = RECORD.exec(key) ?? [];
-  return group === undefined ? null : { group, size: Number(size) };
-}
-
-/** One message a day is always allowed, however small the inbox. */
-function isWithin(used: DailyShareOptions["limits"], { messages, bytes }: DailyShareOptions["limits"]): boolean {
-  return used.messages <= 1 || (used.messages <= messages / SHARES && used.bytes <= bytes / SHARES);
 }

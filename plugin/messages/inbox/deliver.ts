@@ -4,6 +4,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
+import type { Admission, InboxLimits } from "./admission.js";
 import type { DailyShares } from "./daily-shares.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
@@ -11,15 +12,10 @@ const DAY_S = 24 * 3600;
 /** Seconds until a retry of a full inbox makes sense. */
 const FULL_RETRY = 3600;
 
-/** The capacity of an inbox. */
-export interface InboxLimits {
-  messages: number;
-  bytes: number;
-}
-
 export interface DeliveryParts {
   messages: StoredMessages;
   shares: DailyShares;
+  admission: Admission;
   now: Clock;
   /** @param size - in bytes */
   onStored(user: string, size: number): void;
@@ -37,31 +33,28 @@ interface Destination {
  * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
  * used up its daily share; 503 `inbox-full`.
  *
- * Several processes may exceed the limits by what they accept in two seconds, see {@link StoredMessages.recent}.
- *
  * @throws TwtxtError `bad-armor` or `bad-message`, for 400; `store-failed`, after which the message may or may not be stored
  * @see PROTOCOL 3.3
  */
 export async function acceptMessage(
   body: Uint8Array,
   { user, limits, address }: Destination,
-  { messages, shares, now, onStored }: DeliveryParts,
+  { messages, shares, admission, now, onStored }: DeliveryParts,
 ): Promise<Response> {
   const size = body.length;
   const id = toMessageId(body);
-  const { stored, isKnown } = await messages.recent(user, id);
-  if (isKnown) return storedResponse();
-  const release = await stored.reserve({ group: id, size }, { count: limits.messages, bytes: limits.bytes });
-  if (typeof release === "string") return fullResponse();
+  const share = address === null ? null : await shares.findFolder(user, address);
+  const admitted = await admission.admit({ user, id, size, share }, limits);
+  if (admitted === "known") return storedResponse();
+  if (admitted === "full") return fullResponse();
+  if (admitted === "share-used") return shareUsedResponse(now());
   try {
-    const record = address === null ? async () => {} : await shares.take(user, address, { id, size });
-    if (!record) return shareUsedResponse(now());
-    const writes = [record(), messages.keep(user, id, body)];
+    const writes = [share === null ? null : shares.record(share, admitted), messages.keep(user, admitted, body)];
     // After a failure, too, both have ended when the sender tries again.
     await Promise.allSettled(writes);
     await Promise.all(writes);
   } finally {
-    release();
+    admitted.end();
   }
   onStored(user, size);
   return storedResponse();

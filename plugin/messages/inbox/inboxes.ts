@@ -18,14 +18,13 @@ import { GUEST_DAYS } from "../../options/inbox.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
 import { MESSAGE_BYTES } from "../sealed-bytes.js";
+import { Admission, type InboxLimits } from "./admission.js";
 import { DailyShares } from "./daily-shares.js";
-import { acceptMessage, bodyOfMessage, type DeliveryParts, type InboxLimits, measureFullness } from "./deliver.js";
+import { acceptMessage, bodyOfMessage, type DeliveryParts, measureFullness } from "./deliver.js";
 import { listMessages } from "./list.js";
 import { StoredMessages, type SweepRun } from "./stored.js";
 import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe.js";
 
-/** The start of a guest's name, which is a key. */
-const GUEST_PREFIX = "kex1";
 /** Streams that all guests can have open: anyone can make a key and open one. Without a stream, a guest polls the list. */
 const MAX_GUEST_STREAMS = 100;
 
@@ -112,7 +111,8 @@ export class Inboxes {
       this.#newMessages.dispatchEvent(new Event(user));
       options.onStored?.({ user, isGuest: !users.has(user), size });
     };
-    this.#deliveryParts = { messages: this.#messages, shares: this.#shares, now, onStored };
+    const parts = { messages: this.#messages, shares: this.#shares, now };
+    this.#deliveryParts = { ...parts, admission: new Admission(parts), onStored };
     setMaxListeners(0, this.#newMessages);
   }
 
@@ -123,16 +123,22 @@ export class Inboxes {
 
   /** Deletes expired messages and records. */
   async sweep(run: SweepRun): Promise<void> {
-    const { isOver } = run;
-    const { users, limits, guests } = this.#options;
-    const { retentionDays } = limits;
-    for (const user of users.keys()) {
-      if (!isOver()) await this.#messages.sweep({ prefix: `${user}/`, isIncluded: () => true, retentionDays }, run);
+    const { users, limits, guests, store } = this.#options;
+    // One listing, which has the salts of senders too.
+    const keys = await store.keys("inbox");
+    const keysByUser = new Map([...users.keys()].map((user): [string, string[]] => [user, []]));
+    for (const key of keys.filter((one) => one.startsWith("inbox/"))) {
+      const user = key.split("/")[1] ?? "";
+      keysByUser.set(user, keysByUser.get(user) ?? []);
+      keysByUser.get(user)?.push(key);
     }
-    // What guests had before they were turned off expires, too.
-    const ofGuests = { prefix: GUEST_PREFIX, isIncluded: (user: string) => !users.has(user) && isKeyText(user) };
-    if (!isOver()) await this.#messages.sweep({ ...ofGuests, retentionDays: guests?.days ?? GUEST_DAYS }, run);
-    if (!isOver()) await this.#shares.sweep(isOver);
+    for (const [user, own] of keysByUser) {
+      if (run.isOver()) return;
+      // What guests had before they were turned off expires, too.
+      const guestDays = isKeyText(user) ? (guests?.days ?? GUEST_DAYS) : null;
+      await this.#messages.sweep(user, own, users.has(user) ? limits.retentionDays : guestDays, run);
+    }
+    await this.#shares.sweep(keys, run.isOver);
   }
 
   /** The contents of each author's inbox, for notifications. */
@@ -192,11 +198,11 @@ export class Inboxes {
   async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<Response> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
-    const isThere = (await this.#messages.all(user)).some((message) => message.id === id);
-    const wasDeleted = !isThere && /^[0-9a-f]{64}$/.test(id) && (await this.#messages.wasDeleted(user, id));
-    if (!isThere && !wasDeleted) throw noSuch("message");
+    const message = /^[0-9a-f]{64}$/.test(id) ? await this.#messages.find(user, id) : null;
+    if (message === null) throw noSuch("message");
+    const isThere = message !== "deleted";
     await this.#checkNonce(nonce, isThere);
-    if (isThere) await this.#messages.delete(user, [id]);
+    if (isThere) await this.#messages.delete(user, [message]);
     return json({ deleted: isThere }, { headers: { "cache-control": "no-store" } });
   }
 

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
-import type { StoredMessage, StoredMessages } from "./stored.js";
+import type { Place, StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
 /** Total size of the bodies in a page. Base64 adds a third, and platforms send at most 6 MB. */
@@ -21,16 +21,13 @@ export interface InboxItem {
   payload: string;
 }
 
-/** A position in an inbox, ordered by time, then by id. */
-type Place = Pick<StoredMessage, "created" | "id">;
-
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
 
 /**
  * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first.
  *
  * `after` is strict: each message has a later time than those stored before it. `Link: rel="next"` leads to the next page.
- * A matching `If-None-Match` costs one listing of keys.
+ * A matching `If-None-Match` costs one listing of as many keys.
  *
  * @param inboxUrl - the public URL of this inbox
  * @throws TwtxtError `bad-request`, `store-failed`
@@ -44,10 +41,9 @@ export async function listMessages(
 ): Promise<Response> {
   const { after, limit } = parseParameters(request.url, ["after", "limit"]);
   const start = after === undefined ? null : parseCursor(after);
-  const stored = await messages.all(user);
-  const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
-  const page = selectFirst(wanted, parseLimit(limit, MAX_LIMIT));
-  const last = page.length < wanted.length ? page.at(-1) : undefined;
+  const found = await messages.list(user, start, parseLimit(limit, MAX_LIMIT));
+  const page = selectFirst(found.page);
+  const last = found.isMore || page.length < found.page.length ? page.at(-1) : undefined;
 
   const headers = {
     ...PRIVATE_HEADERS,
@@ -80,15 +76,11 @@ export function parseCursor(text: string): Place {
   throw new TwtxtError("bad-request", "Invalid cursor: use one that this inbox returned.");
 }
 
-function isAfter(a: Place, b: Place): boolean {
-  return a.created === b.created ? a.id > b.id : a.created > b.created;
-}
-
-function selectFirst(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {
+function selectFirst(wanted: readonly StoredMessage[]): StoredMessage[] {
   let bytes = 0;
-  const end = wanted.findIndex(({ size }, i) => {
+  const end = wanted.findIndex(({ size }) => {
     bytes += size;
-    return i >= limit || bytes > PAGE_BYTES;
+    return bytes > PAGE_BYTES;
   });
   return wanted.slice(0, end < 0 ? wanted.length : end);
 }

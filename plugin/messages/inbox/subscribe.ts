@@ -3,8 +3,10 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, parseParameters } from "../../http/respond.js";
 import { formatCursor, PRIVATE_HEADERS, parseCursor, toItem } from "./list.js";
-import type { StoredMessage, StoredMessages } from "./stored.js";
+import type { Place, StoredMessage, StoredMessages } from "./stored.js";
 
+/** Messages that are listed in one step. */
+const PAGE = 100;
 /** Milliseconds by which a message may appear in the store after its `created` time. */
 const OVERLAP_MS = 60_000;
 const HEARTBEAT_MS = 15_000;
@@ -69,17 +71,23 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
   return new Response(toStream(value ?? "", events, disconnecting), { headers });
 }
 
-/** @returns the time of the first message to send, in milliseconds since 1970 */
-function readSince(request: HttpRequest): number {
+/** @returns where to start, {@link OVERLAP_MS} before the cursor */
+function readSince(request: HttpRequest): Place {
   const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
-  return cursor === undefined ? 0 : parseCursor(cursor).created - OVERLAP_MS;
+  return placeBefore(cursor === undefined ? 0 : parseCursor(cursor).created);
+}
+
+/** The place before all messages that may appear after one of this time. */
+function placeBefore(created: number): Place {
+  return { created: created - OVERLAP_MS, id: "" };
 }
 
 interface Subscription extends SubscriptionParts {
   terms: SubscriptionTerms;
   user: string;
-  since: number;
+  /** Before the first message to send. */
+  since: Place;
   /** When the stream ends, in milliseconds since 1970. */
   end: number;
   /** Aborted when the client disconnects. */
@@ -99,7 +107,7 @@ async function* streamEvents(subscription: Subscription): AsyncGenerator<string,
   signal?.addEventListener("abort", wake);
   openStreams.count += 1;
   try {
-    await messages.all(user);
+    await messages.list(user, subscription.since, 1);
     yield `retry: ${RETRY_MS}\n\n`;
     yield* messageEvents(subscription, () => {
       waking = new AbortController();
@@ -116,7 +124,7 @@ async function* streamEvents(subscription: Subscription): AsyncGenerator<string,
 async function* messageEvents(subscription: Subscription, nextWaking: () => AbortSignal): AsyncGenerator<string> {
   const { now, terms, end, disconnected, signal } = subscription;
   const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
-  const sent = new Set<string>();
+  const sent: Sent = { times: new Map(), since: subscription.since };
   let beat = now() + HEARTBEAT_MS;
   while (!isOver()) {
     // Messages that arrive from here on end the next sleep before it starts.
@@ -133,13 +141,32 @@ async function* messageEvents(subscription: Subscription, nextWaking: () => Abor
   }
 }
 
-/** @param sent - ids of sent messages, extended in place */
-async function* unsentEvents({ messages, user, since }: Subscription, sent: Set<string>): AsyncGenerator<string> {
-  for (const message of await messages.all(user)) {
-    if (message.created < since || sent.has(message.id)) continue;
-    sent.add(message.id);
-    const [body] = await messages.bodies([message]);
-    if (body) yield formatEvent(message, body);
+/** What a stream has sent. */
+interface Sent {
+  /** The times of messages that are listed again, by ID. */
+  times: Map<string, number>;
+  /** Before the first message that may not have been sent yet. */
+  since: Place;
+}
+
+/** @param sent - updated in place */
+async function* unsentEvents({ messages, user }: Subscription, sent: Sent): AsyncGenerator<string> {
+  for (let after = sent.since, isMore = true; isMore; ) {
+    const found = await messages.list(user, after, PAGE);
+    for (const message of found.page) {
+      if (sent.times.has(message.id)) continue;
+      sent.times.set(message.id, message.created);
+      const [body] = await messages.bodies([message]);
+      if (body) yield formatEvent(message, body);
+    }
+    const last = found.page.at(-1);
+    if (!last) return;
+    after = last;
+    isMore = found.isMore;
+    const again = placeBefore(last.created);
+    if (again.created <= sent.since.created) continue;
+    sent.since = again;
+    for (const [id, created] of sent.times) if (created < again.created) sent.times.delete(id);
   }
 }
 

@@ -10,7 +10,7 @@ const never = () => false;
 /** The store operations of a change. */
 const STEPS: [string, Pick<Fault, "operation" | "key">][] = [
   ["the record is read", { operation: "get", key: "blobs/records/" }],
-  ["the contents are counted", { operation: "keys", key: "blobs/contents/" }],
+  ["the contents are counted", { operation: "survey", key: "blobs/contents/" }],
   ["the contents are written", { operation: "write" }],
 
   ["the nonce is looked up", { operation: "get", key: "nonces/" }],
@@ -108,7 +108,7 @@ describe("a failed request", () => {
 
   it.each([
     ["GET", { operation: "read" }],
-    ["list", { operation: "keys" }],
+    ["list", { operation: "list" }],
     ["list", { operation: "get", key: "blobs/records/" }],
   ] as const)("503: %s, and no blob is treated as missing", async (method, at) => {
     const { store, alice } = await failing();
@@ -162,7 +162,7 @@ describe("a failed request", () => {
 
 describe("sweeping", () => {
   const leftover = (key: string, time: number) =>
-    `blobs/contents/${ALICE.publicKey}/${sha256(key)}.4.${time.toString(36)}-00ff`;
+    `blobs/contents/${ALICE.publicKey}/${sha256(key)}-${time.toString(36)}.00ff-4`;
 
   it("deletes contents without a blob once they are a day old, and no others", async () => {
     const { alice } = await failing();

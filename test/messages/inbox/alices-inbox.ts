@@ -64,7 +64,7 @@ export function steppedClock() {
   return clock;
 }
 
-/** A store that records the prefixes of listings. */
+/** A store that records what its listings ask for, and their limits: those of keys have none. */
 export function watchedStore(inner: Store): Store & { listings: string[] } {
   const listings: string[] = [];
   return {
@@ -73,6 +73,10 @@ export function watchedStore(inner: Store): Store & { listings: string[] } {
     keys(prefix) {
       listings.push(prefix);
       return inner.keys(prefix);
+    },
+    list(prefix, range) {
+      listings.push(`${prefix} ${range.limit}`);
+      return inner.list(prefix, range);
     },
   };
 }

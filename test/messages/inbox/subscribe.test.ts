@@ -93,8 +93,8 @@ describe("a subscription", () => {
     const alice = alicesInbox({
       store: {
         ...store,
-        async keys(prefix) {
-          const keys = await store.keys(prefix);
+        async list(prefix, range) {
+          const keys = await store.list(prefix, range);
           const work = duringListing;
           duringListing = async () => {};
           await work();
@@ -117,7 +117,7 @@ describe("a subscription", () => {
     listings.length = 0;
     expect((await alice.send(sealed(1), { url: "https://alice.example/inbox/carol" })).status).toBe(202);
     await setImmediate();
-    expect(listings).not.toContain(MESSAGES);
+    expect(listings.filter((listing) => listing.startsWith(MESSAGES))).toEqual([]);
     await alice.send(sealed(2));
     expect(await first).toBe(eventOf(2, "2026-11-20T09:00:00.000Z"));
     await stream.cancel();
@@ -235,7 +235,7 @@ describe("a subscription", () => {
     await alice.send(sealed(1));
     alice.clock.step(60 * SECOND);
     await setImmediate();
-    expect(listings.filter((prefix) => prefix === MESSAGES)).toHaveLength(1);
+    expect(listings).toEqual([]);
   });
 
   it("streams over a connection, and ends when the connection closes", async () => {
@@ -280,7 +280,7 @@ describe("a subscription", () => {
   it("503: the store fails at the start; a later failure ends the stream, and a new stream is complete", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
-    store.fail({ when: "before", operation: "keys" });
+    store.fail({ when: "before", operation: "list" });
     const refused = await alice.ask("GET", INBOX, { headers: { accept: "text/event-stream" } });
     expect(await outcomeOf(refused)).toEqual({ status: 503, code: "store-failed" });
     store.repair();
@@ -288,7 +288,7 @@ describe("a subscription", () => {
     const stream = await subscribe(alice);
     const next = stream.next();
     await untilIdle(alice);
-    store.fail({ when: "before", operation: "keys", times: 1 });
+    store.fail({ when: "before", operation: "list", times: 1 });
     alice.clock.step(5 * SECOND);
     await expect(next).rejects.toMatchObject({ code: "store-failed" });
     expect(alice.clock.sleepers.size).toBe(0);

@@ -1,0 +1,182 @@
+// plugin/blobs/serve/contents.ts: the stored contents of blobs, each under a key of its own that is never written again.
+//
+// `blobs/contents/<owner>/<place>-<time>.<random>-<size>`: the key has all that limits and sweeps need.
+import { createHash } from "node:crypto";
+import type { Clock } from "../../clock.js";
+import { TwtxtError } from "../../errors.js";
+import type { Log } from "../../http/respond.js";
+import { toStream } from "../../store/chunks.js";
+import { type FolderSurvey, parseEntry, type Range, type StreamingStore } from "../../store/store.js";
+import type { BlobInfo } from "../blob.js";
+import { comparedStream, damagedBlob } from "./damaged-contents.js";
+
+/** Longer than any request may take. */
+const LEFTOVER_AGE_MS = 24 * 3600_000;
+const RANDOM_BYTES = 8;
+/** Larger contents are compared with their hash while they are sent, smaller ones before. */
+const COMPARED_BYTES = 64 * 1024;
+const INTACT_MS = 24 * 3600_000;
+/** Large contents that are remembered as intact. */
+const MAX_INTACT = 1000;
+/** Contents checked in one sweep. Each costs a read. */
+const SWEPT_AT_ONCE = 100;
+const FOLDER = "blobs/contents/";
+
+/** A blob with the key of its contents. */
+export interface StoredBlob extends BlobInfo {
+  contents: string;
+}
+
+/** Contents without a blob. */
+export type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
+
+/** Stored contents as described by their key. */
+export interface ContentsName {
+  /** The key in the store. */
+  contents: string;
+  owner: string;
+  /** See {@link toPlace}. */
+  place: string;
+  /** In bytes. */
+  size: number;
+  /** When the upload began, in milliseconds since 1970. */
+  time: number;
+}
+
+export interface ContentsOptions {
+  store: StreamingStore;
+  now: Clock;
+  /** Random bytes. */
+  random(length: number): Uint8Array;
+  log: Log;
+}
+
+/** The contents of all owners. All methods throw TwtxtError `store-failed`. */
+export class BlobContents {
+  readonly #options: ContentsOptions;
+  /** Until when large contents are not compared again, in milliseconds since 1970. */
+  readonly #intactUntil = new Map<string, number>();
+
+  constructor(options: ContentsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns `null` if it was replaced or deleted since it was found */
+  read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    return this.#options.store.read(contents, range);
+  }
+
+  /**
+   * As {@link read}, for readers who cannot check the owner's proof: contents are compared with their hash. Of a large blob,
+   * only the whole contents are, and not again for a day, since that takes as long as sending them.
+   *
+   * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
+   */
+  async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    const { store } = this.#options;
+    if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
+    const found = await store.get(blob.contents);
+    if (!found) return null;
+    if (createHash("sha256").update(found.bytes).digest("hex") !== blob.sha256) throw damagedBlob(blob);
+    return toStream(found.bytes, range);
+  }
+
+  async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {
+    const { store, now, log } = this.#options;
+    const { contents } = blob;
+    const stream = await store.read(contents, range);
+    if (!stream || range || now() < (this.#intactUntil.get(contents) ?? 0)) return stream;
+    return comparedStream(stream, blob, (damage) => {
+      if (damage) log(damage.message);
+      else this.#noteIntact(contents);
+    });
+  }
+
+  #noteIntact(contents: string): void {
+    this.#intactUntil.delete(contents);
+    this.#intactUntil.set(contents, this.#options.now() + INTACT_MS);
+    const [oldest = contents] = this.#intactUntil.keys();
+    if (this.#intactUntil.size > MAX_INTACT) this.#intactUntil.delete(oldest);
+  }
+
+  /**
+   * Writes contents without a blob.
+   *
+   * @param chunks - a TwtxtError that they throw is passed on, and nothing is stored
+   * @param hash - called after the last chunk; their SHA-256 in hex
+   * @throws TwtxtError `too-slow`
+   */
+  async write(
+    { owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">,
+    chunks: AsyncIterable<Uint8Array>,
+    hash: () => string,
+  ): Promise<NewContents> {
+    const { store, now } = this.#options;
+    const start = now();
+    const contents = `${FOLDER}${owner}/${toPlace(key)}-${start.toString(36)}.${randomHex(this.#options.random)}-${size}`;
+    await store.write(contents, chunks, size);
+    if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
+    // The sweep would soon delete them.
+    await this.discard({ contents });
+    throw new TwtxtError("too-slow", "The upload took more than half a day.");
+  }
+
+  /** Deletes contents without a blob. */
+  async discard({ contents }: Pick<NewContents, "contents">): Promise<void> {
+    await this.#options.store.delete(contents);
+  }
+
+  /** What an owner stores, in bytes, and the keys of a place. */
+  survey(owner: string, place: string): Promise<FolderSurvey> {
+    return this.#options.store.survey(`${FOLDER}${owner}/`, place);
+  }
+
+  /** All contents of an owner, or of all owners. */
+  async list(owner?: string): Promise<ContentsName[]> {
+    const keys = await this.#options.store.keys(owner === undefined ? FOLDER : `${FOLDER}${owner}/`);
+    return keys.flatMap((key) => parseName(key) ?? []);
+  }
+
+  /** The places of an owner's blobs after one, in order: at most so many, and whether there are more. */
+  async listPlaces(owner: string, after: string, limit: number): Promise<{ places: string[]; isMore: boolean }> {
+    const folder = `${FOLDER}${owner}/`;
+    // A dot sorts after the hyphen that follows a place.
+    const start = after === "" ? undefined : `${folder}${after}.`;
+    const keys = await this.#options.store.list(folder, { after: start, limit: limit + 1 });
+    // A blob that is being replaced briefly has two contents.
+    const places = new Set(keys.slice(0, limit).flatMap((key) => parseName(key)?.place ?? []));
+    return { places: [...places], isMore: keys.length > limit };
+  }
+
+  /** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */
+  async listPossibleLeftovers(): Promise<ContentsName[]> {
+    const { now, random } = this.#options;
+    const all = await this.list();
+    const toId = ({ owner, place }: ContentsName) => `${owner}/${place}`;
+    const counts = new Map<string, number>();
+    for (const one of all) counts.set(toId(one), (counts.get(toId(one)) ?? 0) + 1);
+    const isOfSeveral = (one: ContentsName) => (counts.get(toId(one)) ?? 0) > 1;
+
+    const old = all.filter(({ time }) => time <= now() - LEFTOVER_AGE_MS);
+    const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
+    const rotated = [...old.slice(start), ...old.slice(0, start)];
+    const ordered = [...rotated.filter(isOfSeveral), ...rotated.filter((one) => !isOfSeveral(one))];
+    return ordered.slice(0, SWEPT_AT_ONCE);
+  }
+}
+
+function parseName(contents: string): ContentsName | null {
+  const { id: place, number: size } = parseEntry(contents) ?? {};
+  if (place === undefined || size === undefined) return null;
+  const [, , owner = "", name = ""] = contents.split("/");
+  return { contents, owner, place, size, time: Number.parseInt(name.split("-")[1] ?? "", 36) };
+}
+
+export function randomHex(random: (length: number) => Uint8Array): string {
+  return Buffer.from(random(RANDOM_BYTES)).toString("hex");
+}
+
+/** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
+export function toPlace(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}

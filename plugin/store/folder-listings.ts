@@ -1,0 +1,112 @@
+// plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
+import { type FolderSurvey, parseEntry, surveyKeys } from "./store.js";
+
+/** Age at which keys are listed again, in milliseconds. */
+const MAX_AGE_MS = 2000;
+/** Listings in memory: a site can have any number of guests. */
+const MAX_LISTINGS = 1000;
+
+/** The entries of a folder. */
+interface Folder {
+  numbers: Map<string, number>;
+  sum: number;
+  last: string | null;
+  byId: Map<string, string[]>;
+}
+
+/** The keys below one root. */
+interface Listing {
+  /** By `performance.now()`. */
+  at: number;
+  folders: Map<string, Folder>;
+  /** Keys that this process has written or deleted, which a listing that began before may miss. */
+  changes: Map<string, "written" | "deleted">;
+  running: Promise<void> | null;
+}
+
+/**
+ * Answers surveys. All folders with the same first two names, such as those of one inbox, have one listing: a request to the
+ * bucket. Changes by this process show at once, and those of other processes after up to two seconds.
+ */
+export class FolderListings {
+  readonly #list: (prefix: string) => Promise<string[]>;
+  readonly #listings = new Map<string, Listing>();
+
+  /** @param list - all keys with a prefix */
+  constructor(list: (prefix: string) => Promise<string[]>) {
+    this.#list = list;
+  }
+
+  async survey(folder: string, id = ""): Promise<FolderSurvey> {
+    const root = toRoot(folder);
+    const listing = this.#listings.get(root) ?? {
+      at: -MAX_AGE_MS,
+      folders: new Map(),
+      changes: new Map(),
+      running: null,
+    };
+    // Inserted again, so that the first one is the one that was used least recently.
+    this.#listings.delete(root);
+    this.#listings.set(root, listing);
+    const [oldest = root] = this.#listings.keys();
+    if (this.#listings.size > MAX_LISTINGS) this.#listings.delete(oldest);
+    if (performance.now() - listing.at >= MAX_AGE_MS) await this.#refresh(root, listing);
+    const { numbers, sum, last, byId } = listing.folders.get(folder) ?? newFolder();
+    return { count: numbers.size, sum, last, found: [...(byId.get(id) ?? [])] };
+  }
+
+  /** Call it after this process has written or deleted a key. */
+  note(key: string, change: "written" | "deleted"): void {
+    const listing = this.#listings.get(toRoot(key));
+    if (!listing) return;
+    if (listing.running) listing.changes.set(key, change);
+    apply(listing.folders, key, change);
+  }
+
+  #refresh(root: string, listing: Listing): Promise<void> {
+    const run = async () => {
+      const start = performance.now();
+      const keys = await this.#list(root);
+      listing.folders = new Map();
+      for (const key of keys) apply(listing.folders, key, "written");
+      for (const [key, change] of listing.changes) apply(listing.folders, key, change);
+      listing.at = start;
+    };
+    listing.running ??= run().finally(() => {
+      listing.running = null;
+      listing.changes.clear();
+    });
+    return listing.running;
+  }
+}
+
+/** The first two names of a key, with the slashes after them. */
+function toRoot(key: string): string {
+  return /^[^/]*\/[^/]*\//.exec(key)?.[0] ?? key;
+}
+
+function newFolder(): Folder {
+  return { numbers: new Map(), sum: 0, last: null, byId: new Map() };
+}
+
+function apply(folders: Map<string, Folder>, key: string, change: "written" | "deleted"): void {
+  const entry = parseEntry(key);
+  if (!entry) return;
+  const { id, number } = entry;
+  const folder = folders.get(entry.folder) ?? newFolder();
+  if (folder.numbers.has(key) === (change === "written")) return;
+  folders.set(entry.folder, folder);
+  const others = (folder.byId.get(id) ?? []).filter((one) => one !== key);
+  if (change === "written") {
+    folder.numbers.set(key, number);
+    folder.sum += number;
+    folder.byId.set(id, [...others, key].sort());
+    if (folder.last === null || key > folder.last) folder.last = key;
+    return;
+  }
+  folder.numbers.delete(key);
+  folder.sum -= number;
+  if (others.length > 0) folder.byId.set(id, others);
+  else folder.byId.delete(id);
+  if (folder.last === key) folder.last = surveyKeys([...folder.numbers.keys()], entry.folder).last;
+}
