@@ -13,7 +13,7 @@ interface KnownTwtsParts {
 export function twtFinder({ received, keptFeeds }: KnownTwtsParts): FindTwt {
   return async (feedUrl, hash) => {
     const hasHash = (twt: { hash: string | null; hashV1: string | null }) => [twt.hash, twt.hashV1].includes(hash);
-    for (const mention of (await received.journal.read()).values()) {
+    for (const mention of (await received.journal.read()).findNamed(hash)) {
       const { identity, given, timestamp } = mention;
       const isOfFeed = isSameUrl(identity, feedUrl) || isSameUrl(given, feedUrl);
       if (timestamp !== null && isOfFeed && hasHash(mention)) return timestamp;

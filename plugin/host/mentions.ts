@@ -69,7 +69,8 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
  */
 function storedMentions({ settings, pages, store, now, log, purge, background }: ServiceOptions, siteIndex: SiteIndex) {
   const { shownPerHost } = settings.mentions.limits;
-  const journal = new Journal({ store, now, shownPerHost, log, currentUrl: (url) => siteIndex.currentUrl(url) });
+  const twts = [...pages.twts, ...(pages.deleted ?? []).map(deletedTwt)];
+  const journal = new Journal({ store, now, shownPerHost, log, twts, currentUrl: (url) => siteIndex.currentUrl(url) });
   const compactSoon = () => background(attempt("Compacting the list of mentions", journal.compactIfLong, log));
   const purgeLists = () =>
     purge?.(CACHE_TAG).catch((error) =>
@@ -77,7 +78,6 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
     );
   const received = new ReceivedMentions({
     journal,
-    twts: [...pages.twts, ...(pages.deleted ?? []).map(deletedTwt)],
     now,
     async onChange() {
       compactSoon();

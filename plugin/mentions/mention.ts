@@ -123,6 +123,8 @@ export interface MentionQuery {
   target?: string | undefined;
   /** The cursor from the previous page. */
   after?: string | undefined;
+  /** Lists only those that were received at this time or later, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  since?: string;
   limit: number;
   /** Adds the replies in other states that have shown answers. */
   withPlaces?: boolean;

@@ -111,29 +111,6 @@ export function mentionEntry(mention: Omit<MentionLike, "type">): Entry {
   };
 }
 
-/**
- * The hidden mentions below which a shown one stands, directly or below other hidden ones. One that is also shown, such as
- * for another target, does not count.
- */
-export function answeredEntries<M extends Omit<MentionLike, "type">>(shown: readonly M[], hidden: readonly M[]): M[] {
-  if (hidden.length === 0) return [];
-  const shownNames = new Set(shown.flatMap((mention) => mentionEntry(mention).names));
-  const answerable = new Map<string, M>();
-  for (const mention of hidden) {
-    const { names } = mentionEntry(mention);
-    if (!names.some((name) => shownNames.has(name))) for (const name of names) answerable.set(name, mention);
-  }
-  const found = new Set<M>();
-  const ahead = [...shown];
-  for (let next = ahead.pop(); next; next = ahead.pop()) {
-    const parent = next.replyTo === null ? undefined : answerable.get(next.replyTo);
-    if (!parent || found.has(parent)) continue;
-    found.add(parent);
-    ahead.push(parent);
-  }
-  return [...found];
-}
-
 function twtEntry(twt: TwtLike): Entry {
   const key = twtKey(twt);
   return { key, names: [key, ...twt.hashes], parents: twt.replyTo === null ? [] : [twt.replyTo], at: twt.timestamp };

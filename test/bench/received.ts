@@ -122,7 +122,6 @@ function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
   const received = new ReceivedMentions({
-    twts: [],
     journal: new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
     now,
     onChange: async () => {},

@@ -92,7 +92,7 @@ describe("six sources that trickle for 10 s", () => {
     await alice.services.runScheduled();
     expect(alice.clock.time - begin).toBe(20_000);
     expect(slow.flatMap(({ requests }) => requests).length - asked).toBe(2);
-    expect(await alice.store.keys("mentions/events/")).toEqual([]);
+    expect(await alice.store.keys("mentions/events/2")).toEqual([]);
     expect(await alice.store.keys(expired)).toEqual([]);
     expect(alice.log).toContainEqual("Not finished, the next run goes on: Verifying mentions.");
   });

@@ -6,8 +6,8 @@ import type { PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import { type ListMentions, type MentionQuery, publishedTime, type StoredMention } from "../mention.js";
 import { NO_CONTENTS } from "../receive/event.js";
-import { toCursor } from "../receive/received.js";
 import type { SiteIndex } from "../receive/site-index.js";
+import { toCursor } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 
 const PARAMETERS = ["target", "after", "limit"] as const;

@@ -8,7 +8,7 @@ import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
-import { newestFirst } from "../receive/received.js";
+import { newestFirst } from "../receive/sorted-lists.js";
 import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 

@@ -1,4 +1,4 @@
-// plugin/mentions/receive/duplicates.ts: finds stored mentions that have the same contents under another URL or for another target.
+// plugin/mentions/receive/duplicates.ts: compares mentions that have the same contents under another URL or for another target.
 import type { StoredMention } from "../mention.js";
 
 type ComparedMention = Pick<
@@ -7,42 +7,16 @@ type ComparedMention = Pick<
 >;
 
 /**
- * Index of stored mentions by host and time.
+ * The keys that a mention has in common with its duplicates: host and time, or URL and author of a page without a time.
  *
  * Duplicates occur because a feed may have two URLs without declaring one, a page may answer over http and https, a
  * blog's index repeats its posts, and a twt that mentions both the feed and a post is sent for each.
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export class DuplicateIndex {
-  readonly #mentions: ReadonlyMap<string, StoredMention>;
-  #ids: Map<string, string[]> | undefined;
-
-  constructor(mentions: ReadonlyMap<string, StoredMention>) {
-    this.#mentions = mentions;
-  }
-
-  /** @returns other mentions with the same contents in the same place, or that the author rejected */
-  findDuplicates(found: ComparedMention, id: string): StoredMention[] {
-    const ids = indexKeys(found).flatMap((key) => this.#index().get(key) ?? []);
-    const others = [...new Set(ids)].filter((other) => other !== id);
-    return others
-      .flatMap((other) => this.#mentions.get(other) ?? [])
-      .filter((known) => known.state !== "removed" && isDuplicate(known, found));
-  }
-
-  add(mention: StoredMention): void {
-    addTo(this.#index(), mention);
-  }
-
-  /** Built for the first mention; other events do not need it. */
-  #index(): Map<string, string[]> {
-    if (!this.#ids) {
-      this.#ids = new Map();
-      for (const mention of this.#mentions.values()) addTo(this.#ids, mention);
-    }
-    return this.#ids;
-  }
+export function duplicateKeys(found: ComparedMention): string[] {
+  const time = toTime(found);
+  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${readHost(found)} ${time}`];
 }
 
 /**
@@ -55,7 +29,8 @@ export function supersedes(found: ComparedMention, old: StoredMention): boolean 
   return isSameSource(old, found) ? !isWithin(found, old) : isSamePage(old, found);
 }
 
-function isDuplicate(known: StoredMention, found: ComparedMention): boolean {
+/** Whether a stored mention has the same contents in the same place, or the author rejected it. */
+export function isDuplicate(known: StoredMention, found: ComparedMention): boolean {
   if (!isSameSource(known, found)) return isCopy(known, found);
   const isRejected = known.state === "rejected";
   if (known.target === found.target || (isRejected && found.instant !== null)) return true;
@@ -111,20 +86,6 @@ function isWithin(first: ComparedMention, second: ComparedMention): boolean {
   return places.includes(first.target) && (first.under === null || places.includes(first.under));
 }
 
-function addTo(ids: Map<string, string[]>, mention: StoredMention): void {
-  for (const key of indexKeys(mention)) {
-    const others = ids.get(key);
-    if (!others) ids.set(key, [mention.id]);
-    else if (!others.includes(mention.id)) others.push(mention.id);
-  }
-}
-
-/** Duplicates have a key in common. */
-function indexKeys(found: ComparedMention): string[] {
-  const time = toTime(found);
-  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${readHost(found)} ${time}`];
-}
-
 /** Host, type and author. A page without an author has its own URL there. */
 function undatedKey({ identity, type, author }: ComparedMention): string {
   const { name, url } = author;
@@ -136,12 +97,13 @@ function toTime({ instant, published }: Pick<ComparedMention, "instant" | "publi
 }
 
 /** Identities are normalized, so slicing gives the same host as `URL`, a hundred times faster. */
-function readHost({ identity }: Pick<ComparedMention, "identity">): string {
+export function readHost({ identity }: Pick<ComparedMention, "identity">): string {
   const start = identity.indexOf("//") + 2;
   const end = identity.indexOf("/", start);
   return end < 0 ? identity.slice(start) : identity.slice(start, end);
 }
 
-function withoutScheme(url: string): string {
+/** The URL from its `//` on. */
+export function withoutScheme(url: string): string {
   return url.slice(url.indexOf("//"));
 }

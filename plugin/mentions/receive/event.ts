@@ -4,7 +4,8 @@ import * as v from "valibot";
 import { parseJson } from "../../store/json.js";
 import { PlacedMention, type StoredMention, StoredTime } from "../mention.js";
 import { toSource } from "../reference.js";
-import { DuplicateIndex, supersedes } from "./duplicates.js";
+import { supersedes } from "./duplicates.js";
+import type { MentionView } from "./mention-view.js";
 
 /** A verified mention before it is stored. */
 const NewMention = v.object({
@@ -49,9 +50,6 @@ export function parseEvent(key: string, bytes: Uint8Array): MentionEvent | null 
 /** Names of earlier versions that are kept. */
 const FORMER_LIMIT = 40;
 
-/** Stored mentions by id. */
-export type Mentions = Map<string, StoredMention>;
-
 /** The id of a mention, the same for each repeat. PROTOCOL 2.4, "The answer". */
 export function toMentionId({
   identity,
@@ -82,105 +80,69 @@ function hashText(text: string): string {
 }
 
 /**
- * Applies events to the mentions.
+ * Applies an event to the mentions.
  *
  * Anyone can send a mention again. Its contents are then updated, but it keeps its state: a rejected mention stays
  * rejected, even if its source retracted it in between. If the author approves each mention, a changed one is held
  * again. A later request cannot move it to another post.
  *
- * @param mentions - changed in place
- * @param events - oldest first
+ * @param view - changed in place; events are applied oldest first
  * @param shownPerHost - mentions of one host shown per day; the rest is held
  */
-export function applyEvents(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
-  const changes = new MentionChanges(mentions, events, shownPerHost);
-  for (const event of events) changes.apply(event);
+export function applyEvent(view: MentionView, event: MentionEvent, shownPerHost: number): void {
+  const mention = event.kind === "kept" ? undefined : view.get(event.id);
+  if (event.kind === "kept") keep(view, event, shownPerHost);
+  else if (!mention) return;
+  else if (event.kind === "moderated") moderate(view, mention, event);
+  else if (event.kind === "forgotten") view.delete(event.id);
+  else if (mention.state !== "rejected") remove(view, mention);
 }
 
-class MentionChanges {
-  readonly #mentions: Mentions;
-  readonly #shownPerHost: number;
-  readonly #duplicates: DuplicateIndex;
-  /** Numbers of shown mentions by day and host. */
-  readonly #shown = new Map<string, number>();
+function keep(
+  view: MentionView,
+  { at, mention: { hold, received = at, replaces, ...found } }: Extract<MentionEvent, { kind: "kept" }>,
+  shownPerHost: number,
+): void {
+  const id = toMentionId(found);
+  const stored = view.get(id);
+  const replacedTarget = take(view, replaces);
+  const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
+  const duplicates = view.findDuplicates(found, id);
+  // An approved mention stays as it is rather than being held again under another URL.
+  const replaced = duplicates.filter((old) => supersedes(found, old) && updated(old, found, hold).state === old.state);
+  if (!known && replaced.length < duplicates.length) return;
+  for (const old of replaced) view.delete(old.id);
+  const before = known ?? replaced[0];
+  const isOverLimit = view.countShown(found.identity, at) >= shownPerHost;
+  const state = hold === "always" || (hold === "when many" && isOverLimit) ? "held" : "shown";
+  const isNew = before === undefined;
+  view.set(
+    isNew ? { ...found, ...formerNames(stored, found), id, state, received } : { ...updated(before, found, hold), id },
+  );
+}
 
-  constructor(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number) {
-    this.#mentions = mentions;
-    this.#shownPerHost = shownPerHost;
-    this.#duplicates = new DuplicateIndex(mentions);
-    const days = new Set(events.map(({ at }) => toDay(at)));
-    for (const { identity, received, state } of mentions.values()) {
-      if (state !== "held" && state !== "removed" && days.has(toDay(received))) this.#count(identity, received);
-    }
-  }
+/** Keeps the place of a reply, which others may have answered. Nothing else can be answered. */
+function remove(view: MentionView, mention: StoredMention): void {
+  if (mention.type !== "reply") view.delete(mention.id);
+  else view.set({ ...mention, state: "removed", ...NO_CONTENTS });
+}
 
-  apply(event: MentionEvent): void {
-    if (event.kind === "kept") {
-      this.#keep(event);
-      return;
-    }
-    const mention = this.#mentions.get(event.id);
-    if (!mention) return;
-    if (event.kind === "moderated") this.#moderate(mention, event);
-    else if (event.kind === "forgotten") this.#mentions.delete(event.id);
-    else if (mention.state !== "rejected") this.#remove(mention);
-  }
+/** Removes a mention that is replaced. */
+function take(view: MentionView, id: string | undefined): StoredMention | undefined {
+  const mention = id === undefined ? undefined : view.get(id);
+  if (mention) view.delete(mention.id);
+  return mention?.state === "removed" ? undefined : mention;
+}
 
-  #keep({ at, mention: { hold, received = at, replaces, ...found } }: Extract<MentionEvent, { kind: "kept" }>): void {
-    const id = toMentionId(found);
-    const stored = this.#mentions.get(id);
-    const replacedTarget = this.#take(replaces);
-    const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
-    const duplicates = this.#duplicates.findDuplicates(found, id);
-    // An approved mention stays as it is rather than being held again under another URL.
-    const replaced = duplicates.filter(
-      (old) => supersedes(found, old) && updated(old, found, hold).state === old.state,
-    );
-    if (!known && replaced.length < duplicates.length) return;
-    for (const old of replaced) this.#mentions.delete(old.id);
-    const before = known ?? replaced[0];
-    if (before) {
-      this.#set({ ...updated(before, found, hold), id });
-      return;
-    }
-    const isHeld = hold === "always" || (hold === "when many" && this.#isHostOverLimit(found.identity, at));
-    this.#set({ ...found, ...formerNames(stored, found), id, state: isHeld ? "held" : "shown", received });
-    if (!isHeld) this.#count(found.identity, received);
-  }
-
-  /** Keeps the place of a reply, which others may have answered. Nothing else can be answered. */
-  #remove(mention: StoredMention): void {
-    if (mention.type !== "reply") this.#mentions.delete(mention.id);
-    else this.#mentions.set(mention.id, { ...mention, state: "removed", ...NO_CONTENTS });
-  }
-
-  /** Removes a mention that is replaced. */
-  #take(id: string | undefined): StoredMention | undefined {
-    const mention = id === undefined ? undefined : this.#mentions.get(id);
-    if (mention) this.#mentions.delete(mention.id);
-    return mention?.state === "removed" ? undefined : mention;
-  }
-
-  #moderate(mention: StoredMention, { state, version }: Extract<MentionEvent, { kind: "moderated" }>): void {
-    if (mention.state === "removed") return;
-    // The mention changed since the author saw it, so the new contents were not approved.
-    if (state === "shown" && version !== null && version !== toMentionVersion(mention)) return;
-    this.#mentions.set(mention.id, { ...mention, state });
-  }
-
-  #set(mention: StoredMention): void {
-    this.#mentions.set(mention.id, mention);
-    this.#duplicates.add(mention);
-  }
-
-  #isHostOverLimit(identity: string, at: string): boolean {
-    return (this.#shown.get(dayAndHost(identity, at)) ?? 0) >= this.#shownPerHost;
-  }
-
-  #count(identity: string, at: string): void {
-    const key = dayAndHost(identity, at);
-    this.#shown.set(key, (this.#shown.get(key) ?? 0) + 1);
-  }
+function moderate(
+  view: MentionView,
+  mention: StoredMention,
+  { state, version }: Extract<MentionEvent, { kind: "moderated" }>,
+): void {
+  if (mention.state === "removed") return;
+  // The mention changed since the author saw it, so the new contents were not approved.
+  if (state === "shown" && version !== null && version !== toMentionVersion(mention)) return;
+  view.set({ ...mention, state });
 }
 
 /** What remains of a removed mention's contents. */
@@ -208,12 +170,4 @@ function updated(known: StoredMention, found: FoundMention, hold: NewMention["ho
   const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };
   const mustBeHeld = hold === "always" && state === "shown" && toMentionVersion(next) !== toMentionVersion(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
-}
-
-function dayAndHost(identity: string, at: string): string {
-  return `${toDay(at)} ${new URL(identity).hostname}`;
-}
-
-function toDay(at: string): string {
-  return at.slice(0, 10);
 }

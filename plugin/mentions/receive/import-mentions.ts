@@ -56,16 +56,19 @@ export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
   { received, siteIndex, now }: { received: ReceivedMentions; siteIndex: SiteIndex; now: Clock },
 ): Promise<v.InferOutput<typeof Imported>> {
-  const before = await received.journal.read();
+  const found = mentions.map((mention) => ({ mention, known: toNewMention(mention, siteIndex, now()) }));
+  const view = await received.journal.read();
+  const before = new Set(
+    found.flatMap(({ known }) => (known && view.entry(toMentionId(known)) ? toMentionId(known) : [])),
+  );
   const kept: string[] = [];
-  for (const mention of mentions) {
-    const known = toNewMention(mention, siteIndex, now());
+  for (const { mention, known } of found) {
     if (!known) continue;
     await received.keep(await withHtml(await withContent(known, mention)));
     kept.push(toMentionId(known));
   }
   const after = await received.journal.read();
-  const imported = new Set(kept.filter((id) => after.has(id) && !before.has(id))).size;
+  const imported = new Set(kept.filter((id) => after.entry(id) && !before.has(id))).size;
   return { imported, known: kept.length - imported, ignored: mentions.length - kept.length };
 }
 

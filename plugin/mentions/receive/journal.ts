@@ -2,18 +2,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
+import type { TwtLike } from "../../site/conversation.js";
 import { withLease } from "../../store/lease.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
-import type { StoredMention } from "../mention.js";
-import { applyEvents, type MentionEvent, type Mentions, type NewMention, toMentionId } from "./event.js";
-import { EventLog } from "./event-log.js";
+import { applyEvent, type MentionEvent, type NewMention, toMentionId } from "./event.js";
+import { EventLog, readEventId } from "./event-log.js";
+import { type Change, MentionView, readEntry } from "./mention-view.js";
 import { type CurrentUrl, Relocation } from "./relocation.js";
-import { type Snapshot, Snapshots } from "./snapshot.js";
+import { NO_SNAPSHOT, type Snapshot, Snapshots } from "./snapshot.js";
 
-/** Events folded by one run. */
-const BATCH = 2_000;
 /** This many events start a compaction before the hourly run: a new process needs a request for each. */
 const COMPACTION_THRESHOLD = 300;
 /** The pause after a failed compaction, such as on a full disk. */
@@ -26,50 +25,73 @@ const COMPACTION = "mentions/compaction";
 interface JournalOptions {
   store: Store;
   now: Clock;
-  /** See {@link applyEvents}. */
+  /** See {@link applyEvent}. */
   shownPerHost: number;
   /** See {@link EventLog}. */
   log: Log;
+  /** The twts of the site, which mentions reply to. Default: none. */
+  twts?: readonly TwtLike[];
   /** Moves mentions of earlier URLs of the site. Default: none. */
   currentUrl?: CurrentUrl;
 }
 
-/** A consistent view: a snapshot and the events after it. */
-interface View {
-  snapshot: Snapshot;
-  base: ReadonlyMap<string, StoredMention>;
-  events: Map<string, MentionEvent>;
+/** An event in the view, and what it has changed there. */
+interface AppliedEvent {
+  key: string;
+  event: MentionEvent;
+  changes: readonly Change[];
 }
 
 /**
  * All mentions as a log of immutable events. Only the compaction rewrites a record, so concurrent mentions are never
- * lost.
+ * lost. The view is that of the snapshot with the events after it, in the order of their keys: new events are applied to
+ * it, and those that belong before others are applied again after them.
  */
 export class Journal {
   readonly #options: JournalOptions;
   readonly #events: EventLog;
-  readonly #snapshots: Snapshots;
   readonly #relocation: Relocation;
+  readonly #snapshots: Snapshots;
+  #view: MentionView;
+  /** The snapshot that the view has; `null` before the first read. */
+  #snapshot: Snapshot | null = null;
+  /** The events after it that the view has, oldest first. */
+  #applied: AppliedEvent[] = [];
+  /** Ids of the mentions whose events the next read applies at least; `null` for all. */
+  #wanted: Set<string> | null = new Set();
   #mayFoldAt = Number.NEGATIVE_INFINITY;
-  #latest: { etag: string | null; keys: string[]; mentions: ReadonlyMap<string, StoredMention> } | null = null;
 
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#events = new EventLog(options.store, options.log);
-    this.#snapshots = new Snapshots(options.store);
     this.#relocation = new Relocation(options.currentUrl ?? ((url) => url));
-  }
-
-  /** Stores an event, see {@link EventLog.add}. @returns its time */
-  add(event: MentionEvent): Promise<string> {
-    return this.#events.add(event);
+    this.#snapshots = new Snapshots(options.store, this.#relocation);
+    this.#view = new MentionView(options.twts ?? []);
   }
 
   /**
-   * Reads all mentions. Costs two requests, plus one for each part and event that is not in memory yet. Calls during a
-   * read share the next one.
+   * Stores an event, see {@link EventLog.add}.
+   *
+   * @returns its time, and the view with it, which need not have the latest events of other processes
    */
-  readonly read = coalesce(() => this.#readAll());
+  async add(event: MentionEvent): Promise<{ at: string; view: MentionView }> {
+    const { key, event: stored } = await this.#events.add(event);
+    if (this.#snapshot) this.#apply([[key, stored]]);
+    return { at: stored.at, view: this.#view };
+  }
+
+  /**
+   * Reads all mentions: a request, plus one for each event and part that is not in memory yet. Calls during a read share
+   * the next one.
+   *
+   * @returns the view. Later reads change it, so use it before anything is awaited
+   * @throws TwtxtError `store-failed`
+   */
+  async read(): Promise<MentionView> {
+    this.#wanted = null;
+    await this.#update();
+    return this.#view;
+  }
 
   /**
    * Compacts once there are several hundred events, in one process at a time; free before that. After a failure it does
@@ -85,18 +107,11 @@ export class Journal {
 
   /** Whether storing this mention would change nothing. For a new mention, events of others are not read. */
   async holds(mention: NewMention): Promise<boolean> {
-    const id = toMentionId(mention);
-    const { base, events } = await this.#view((key) => key.includes(`-${id}-`));
-    const before = base.get(id);
-    const own = this.#applied(new Map(before && [[id, before]]), events.values());
-    const known = own.get(id);
-    if (!known) return false;
-    const again: MentionEvent = { kind: "kept", at: known.received, mention };
-    if (!isDeepStrictEqual(this.#applied(own, [again]).get(id), known)) return false;
-    const all = await this.read();
-    if (isDeepStrictEqual(all.get(id), known)) return true;
-    // A duplicate is, or was, in its place.
-    return isDeepStrictEqual(this.#applied(new Map(all), [again]).get(id), all.get(id));
+    this.#wanted?.add(toMentionId(mention));
+    await this.#update();
+    if (!this.#changesNothing(mention)) return false;
+    await this.read();
+    return this.#changesNothing(mention);
   }
 
   /**
@@ -106,57 +121,84 @@ export class Journal {
    */
   async compact(): Promise<number> {
     const { now } = this.#options;
-    const snapshot = await this.#snapshots.read();
-    await this.#events.delete([...snapshot.folded]);
-    const keys = (await this.#events.keys()).slice(0, BATCH);
-    const { events: found } = await this.#events.read(keys, snapshot.etag);
-    if (found.size === 0 && snapshot.folded.size === 0) return 0;
-
-    const mentions = this.#applied(new Map(await this.#base(snapshot)), found.values());
-    const folded = [...found.keys()];
-    if (!(await this.#snapshots.replace(snapshot, mentions, folded, now()))) return 0;
+    this.#events.expectSnapshot();
+    await this.read();
+    const snapshot = this.#snapshot ?? NO_SNAPSHOT;
+    // The next snapshot does not name them, so they would count again.
+    await this.#events.delete(snapshot.folded);
+    const folded = this.#applied.map(({ key }) => key);
+    const isCurrent = snapshot.etag === this.#snapshot?.etag && (folded.length > 0 || snapshot.folded.size > 0);
+    if (!isCurrent || !(await this.#snapshots.replace(snapshot, this.#view, folded, now()))) return 0;
+    await this.#events.markSnapshot();
     await this.#events.delete(folded);
     await this.#snapshots.sweep(now());
-    return found.size;
+    return folded.length;
   }
 
-  async #readAll(): Promise<ReadonlyMap<string, StoredMention>> {
-    const { snapshot, base, events } = await this.#view(() => true);
-    const keys = [...events.keys()];
-    const latest = this.#latest;
-    if (latest?.etag === snapshot.etag && isDeepStrictEqual(latest.keys, keys)) return latest.mentions;
-    const mentions = this.#applied(new Map(base), events.values());
-    this.#latest = { etag: snapshot.etag, keys, mentions };
-    return mentions;
-  }
+  readonly #update = coalesce(async () => {
+    const wanted = this.#wanted;
+    this.#wanted = new Set();
+    const isWanted = (key: string) => wanted === null || wanted.has(readEventId(key));
+    // A part vanishes when its snapshot is replaced.
+    await winRace(TRIES, () => this.#tryUpdate(isWanted));
+  });
 
-  /** A part vanishes when its snapshot is replaced. */
-  #view(isWanted: (key: string) => boolean): Promise<View> {
-    return winRace(TRIES, () => this.#tryView(isWanted));
-  }
-
-  async #tryView(isWanted: (key: string) => boolean): Promise<View> {
+  async #tryUpdate(isWanted: (key: string) => boolean): Promise<void> {
+    const former = this.#snapshot;
+    if (!former) this.#reset();
     // The order matters: an event that is deleted after this listing is in the snapshot that is read next.
-    const keys = (await this.#events.keys()).filter(isWanted);
-    const snapshot = await this.#snapshots.read();
-    const found = await this.#events.read(
-      keys.filter((key) => !snapshot.folded.has(key)),
-      snapshot.etag,
-    );
+    const mayBeReplaced = await this.#events.list();
+    const snapshot = former && !mayBeReplaced ? former : await this.#snapshots.read();
+    const isNew = former === null || snapshot.etag !== former.etag;
+    const load = isNew ? await this.#snapshots.load(snapshot, this.#view, former === null) : null;
+    const { events, isAnyGone } = await this.#events.read(isWanted, { folded: snapshot.folded, isNew });
     // A missing event may have been folded into a newer snapshot after this one was read.
-    if (found.isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) {
+    if (isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) {
       throw new LostRace("The mentions change faster than they can be read.");
     }
-    return { snapshot, base: await this.#base(snapshot), events: found.events };
+    if (load) this.#changeSnapshot(snapshot, load);
+    this.#apply(events);
+    this.#events.confirmSnapshot();
   }
 
-  async #base(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
-    return this.#relocation.moveAll(await this.#snapshots.mentions(snapshot));
+  #changeSnapshot(snapshot: Snapshot, load: () => void): void {
+    for (const { changes } of this.#applied.toReversed()) this.#view.undo(changes);
+    this.#applied = [];
+    this.#snapshot = null;
+    load();
+    this.#snapshot = snapshot;
   }
 
-  #applied(mentions: Mentions, events: Iterable<MentionEvent>): Mentions {
-    const moved = Array.from(events, (event) => this.#relocation.moveEvent(event));
-    applyEvents(mentions, moved, this.#options.shownPerHost);
-    return mentions;
+  /** Drops a view that could not be loaded as a whole. */
+  #reset(): void {
+    this.#snapshots.reset();
+    this.#view = new MentionView(this.#options.twts ?? []);
+  }
+
+  /** Applies events in their order: later ones are undone first, and applied again. */
+  #apply(found: Iterable<readonly [key: string, event: MentionEvent]>): void {
+    const view = this.#view;
+    const ahead = [...found];
+    const first = ahead.map(([key]) => key).sort()[0];
+    if (first === undefined) return;
+    for (let last = this.#applied.at(-1); last && last.key > first; last = this.#applied.at(-1)) {
+      this.#applied.pop();
+      view.undo(last.changes);
+      ahead.push([last.key, last.event]);
+    }
+    for (const [key, event] of ahead.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const moved = this.#relocation.moveEvent(event);
+      const changes = view.record(() => applyEvent(view, moved, this.#options.shownPerHost));
+      this.#applied.push({ key, event, changes });
+    }
+  }
+
+  #changesNothing(mention: NewMention): boolean {
+    const view = this.#view;
+    const event: MentionEvent = { kind: "kept", at: new Date(this.#options.now()).toISOString(), mention };
+    const changes = view.record(() => applyEvent(view, event, this.#options.shownPerHost));
+    const isSame = changes.every(({ id, before }) => isDeepStrictEqual(before && readEntry(before), view.get(id)));
+    view.undo(changes);
+    return isSame;
   }
 }

@@ -13,8 +13,9 @@ import { ImportBody, importMentions } from "./import-mentions.js";
 import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
 import { isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
-import { newestFirst, type ReceivedMentions, selectPage } from "./received.js";
+import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
+import { newestFirst, parseCursor, takePage } from "./sorted-lists.js";
 import type { ClaimProcessor } from "./verify-and-store.js";
 
 const BODY_LIMIT = 1024 * 1024;
@@ -70,8 +71,11 @@ async function list({ received, pending, siteIndex }: ManageParts, url: string) 
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (known === "pending") {
+    const start = after === undefined ? undefined : parseCursor(after);
     const items = (await pending.all()).map((mention) => siteIndex.addTitle(itemOfPending(mention)));
-    return selectPage(items.sort(newestFirst), { after, limit: size });
+    const older = items.filter((item) => !start || newestFirst(start, item) < 0).sort(newestFirst);
+    const { items: mentions, next } = takePage(older, size);
+    return { mentions, next };
   }
   const page = await received.list({ state: known, limit: size, after });
   return {

@@ -1,18 +1,17 @@
 // plugin/mentions/receive/received.ts: the site's received mentions, and pages of them.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { isSameUrl, withoutQuery } from "../../http/same-url.js";
-import { answeredEntries, asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
+import { isSameUrl, normalUrl, withoutQuery } from "../../http/same-url.js";
+import { asMention } from "../../site/conversation.js";
 import { isSameHost } from "../../url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
-import { toSource } from "../reference.js";
 import { type MentionEvent, type NewMention, toMentionId, toMentionVersion } from "./event.js";
 import type { Journal } from "./journal.js";
+import { readEntry } from "./mention-view.js";
+import { noCursor, parseCursor, takePage } from "./sorted-lists.js";
 
 interface ReceivedOptions {
   journal: Journal;
-  /** The twts of the site, which mentions reply to. */
-  twts: readonly TwtLike[];
   now: Clock;
   /** Called when the shown mentions may have changed. */
   onChange(): Promise<void>;
@@ -33,48 +32,38 @@ export class ReceivedMentions {
   readonly journal: Journal;
   readonly #now: Clock;
   readonly #onChange: ReceivedOptions["onChange"];
-  readonly #sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
-  readonly #replies = new WeakMap<ReadonlyMap<string, StoredMention>, ShownReplies>();
-  readonly #twts: readonly TwtLike[];
 
-  constructor({ journal, twts, now, onChange }: ReceivedOptions) {
-    this.#twts = twts;
+  constructor({ journal, now, onChange }: ReceivedOptions) {
     this.journal = journal;
     this.#now = now;
     this.#onChange = onChange;
   }
 
-  readonly list: ListMentions = async ({ state, target, after, limit, withPlaces = false }) => {
-    const known = await this.journal.read();
-    const replies = target !== undefined || withPlaces ? this.#listReplies(known) : null;
-    const inConversation = target === undefined ? null : (replies?.below(target) ?? null);
-    const places = withPlaces ? replies?.places : undefined;
-    const isAbout = (mention: StoredMention) =>
-      inConversation === null ||
-      mention.target === target ||
-      mention.under === target ||
-      inConversation.has(mention.id);
-    const isWanted = (mention: StoredMention) => {
-      if (places?.has(mention.id)) return inConversation?.has(mention.id) ?? true;
-      return (state === undefined ? mention.state !== "removed" : mention.state === state) && isAbout(mention);
-    };
-    if (after !== undefined) checkCursor(after, (id) => known.get(id));
-    const page = selectPage(this.#newestFirst(known), { isWanted, after, limit });
-    if (inConversation === null) return page;
-    const mentions = page.mentions.map((mention) => (inConversation.has(mention.id) ? mention : asMention(mention)));
-    return { ...page, mentions };
+  readonly list: ListMentions = async ({ state, target, after, since = "", limit, withPlaces = false }) => {
+    const start = after === undefined ? undefined : parseCursor(after);
+    const view = await this.journal.read();
+    // Forged cursors would fill the CDN's cache. PROTOCOL 2.4, "The answer"
+    if (start && view.entry(start.id)?.received !== start.received) throw noCursor();
+    function* selectEntries() {
+      for (const entry of view.newestFirst(target, start)) {
+        if (entry.received < since) return;
+        const isWanted = state === undefined ? entry.state !== "removed" : entry.state === state;
+        const mayBePlace = withPlaces && (target === undefined || entry.above.includes(target));
+        if (isWanted || (mayBePlace && view.isPlace(entry))) yield entry;
+      }
+    }
+    const { items, next } = takePage(selectEntries(), limit);
+    const isOutside = (above: readonly string[]) => target !== undefined && !above.includes(target);
+    const mentions = items.map((entry) => (isOutside(entry.above) ? asMention(readEntry(entry)) : readEntry(entry)));
+    return { mentions, next };
   };
 
-  /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ` */
-  async keep(mention: NewMention): Promise<string> {
-    const at = await this.journal.add({ kind: "kept", at: this.#at(), mention });
+  /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ`, and the mention; `null` for a repeat of another one */
+  async keep(mention: NewMention): Promise<{ at: string; stored: StoredMention | null }> {
+    const { at, view } = await this.journal.add({ kind: "kept", at: this.#at(), mention });
+    const stored = view.get(toMentionId(mention)) ?? null;
     await this.#onChange();
-    return at;
-  }
-
-  /** Finds the mention with the same source and target. */
-  async find(mention: NewMention): Promise<StoredMention | null> {
-    return (await this.journal.read()).get(toMentionId(mention)) ?? null;
+    return { at, stored };
   }
 
   /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
@@ -88,7 +77,8 @@ export class ReceivedMentions {
       (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
       (names.some((name) => isSameUrl(name, mention.identity)) ||
         (mention.given === url && isSameHost(url, mention.identity)));
-    return [...(await this.journal.read()).values()].filter(isOfSource);
+    const normal = names.map((name) => normalUrl(name) ?? name);
+    return (await this.journal.read()).findFrom([...names, ...normal, url], instant).filter(isOfSource);
   }
 
   /** Removes a mention that its source retracted. */
@@ -127,116 +117,5 @@ export class ReceivedMentions {
 
   #at(): string {
     return new Date(this.#now()).toISOString();
-  }
-
-  /** Arranges the replies of each version of the list once. */
-  #listReplies(all: ReadonlyMap<string, StoredMention>): ShownReplies {
-    const known = this.#replies.get(all) ?? new ShownReplies(all.values(), this.#twts);
-    this.#replies.set(all, known);
-    return known;
-  }
-
-  /** Sorts each version of the list once. */
-  #newestFirst(all: ReadonlyMap<string, StoredMention>): StoredMention[] {
-    const known = this.#sorted.get(all) ?? [...all.values()].sort(newestFirst);
-    this.#sorted.set(all, known);
-    return known;
-  }
-}
-
-/** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
-interface ListItem {
-  received: string;
-  id: string;
-}
-
-const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
-
-/**
- * Takes one page from a list.
- *
- * @param mentions - newest first
- * @param after - the cursor from the previous page
- * @returns `next`: the cursor for the next page; `null` on the last page
- * @throws TwtxtError `bad-request` for an invalid cursor
- */
-export function selectPage<T extends ListItem>(
-  mentions: Iterable<T>,
-  {
-    isWanted = () => true,
-    after,
-    limit,
-  }: { isWanted?(mention: T): boolean; after?: string | undefined; limit: number },
-): { mentions: T[]; next: string | null } {
-  const start = after === undefined ? null : parseCursor(after);
-  const page: T[] = [];
-  for (const mention of mentions) {
-    if ((start && newestFirst(start, mention) >= 0) || !isWanted(mention)) continue;
-    if (page.length === limit) return { mentions: page, next: toCursor(page.at(-1)) };
-    page.push(mention);
-  }
-  return { mentions: page, next: null };
-}
-
-/**
- * Rejects a cursor that names no mention, since forged ones would fill the CDN's cache.
- *
- * @param find - looks up a mention by id
- * @throws TwtxtError `bad-request`
- * @see PROTOCOL 2.4, "The answer"
- */
-function checkCursor(after: string, find: (id: string) => ListItem | undefined): void {
-  const { received, id } = parseCursor(after);
-  if (find(id)?.received !== received) throw noCursor();
-}
-
-export function newestFirst(a: ListItem, b: ListItem): number {
-  const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
-/** The cursor for what follows a mention. */
-export function toCursor(mention: ListItem | undefined): string | null {
-  return mention ? `${mention.received}_${mention.id}` : null;
-}
-
-function parseCursor(text: string): ListItem {
-  const [, received, id] = CURSOR.exec(text) ?? [];
-  if (received === undefined || id === undefined) throw noCursor();
-  return { received, id };
-}
-
-function noCursor(): TwtxtError {
-  return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
-}
-
-/**
- * The shown replies of a site, and the places of others with shown answers, by the pages to whose conversations they
- * belong.
- *
- * @see PROTOCOL 2.4, "The proof": a removed or rejected mention with answers keeps an empty place
- */
-class ShownReplies {
-  readonly #conversations: Conversations;
-  readonly #ids = new Map<string, string>();
-  /** The ids of replies that are not shown and have shown answers. */
-  readonly places: ReadonlySet<string>;
-
-  constructor(mentions: Iterable<StoredMention>, twts: readonly TwtLike[]) {
-    const replies = [...mentions].filter(({ type }) => type === "reply");
-    const entries = replies.map((reply) => ({ ...reply, source: toSource(reply), replyTo: reply.subject }));
-    for (const entry of entries) this.#ids.set(mentionKey(entry), entry.id);
-    const shown = entries.filter(({ state }) => state === "shown");
-    const places = answeredEntries(
-      shown,
-      entries.filter(({ state }) => state !== "shown"),
-    );
-    this.places = new Set(places.map(({ id }) => id));
-    this.#conversations = new Conversations([...shown, ...places], twts);
-  }
-
-  /** @returns the ids of the replies below a page */
-  below(page: string): ReadonlySet<string> {
-    return new Set(this.#conversations.below(page).flatMap(({ key }) => this.#ids.get(key) ?? []));
   }
 }

@@ -1,4 +1,7 @@
 // plugin/mentions/receive/snapshot.ts: the snapshot of all mentions up to the last compaction.
+//
+// Its parts are gzipped lines, a mention of JSON in each. The decompressed bytes stay in memory, and the entries of the view
+// point into them.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -8,77 +11,112 @@ import { parseJson } from "../../store/json.js";
 import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { StoredMention } from "../mention.js";
-import type { Mentions } from "./event.js";
+import { type Entry, type JsonText, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
+import type { Relocation } from "./relocation.js";
 
 const PARTS = "mentions/parts/";
 export const SNAPSHOT = "mentions/snapshot";
 
-/** Mentions per part: a hundred thousand mentions take ten requests. */
+/** Mentions per part: a hundred thousand mentions take about ten requests. */
 const PART_SIZE = 10_000;
 /** Unreferenced parts are kept this long, since a snapshot may be about to name them. */
 const ORPHAN_AGE = 24 * 3600_000;
+const NEW_LINE = 0x0a;
 
 export interface Snapshot {
   /** `null` before the first one. */
   etag: string | null;
-  /** Keys of the parts, oldest first. */
+  /** Keys of the parts. */
   parts: readonly string[];
   /** Keys of events that the parts include and that may not be deleted yet. */
   folded: ReadonlySet<string>;
 }
 
+/** A part in the view. */
+interface LoadedPart {
+  key: string;
+  entries: readonly Entry[];
+  /** Whether the view has its mentions as they are stored. */
+  isCurrent: boolean;
+}
+
+/** A part to write, or one that is stored; its key is `null` if it is not. */
+interface PlannedPart {
+  key: string | null;
+  entries: readonly Entry[];
+}
+
 const StoredIndex = v.object({ version: v.literal(1), parts: v.array(v.string()), folded: v.array(v.string()) });
-const StoredPart = v.array(StoredMention);
 
 const ADVICE = `Restore the site's data from a backup, or delete ${SNAPSHOT}, which loses all mentions in it.`;
 
-const EMPTY: Snapshot = { etag: null, parts: [], folded: new Set() };
+export const NO_SNAPSHOT: Snapshot = { etag: null, parts: [], folded: new Set() };
 
-/** Reads and replaces the snapshot, with the current one cached in memory. */
+/** Reads and replaces the snapshot. */
 export class Snapshots {
   readonly #store: Store;
-  #index: Snapshot = EMPTY;
-  /** Parts are immutable, so each is read once. */
-  readonly #parts = new Map<string, StoredMention[]>();
-  #mentions: { etag: string | null; all: Mentions } = { etag: null, all: new Map() };
+  readonly #relocation: Relocation;
+  /** The parts that the view has. */
+  #loaded: readonly LoadedPart[] = [];
 
-  constructor(store: Store) {
+  constructor(store: Store, relocation: Relocation) {
     this.#store = store;
+    this.#relocation = relocation;
   }
 
   /** Costs one request. */
   async read(): Promise<Snapshot> {
     const stored = await this.#store.get(SNAPSHOT);
-    if (!stored) return EMPTY;
-    if (stored.etag === this.#index.etag) return this.#index;
+    if (!stored) return NO_SNAPSHOT;
     const { parts, folded } = await intact(SNAPSHOT, () => parseJson(SNAPSHOT, stored.bytes, StoredIndex));
-    this.#index = { etag: stored.etag, parts, folded: new Set(folded) };
-    return this.#index;
+    return { etag: stored.etag, parts, folded: new Set(folded) };
   }
 
   /**
-   * The mentions of a snapshot by id. Do not change them.
+   * Reads the parts that the view does not have.
    *
+   * @param isFirst - whether nothing reads the view yet: each part is added as soon as it is read, so that other work has
+   *   turns
+   * @returns changes the view, without the events after the former snapshot, to the mentions of this one
    * @throws LostRace if the snapshot was replaced meanwhile
    */
-  async mentions(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
-    if (snapshot.etag === this.#mentions.etag) return this.#mentions.all;
-    const parts = await this.#readParts(snapshot.parts);
-    const all = new Map(parts.flat().map((mention) => [mention.id, mention]));
-    this.#mentions = { etag: snapshot.etag, all };
-    return all;
+  async load({ parts }: Snapshot, view: MentionView, isFirst: boolean): Promise<() => void> {
+    const known = new Map(this.#loaded.map((part) => [part.key, part]));
+    const texts = new Map<string, JsonText[]>();
+    for (const key of parts.filter((each) => !known.has(each))) {
+      const lines = await this.#readPart(key);
+      if (isFirst) known.set(key, this.#addPart(view, key, lines));
+      else texts.set(key, lines);
+    }
+    return () => {
+      for (const [key, lines] of texts) known.set(key, this.#addPart(view, key, lines));
+      const loaded = parts.flatMap((key) => known.get(key) ?? []);
+      const current = new Set(loaded.flatMap(({ entries }) => entries));
+      for (const { key, entries } of this.#loaded) {
+        const outdated = parts.includes(key) ? [] : entries.filter((entry) => !current.has(entry));
+        for (const entry of outdated) if (view.entry(entry.id) === entry) view.delete(entry.id);
+      }
+      this.#loaded = loaded;
+    };
+  }
+
+  /** Forgets the parts, for an empty view. */
+  reset(): void {
+    this.#loaded = [];
   }
 
   /**
-   * Replaces the snapshot. Mentions stay in their parts and new ones are appended, so only changed parts are written.
+   * Replaces the snapshot by the mentions of the view. Mentions stay in their parts and new ones are appended, so only
+   * changed parts are written.
    *
-   * @param folded - keys of the events applied since the old snapshot
+   * @param old - the snapshot that the view was loaded from
+   * @param folded - keys of the events applied since
    * @returns `false` if another process replaced it meanwhile; nothing has changed then
    */
-  async replace(old: Snapshot, mentions: Mentions, folded: readonly string[], time: number): Promise<boolean> {
-    const plan = layOut(await this.#readParts(old.parts), old.parts, mentions);
+  async replace(old: Snapshot, view: MentionView, folded: readonly string[], time: number): Promise<boolean> {
+    const plan = planParts(this.#loaded, view).map(({ key, entries }) => ({ key, bytes: key ?? joinLines(entries) }));
     const parts: string[] = [];
-    for (const { key, mentions } of plan) parts.push(key ?? (await this.#writePart(mentions, time)));
+    for (const { bytes } of plan) parts.push(typeof bytes === "string" ? bytes : await this.#writePart(bytes, time));
     const next: v.InferOutput<typeof StoredIndex> = { version: 1, parts, folded: [...folded] };
     const condition = old.etag === null ? ({ isNew: true } as const) : { etag: old.etag };
     return (await this.#store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
@@ -93,26 +131,38 @@ export class Snapshots {
     }
   }
 
-  #readParts(keys: readonly string[]): Promise<StoredMention[][]> {
-    for (const key of this.#parts.keys()) if (!keys.includes(key)) this.#parts.delete(key);
-    return Promise.all(keys.map((key) => this.#readPart(key)));
-  }
-
-  async #readPart(key: string): Promise<StoredMention[]> {
-    const known = this.#parts.get(key);
-    if (known) return known;
+  /** @returns its mentions, which are valid unless they are in the view already */
+  async #readPart(key: string): Promise<JsonText[]> {
     const stored = await this.#store.get(key);
     if (!stored) throw new LostRace(`${key} is missing. ${ADVICE}`);
-    const mentions = await intact(key, async () => parseJson(key, await promisify(gunzip)(stored.bytes), StoredPart));
-    this.#parts.set(key, mentions);
-    return mentions;
+    const buffer = await intact(key, () => promisify(gunzip)(stored.bytes));
+    return findLines(buffer);
   }
 
-  async #writePart(mentions: StoredMention[], time: number): Promise<string> {
-    const bytes = await promisify(gzip)(JSON.stringify(mentions));
-    const key = `${PARTS}${time}-${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}`;
-    await this.#store.put(key, bytes);
-    this.#parts.set(key, mentions);
+  #addPart(view: MentionView, key: string, lines: readonly JsonText[]): LoadedPart {
+    let isCurrent = true;
+    const entries = lines.map((json) => {
+      const known = view.entry(readId(json));
+      if (known && isSameText(known.json, json)) {
+        known.json = json;
+        return known;
+      }
+      const stored = parseLine(key, json);
+      const mention = this.#relocation.move(stored);
+      const entry = toEntry(mention, mention === stored ? json : toJson(mention));
+      if (mention !== stored) isCurrent = false;
+      const other = mention === stored ? undefined : view.entry(mention.id);
+      // A mention of both URLs: what the author rejected stays rejected.
+      if (!other || (other.state !== "rejected" && mention.state !== "removed")) view.put(entry, mention);
+      return entry;
+    });
+    return { key, entries, isCurrent };
+  }
+
+  async #writePart(bytes: Buffer, time: number): Promise<string> {
+    const packed = await promisify(gzip)(bytes);
+    const key = `${PARTS}${time}-${createHash("sha256").update(packed).digest("hex").slice(0, 32)}`;
+    await this.#store.put(key, packed);
     return key;
   }
 }
@@ -131,31 +181,67 @@ async function intact<T>(key: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    const why = error instanceof TwtxtError ? error.message : `The value of ${key} cannot be decompressed.`;
-    throw new TwtxtError("store-failed", `${why} ${ADVICE}`, { cause: error });
+    throw damaged(key, error);
   }
 }
 
-/** The contents of a part; `key` is `null` if they are not stored yet. */
-interface PlannedPart {
-  key: string | null;
-  mentions: StoredMention[];
+function damaged(key: string, error: unknown): TwtxtError {
+  const why = error instanceof TwtxtError ? error.message : `The value of ${key} cannot be decompressed.`;
+  return new TwtxtError("store-failed", `${why} ${ADVICE}`, { cause: error });
 }
 
-function layOut(loaded: readonly StoredMention[][], keys: readonly string[], mentions: Mentions): PlannedPart[] {
-  const left = new Map(mentions);
-  const plan = loaded.map((part, i): PlannedPart => {
-    const now = part.flatMap(({ id }) => left.get(id) ?? []);
-    for (const { id } of part) left.delete(id);
-    const isSame = now.length === part.length && now.every((mention, j) => mention === part[j]);
-    return { key: isSame ? (keys[i] ?? null) : null, mentions: now };
+function findLines(buffer: Buffer): JsonText[] {
+  const lines: JsonText[] = [];
+  for (let start = 0; start < buffer.length; ) {
+    const found = buffer.indexOf(NEW_LINE, start);
+    const end = found < 0 ? buffer.length : found;
+    lines.push({ buffer, start, end });
+    start = end + 1;
+  }
+  return lines;
+}
+
+/** @throws TwtxtError `store-failed` */
+function parseLine(key: string, { buffer, start, end }: JsonText): StoredMention {
+  try {
+    return parseJson(key, buffer.subarray(start, end), StoredMention);
+  } catch (error) {
+    throw damaged(key, error);
+  }
+}
+
+function joinLines(entries: readonly Entry[]): Buffer {
+  const newLine = Buffer.of(NEW_LINE);
+  return Buffer.concat(entries.flatMap(({ json: { buffer, start, end } }) => [buffer.subarray(start, end), newLine]));
+}
+
+function isSameText(a: JsonText, b: JsonText): boolean {
+  return a.buffer.compare(b.buffer, b.start, b.end, a.start, a.end) === 0;
+}
+
+/**
+ * Lays out the mentions of the view. A part is merged with the one before while that is less than twice as long: few parts
+ * remain, and each mention is written a few times.
+ */
+function planParts(loaded: readonly LoadedPart[], view: MentionView): PlannedPart[] {
+  const placed = new Set<Entry>();
+  const place = (entry: Entry | undefined) => {
+    if (!entry || placed.has(entry)) return [];
+    placed.add(entry);
+    return [entry];
+  };
+  const plan = loaded.map(({ key, entries, isCurrent }): PlannedPart => {
+    const now = entries.flatMap(({ id }) => place(view.entry(id)));
+    const isSame = isCurrent && now.length === entries.length && now.every((entry, i) => entry === entries[i]);
+    return { key: isSame ? key : null, entries: now };
   });
-  for (const mention of left.values()) {
-    const last = plan.at(-1);
-    if (last && last.mentions.length < PART_SIZE) {
-      last.mentions.push(mention);
-      last.key = null;
-    } else plan.push({ key: null, mentions: [mention] });
+  const fresh = [...view.entries()].filter((entry) => !placed.has(entry));
+  while (fresh.length > 0) plan.push({ key: null, entries: fresh.splice(0, PART_SIZE) });
+  const parts = plan.filter(({ entries }) => entries.length > 0);
+  for (;;) {
+    const [before, last] = parts.slice(-2);
+    const sum = (before?.entries.length ?? 0) + (last?.entries.length ?? 0);
+    if (!before || !last || before.entries.length >= 2 * last.entries.length || sum > PART_SIZE) return parts;
+    parts.splice(-2, 2, { key: null, entries: [...before.entries, ...last.entries] });
   }
-  return plan.filter(({ mentions }) => mentions.length > 0);
 }

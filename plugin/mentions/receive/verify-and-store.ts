@@ -145,10 +145,8 @@ export class ClaimProcessor {
     };
     // Anyone can send a mention again at any time, so a repeat must cost neither a record nor a CDN purge.
     if (replaces === undefined && (await received.journal.holds(found))) return "stored";
-    const at = await received.keep(found);
+    const { at, stored } = await received.keep(found);
     onStored();
-    // The mention is durable, so a failing store no longer makes this request fail.
-    const stored = await received.find(found).catch(() => null);
     if (stored) log(describeStored(stored, at, claim));
     return "stored";
   }

@@ -26,8 +26,14 @@ function storedMentions({ store, clock, log }: ReturnType<typeof receiver>): Rec
     clock.time += 10_000;
     return clock.time;
   };
-  const journal = new Journal({ store, now, shownPerHost: 10_000, log: (line) => void log.push(line) });
-  return new ReceivedMentions({ journal, twts: PAGES.twts, now, onChange: async () => {} });
+  const journal = new Journal({
+    store,
+    now,
+    shownPerHost: 10_000,
+    log: (line) => void log.push(line),
+    twts: PAGES.twts,
+  });
+  return new ReceivedMentions({ journal, now, onChange: async () => {} });
 }
 
 function hashOf(feed: FeedServer, timestamp: string): string {

@@ -222,14 +222,14 @@ describe("a mention that is sent again", () => {
       const form = { source: bob.twt(AT), target: FEED };
       await alice.mentioned(form);
       if (when === "after") await alice.services.runScheduled();
-      const keys = await alice.store.keys("mentions/events/");
+      const keys = await alice.store.keys("mentions/events/2");
       expect(keys).toHaveLength(when === "before" ? 1 : 0);
 
       alice.clock.time += 3600_000;
       for (let n = 0; n < 3; n += 1) {
         expect(await alice.mentioned(form)).toMatchObject({ status: 200, text: "Mention verified and stored.\n" });
       }
-      expect(await alice.store.keys("mentions/events/")).toEqual(keys);
+      expect(await alice.store.keys("mentions/events/2")).toEqual(keys);
       expect(alice.purged).toHaveLength(1);
       expect(alice.log.filter((line) => line.startsWith("New mention"))).toHaveLength(1);
       expect(await alice.mentions(PAGE)).toMatchObject([{ received: "2026-11-20T09:00:00.000Z" }]);

@@ -1,0 +1,295 @@
+// plugin/mentions/receive/mention-view.ts: the stored mentions in memory, with the lists in which they are found.
+import { mentionEntry, type TwtLike, twtKey } from "../../site/conversation.js";
+import type { StoredMention } from "../mention.js";
+import { toSource } from "../reference.js";
+import { duplicateKeys, isDuplicate, readHost, withoutScheme } from "./duplicates.js";
+import { type ListItem, SortedLists } from "./sorted-lists.js";
+
+type FoundMention = Parameters<typeof isDuplicate>[1];
+
+/** JSON in a buffer with other values: an object takes several times its memory. */
+export interface JsonText {
+  buffer: Buffer;
+  start: number;
+  end: number;
+}
+
+/** A stored mention in memory. It is replaced when the mention changes. */
+export interface Entry extends ListItem {
+  readonly state: StoredMention["state"];
+  readonly isReply: boolean;
+  /** The pages that have this reply in their conversations. */
+  above: readonly string[];
+  json: JsonText;
+}
+
+/** A change of one mention: what it was before; `undefined` for a new one. */
+export interface Change {
+  id: string;
+  before: Entry | undefined;
+}
+
+/** The list of all. */
+const ALL = "";
+
+/**
+ * All mentions, each in the lists of its pages, its names, what it replies to, and what it may be a duplicate of. A change
+ * costs the same however many there are.
+ *
+ * Changes are synchronous: read it without waiting in between.
+ */
+export class MentionView {
+  readonly #entries = new Map<string, Entry>();
+  readonly #lists = new SortedLists<Entry>();
+  /** Numbers of mentions that are or were shown, by day and host. */
+  readonly #shown = new Map<string, number>();
+  /** The site's own twts by name, and by what they reply to. */
+  readonly #twts = new Map<string, TwtLike>();
+  readonly #ownReplies = new Map<string, TwtLike[]>();
+  #changes: Change[] | null = null;
+
+  /** @param twts - the twts of the site, which mentions reply to */
+  constructor(twts: readonly TwtLike[]) {
+    for (const twt of twts) {
+      for (const name of twtNames(twt)) this.#twts.set(name, twt);
+      if (twt.replyTo !== null) this.#ownReplies.set(twt.replyTo, [...(this.#ownReplies.get(twt.replyTo) ?? []), twt]);
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(id: string): StoredMention | undefined {
+    const entry = this.#entries.get(id);
+    return entry && readEntry(entry);
+  }
+
+  entry(id: string): Entry | undefined {
+    return this.#entries.get(id);
+  }
+
+  entries(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  *values(): Generator<StoredMention> {
+    for (const entry of this.#entries.values()) yield readEntry(entry);
+  }
+
+  /** @param page - the mentions of this page and its conversation; default: all. @param after - those older than this one */
+  newestFirst(page?: string, after?: ListItem): Iterable<Entry> {
+    return this.#lists.newestFirst(page === undefined ? ALL : toPageList(page), after);
+  }
+
+  /** The mentions with a hash, or the replies with a URL. */
+  findNamed(name: string): StoredMention[] {
+    return this.#lists.get(toNameList(name)).map(readEntry);
+  }
+
+  /** @returns other mentions with the same contents in the same place, or that the author rejected */
+  findDuplicates(found: FoundMention, id: string): StoredMention[] {
+    const entries = new Set(duplicateKeys(found).flatMap((key) => this.#lists.get(key)));
+    const others = [...entries].filter((other) => other.id !== id && other.state !== "removed").map(readEntry);
+    return others.filter((known) => isDuplicate(known, found));
+  }
+
+  /** The mentions that may have one of these URLs as source. @param instant - `null` for a page */
+  findFrom(urls: readonly string[], instant: string | null): StoredMention[] {
+    const keys = urls.map((url) => (instant === null ? withoutScheme(url) : `${new URL(url).host} ${instant}`));
+    return [...new Set(keys.flatMap((key) => this.#lists.get(key)))].map(readEntry);
+  }
+
+  /** How many mentions of the host of a source were shown on the day of a time. */
+  countShown(identity: string, at: string): number {
+    return this.#shown.get(toDayAndHost(identity, at)) ?? 0;
+  }
+
+  set(mention: StoredMention): void {
+    this.put(toEntry(mention, toJson(mention)), mention);
+  }
+
+  put(entry: Entry, mention = readEntry(entry)): void {
+    const former = this.#remove(entry.id);
+    this.#entries.set(entry.id, entry);
+    for (const name of listNames(mention)) this.#lists.add(name, entry);
+    this.#count(mention, 1);
+    if (entry.isReply) this.#place(entry, mention);
+    this.#placeReplies([...former, ...(entry.isReply ? readNames(mention) : [])]);
+  }
+
+  delete(id: string): void {
+    if (this.#entries.has(id)) this.#placeReplies(this.#remove(id));
+  }
+
+  /** @returns the names by which others replied to it */
+  #remove(id: string): readonly string[] {
+    const before = this.#entries.get(id);
+    this.#changes?.push({ id, before });
+    if (!before) return [];
+    const mention = readEntry(before);
+    this.#entries.delete(id);
+    for (const name of listNames(mention)) this.#lists.remove(name, before);
+    for (const page of before.above) this.#lists.remove(toPageList(page), before);
+    this.#count(mention, -1);
+    return before.isReply ? readNames(mention) : [];
+  }
+
+  /** Runs `work`. @returns the changes that it makes */
+  record(work: () => void): Change[] {
+    const changes: Change[] = [];
+    this.#changes = changes;
+    work();
+    this.#changes = null;
+    return changes;
+  }
+
+  undo(changes: readonly Change[]): void {
+    for (const { id, before } of changes.toReversed()) {
+      if (before) this.put(before);
+      else this.delete(id);
+    }
+  }
+
+  /** Whether a reply that is not shown has shown answers, directly or below others that are not shown. */
+  isPlace(entry: Entry, seen = new Set<Entry>()): boolean {
+    if (!entry.isReply || entry.state === "shown" || seen.has(entry)) return false;
+    seen.add(entry);
+    const answers = readNames(readEntry(entry))
+      .filter((name) => this.#findReply(name) === entry)
+      .flatMap((name) => this.#lists.get(toReplyList(name)));
+    return answers.some((answer) => answer.state === "shown" || this.isPlace(answer, seen));
+  }
+
+  #count({ state, identity, received }: StoredMention, change: number): void {
+    if (state === "held" || state === "removed") return;
+    const key = toDayAndHost(identity, received);
+    const count = (this.#shown.get(key) ?? 0) + change;
+    if (count > 0) this.#shown.set(key, count);
+    else this.#shown.delete(key);
+  }
+
+  /** Lists a reply on the pages whose conversations have it. @returns whether these have changed */
+  #place(entry: Entry, mention: StoredMention): boolean {
+    const above = this.#findPagesAbove(mention);
+    if (above.length === entry.above.length && above.every((page, i) => page === entry.above[i])) return false;
+    const own = listNames(mention);
+    const lists = (pages: readonly string[]) => pages.map(toPageList).filter((name) => !own.has(name));
+    for (const name of lists(entry.above)) this.#lists.remove(name, entry);
+    for (const name of lists(above)) this.#lists.add(name, entry);
+    entry.above = above;
+    return true;
+  }
+
+  /** Places the replies below a reply with these names, which has changed. */
+  #placeReplies(names: readonly string[]): void {
+    const seen = new Set<Entry | TwtLike>();
+    const ahead = [...names];
+    for (let name = ahead.pop(); name !== undefined; name = ahead.pop()) {
+      for (const twt of this.#ownReplies.get(name) ?? []) {
+        if (!seen.has(twt)) ahead.push(...twtNames(twt));
+        seen.add(twt);
+      }
+      const ofPage = this.#twts.has(name) ? this.#lists.get(toPageList(name)).filter(({ isReply }) => isReply) : [];
+      for (const entry of [...this.#lists.get(toReplyList(name)), ...ofPage]) {
+        if (seen.has(entry)) continue;
+        seen.add(entry);
+        const mention = readEntry(entry);
+        if (this.#place(entry, mention)) ahead.push(...readNames(mention));
+      }
+    }
+  }
+
+  /** The pages whose conversations have a reply: those of the reply above it, or its own, and those that this one's post replies to. */
+  #findPagesAbove({ id, subject, under, target }: StoredMention): readonly string[] {
+    const pages = new Set<string>();
+    const reply = this.#findReply(subject, id);
+    if (reply) return reply.above;
+    const isKnown = subject !== null && (this.#twts.has(subject) || this.#lists.get(toPageList(subject)).length > 0);
+    for (let name: string | null = isKnown ? subject : (under ?? target); name !== null; ) {
+      const twt = this.#twts.get(name);
+      const page = twt ? twtKey(twt) : name;
+      if (pages.has(page)) break;
+      pages.add(page);
+      name = twt?.replyTo ?? null;
+      const above = this.#findReply(name, id);
+      if (above) return [...new Set([...pages, ...above.above])];
+      if (name !== null && !this.#twts.has(name)) break;
+    }
+    return [...pages];
+  }
+
+  /** The reply with this name: the oldest shown one, else the oldest. `null` for one of the site's own twts. */
+  #findReply(name: string | null, except?: string): Entry | null {
+    if (name === null || this.#twts.has(name)) return null;
+    const named = this.#lists.get(toNameList(name)).filter(({ isReply, id }) => isReply && id !== except);
+    if (named.length < 2) return named[0] ?? null;
+    const shown = named.filter(({ state }) => state === "shown");
+    const time = (entry: Entry) => readEntry(entry).published ?? entry.received;
+    return (shown.length > 0 ? shown : named).reduce((oldest, one) => (time(one) < time(oldest) ? one : oldest));
+  }
+}
+
+/** @param json - the mention */
+export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
+  return { id, received, state, isReply: type === "reply", above: [], json };
+}
+
+export function toJson({ id, ...others }: StoredMention): JsonText {
+  const buffer = Buffer.from(JSON.stringify({ id, ...others }));
+  return { buffer, start: 0, end: buffer.length };
+}
+
+const ID_START = '{"id":"'.length;
+const ID_LENGTH = 32;
+
+/** The id of a mention in the JSON of {@link toJson}, which starts with it. */
+export function readId({ buffer, start }: JsonText): string {
+  return buffer.toString("latin1", start + ID_START, start + ID_START + ID_LENGTH);
+}
+
+export function readEntry({ json: { buffer, start, end } }: Entry): StoredMention {
+  return JSON.parse(buffer.toString("utf8", start, end));
+}
+
+/** The lists of a mention, besides those of its conversation. */
+function listNames(mention: StoredMention): Set<string> {
+  const { type, instant, identity, given, subject, target, under } = mention;
+  return new Set([
+    ALL,
+    ...duplicateKeys(mention),
+    ...(instant === null ? [withoutScheme(identity), withoutScheme(given)] : []),
+    ...readNames(mention).map(toNameList),
+    ...(type === "reply" && subject !== null ? [toReplyList(subject)] : []),
+    toPageList(target),
+    toPageList(under ?? target),
+  ]);
+}
+
+/** What a reply can name: the hashes of any mention, and the URLs and earlier names of replies. */
+function readNames(mention: StoredMention): readonly string[] {
+  if (mention.type === "reply") {
+    return mentionEntry({ ...mention, source: toSource(mention), replyTo: mention.subject }).names;
+  }
+  return [mention.hash, mention.hashV1].filter((name) => name !== null);
+}
+
+function twtNames(twt: TwtLike): string[] {
+  return [twtKey(twt), ...twt.hashes];
+}
+
+function toPageList(url: string): string {
+  return `page ${url}`;
+}
+
+function toNameList(name: string): string {
+  return `name ${name}`;
+}
+
+function toReplyList(subject: string): string {
+  return `replies ${subject}`;
+}
+
+function toDayAndHost(identity: string, at: string): string {
+  return `${at.slice(0, 10)} ${readHost({ identity }).replace(/:\d+$/, "")}`;
+}

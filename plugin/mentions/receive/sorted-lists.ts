@@ -1,0 +1,85 @@
+// plugin/mentions/receive/sorted-lists.ts: lists that are sorted by the time of their items, and pages of them.
+import { TwtxtError } from "../../errors.js";
+
+/** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
+export interface ListItem {
+  received: string;
+  id: string;
+}
+
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
+
+/** Lists by name. An item can be in any number of them. */
+export class SortedLists<T extends ListItem> {
+  /** Oldest first, since most additions are the newest. */
+  readonly #lists = new Map<string, T[]>();
+
+  /** Oldest first; empty if there is no list of this name. */
+  get(name: string): readonly T[] {
+    return this.#lists.get(name) ?? [];
+  }
+
+  add(name: string, item: T): void {
+    const list = this.#lists.get(name);
+    if (list) list.splice(findIndex(list, item), 0, item);
+    else this.#lists.set(name, [item]);
+  }
+
+  remove(name: string, item: T): void {
+    const list = this.#lists.get(name);
+    const index = list ? findIndex(list, item) : -1;
+    if (!list || list[index] !== item) return;
+    if (list.length === 1) this.#lists.delete(name);
+    else list.splice(index, 1);
+  }
+
+  /** @param after - the items older than this one; default: all */
+  *newestFirst(name: string, after?: ListItem): Generator<T> {
+    const list = this.get(name);
+    for (let i = (after ? findIndex(list, after) : list.length) - 1; i >= 0; i -= 1) yield list[i] as T;
+  }
+}
+
+/** The number of items that are older. */
+function findIndex(list: readonly ListItem[], item: ListItem): number {
+  let [low, high] = [0, list.length];
+  const last = list.at(-1);
+  if (last && newestFirst(item, last) < 0) return high;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (newestFirst(list[middle] as ListItem, item) > 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function newestFirst(a: ListItem, b: ListItem): number {
+  const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/** Takes one page from the items after the previous page. @returns `next`: the cursor for the next page; `null` on the last page */
+export function takePage<T extends ListItem>(items: Iterable<T>, limit: number): { items: T[]; next: string | null } {
+  const page: T[] = [];
+  for (const item of items) {
+    if (page.length === limit) return { items: page, next: toCursor(page.at(-1)) };
+    page.push(item);
+  }
+  return { items: page, next: null };
+}
+
+/** The cursor for what follows an item. */
+export function toCursor(item: ListItem | undefined): string | null {
+  return item ? `${item.received}_${item.id}` : null;
+}
+
+/** @throws TwtxtError `bad-request` */
+export function parseCursor(text: string): ListItem {
+  const [, received, id] = CURSOR.exec(text) ?? [];
+  if (received === undefined || id === undefined) throw noCursor();
+  return { received, id };
+}
+
+export function noCursor(): TwtxtError {
+  return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
+}
