@@ -90,6 +90,8 @@ export class SiteConversations {
    * @param url - of a page of this site
    */
   of(url: string): Conversation {
+    if (this.#mentions.size === 0 && this.#shown.size === 0)
+      return { replies: [], mentions: [], likes: [], reposts: [], bookmarks: [] };
     const page = normalizeName(url);
     const replies = this.#conversations.below(page).flatMap((entry) => {
       const mention = this.#shown.get(entry.key)?.();

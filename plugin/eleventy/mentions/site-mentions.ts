@@ -5,6 +5,7 @@ import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js
 import { chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
+import { escapeHtml } from "../../site/html.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { dateFormat, type ShownMention } from "../../site/mention-markup.js";
 import { oncePerTwt } from "../../site/repeated-mentions.js";
@@ -34,6 +35,9 @@ const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
 const CACHE = ".eleventy-twtxt/mentions.json";
 
+/** Stands for the page in the list of a page without mentions. */
+const ANY_PAGE = "https://any-page.invalid/";
+
 /** Timeout of all network requests of a build. */
 const TOTAL_MS = 10_000;
 
@@ -48,10 +52,10 @@ export class SiteMentions {
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
   /** Loaded if there are mentions. */
   #readHtml: MentionListOptions["readHtml"] = () => [];
-  /** Shared by all pages of a language, because most mentions are shown under a page and in the list of all mentions. */
-  readonly #once = new Map<string, MentionListOptions["once"]>();
-  /** By language. Created once, because this takes longer than a page. */
-  readonly #dates = new Map<string, MentionListOptions["dates"]>();
+  /** What all lists share, by language and whether their pages are complete. Creating it takes longer than a page. */
+  readonly #shared = new Map<string, Omit<MentionListOptions, "target">>();
+  /** The lists of pages without mentions, by the same key. */
+  readonly #empty = new Map<string, string>();
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
@@ -67,8 +71,6 @@ export class SiteMentions {
   #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
-  /** Paths of pictures on this site, by their original URL; for pages that are complete or not. */
-  readonly #pictures = new Map<boolean, ReadonlyMap<string, string>>();
 
   constructor(
     readonly settings: Settings,
@@ -120,7 +122,8 @@ export class SiteMentions {
     this.#answered = null;
     this.#withContext.clear();
     this.#conversations = null;
-    this.#once.clear();
+    this.#shared.clear();
+    this.#empty.clear();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
     if (hasAny) this.#readHtml = (await import("../../site/read-html.js")).readHtml;
   }
@@ -212,8 +215,17 @@ export class SiteMentions {
     const target = this.urls.absolute(permalink);
     return this.languages.write(asker, (...form) => {
       const conversation = this.#allWithPlaces() && this.findConversation(permalink);
-      return conversationHtml(conversation, this.listOptions(target, ...form));
+      const isEmpty = !conversation || Object.values(conversation).every(({ length }) => length === 0);
+      return isEmpty
+        ? this.#emptyList(target, ...form)
+        : conversationHtml(conversation, this.listOptions(target, ...form));
     });
+  }
+
+  /** The list of a page without mentions, as most posts have it: written once for all of them. */
+  #emptyList(target: string, ...form: Parameters<WritePart>): string {
+    const create = () => conversationHtml(null, this.listOptions(ANY_PAGE, ...form));
+    return remember(this.#empty, form.join(" "), create).replaceAll(ANY_PAGE, () => escapeHtml(target));
   }
 
   /** The number of pages of the list of all mentions. */
@@ -280,24 +292,27 @@ export class SiteMentions {
   }
 
   /** @param target - the URL of the page that the mentions are about; `null` for several pages */
-  listOptions(target: string | null, ...[lang, isComplete]: Parameters<WritePart>): MentionListOptions {
-    const { timeZone } = this.settings;
+  listOptions(target: string | null, ...form: Parameters<WritePart>): MentionListOptions {
+    return { ...remember(this.#shared, form.join(" "), () => this.#sharedOptions(...form)), target };
+  }
+
+  #sharedOptions(...[lang, isComplete]: Parameters<WritePart>): Omit<MentionListOptions, "target"> {
+    const { timeZone, nick } = this.settings;
     return {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
       style: this.assets.style(),
       endpoint: this.#options.form ? this.urls.endpoint() : null,
-      target,
-      feed: { url: this.urls.feedUrl(), nick: this.settings.nick },
+      feed: { url: this.urls.feedUrl(), nick },
       findTitle: (url) => this.#titles.get(url)?.() ?? null,
-      pictures: remember(this.#pictures, isComplete, () => this.#pathsOfPictures(isComplete)),
+      pictures: this.#pathsOfPictures(isComplete),
       words: this.chooseWords(lang),
       lang,
       timeZone,
       headingLevel: this.#options.headingLevel,
       readHtml: this.#readHtml,
-      once: remember(this.#once, `${lang} ${isComplete}`, writeOnce),
-      dates: remember(this.#dates, lang, () => formatOnce(dateFormat(lang, timeZone))),
+      once: writeOnce(),
+      dates: formatOnce(dateFormat(lang, timeZone)),
     };
   }
 

@@ -20,6 +20,8 @@ export class HeadLinks {
   readonly #linked = new Set<string>();
   /** Includes posts that the filter `renderTransforms` transforms for an RSS feed, without their layout. */
   readonly #withoutHead = new Set<string>();
+  /** The links to the feed and the inboxes, which are the same in all pages. */
+  #links: readonly string[] = [];
 
   constructor(
     readonly settings: Settings,
@@ -31,6 +33,7 @@ export class HeadLinks {
     this.#otherEndpoints.clear();
     this.#linked.clear();
     this.#withoutHead.clear();
+    this.#links = [this.#feedLink(this.urls.feedHref()), ...this.#inboxLinks()];
   }
 
   /** The paths of the pages that have no `</head>`, and so no link to the endpoint. Without the path prefix. */
@@ -59,10 +62,12 @@ export class HeadLinks {
     }
     this.#linked.add(path);
     const head = page.slice(0, end).replace(COMMENT, "");
-    const endpoint = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
-    const links = [this.#feedLink(this.urls.feedHref()), endpoint, ...this.#inboxLinks()];
+    const [feedLink = "", ...inboxLinks] = this.#links;
+    const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
+    const links = [feedLink, endpointLink, ...inboxLinks];
     const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
-    return page.slice(0, end) + missing.join("") + page.slice(end);
+    // Not with `+`, which would keep the old page in memory until the new one is written.
+    return [page.slice(0, end), ...missing, page.slice(end)].join("");
   }
 
   /** Warnings about pages with another endpoint, and about pages without any, if the host sends no headers. */

@@ -59,6 +59,8 @@ export class TwtsFromPosts {
   readonly #twts = new Map<string, PostTwt | null>();
   readonly #hashes = new WeakMap<PostTwt, TwtHashes>();
   #pictures: ReadonlyMap<CollectionItem, readonly Picture[]> = new Map();
+  /** Properties of all twts. A literal with getters would take three times the memory, and Liquid reads no prototypes. */
+  readonly #computed: PropertyDescriptorMap & ThisType<PostTwt>;
 
   /**
    * Selects and dates the posts. Call `load` next.
@@ -79,6 +81,21 @@ export class TwtsFromPosts {
     this.#entries = new Map(this.schedule.dated.map((entry) => [requirePermalink(entry.post), entry]));
     this.#contents = contents;
     this.#findLinks = linkFinder(site.settings);
+    const toHashes = (twt: PostTwt) => this.toHashes(twt);
+    this.#computed = {
+      hash: {
+        enumerable: true,
+        get() {
+          return hashAmong(toHashes(this), this.timestamp);
+        },
+      },
+      mentions: {
+        enumerable: true,
+        get() {
+          return findMentions(this.text);
+        },
+      },
+    };
   }
 
   /** Reads the pictures of notes. */
@@ -100,7 +117,9 @@ export class TwtsFromPosts {
     const entry = this.#entries.get(permalink);
     if (!entry) return null;
     const text = this.#readContents(entry.post, asker)?.text;
-    const twt = text ? this.#twt(entry.timestamp, text) : null;
+    const twt: PostTwt | null = text
+      ? Object.defineProperties({ timestamp: entry.timestamp, text } as PostTwt, this.#computed)
+      : null;
     this.#twts.set(permalink, twt);
     return twt;
   }
@@ -162,20 +181,6 @@ export class TwtsFromPosts {
       );
     });
     return [...new Set(hashes)];
-  }
-
-  #twt(timestamp: string, text: string): PostTwt {
-    const toHashes = (twt: PostTwt) => this.toHashes(twt);
-    return {
-      timestamp,
-      text,
-      get hash() {
-        return hashAmong(toHashes(this), timestamp);
-      },
-      get mentions() {
-        return findMentions(text);
-      },
-    };
   }
 
   #readContents(post: CollectionItem, asker: string | undefined): PostContents | null {
