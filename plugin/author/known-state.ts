@@ -31,14 +31,14 @@ export async function readSentMentions(store: Store, feedUrl: string, most: numb
  * Asks the site about itself.
  *
  * @param most - how many mentions to read
- * @returns its state; why it could not be asked, a sentence; `null` for a site on a static host, which has nothing to ask
+ * @returns its state; why it could not be asked; `null` for a site on a static host, which has nothing to ask
  * @throws TwtxtError `no-settings`
  */
 export async function askSiteState(
   choice: SiteApiChoice,
   machine: Machine,
   most: number,
-): Promise<{ state: SiteState; sent: SentMentions } | string | null> {
+): Promise<{ state: SiteState; sent: SentMentions } | TwtxtError | null> {
   const { settings } = await publishedSite(await loadSite(machine, choice.settings));
   if (!settings.hasEndpoints) return null;
   try {
@@ -49,7 +49,7 @@ export async function askSiteState(
     const counts = OUTCOMES.flatMap((outcome) => (state.sent[outcome] ? [[outcome, state.sent[outcome]]] : []));
     return { state, sent: { counts: Object.fromEntries(counts), mentions: await readPages(read, most) } };
   } catch (error) {
-    if (error instanceof TwtxtError) return error.message;
+    if (error instanceof TwtxtError) return error;
     throw error;
   }
 }

@@ -49,7 +49,12 @@ export function withDefault<T>(kind: Kind<T>, standard: T, help: string): Option
 
 /** An option that can be repeated. */
 export function repeatable<T>(kind: Kind<T>, help: string): Option<T[]> {
-  return { kind, help: `${help}; can be repeated`, value: (given) => [...given] as T[] };
+  const parse = (value: string) => {
+    const parsed = kind.parse(value);
+    if (parsed === null && value.includes(",")) throw new TwtxtError("bad-usage", "repeat the option for each value.");
+    return parsed;
+  };
+  return { kind: { ...kind, parse }, help: `${help}; can be repeated`, value: (given) => [...given] as T[] };
 }
 
 /** Any text. */

@@ -169,13 +169,20 @@ async function listSent(values: Values, terminal: Terminal): Promise<number> {
   }
   const isOfSite = values.feed === undefined && values.store === undefined;
   const told = isOfSite ? await askSiteState(values, terminal, ALL) : null;
-  if (told !== null && typeof told !== "string") return showSent(told.sent, "site", values, terminal);
+  if (told !== null && "sent" in told) return showSent(told.sent, "site", values, terminal);
   const isHere = told === null || (await loadSite(terminal, values.settings)).settings.host !== "netlify";
   if (!isHere)
-    throw new TwtxtError("unreachable", `Only your site knows what it has sent, and it could not be asked. ${told}`);
+    throw new TwtxtError(
+      "unreachable",
+      `Only your site knows what it has sent, and it could not be asked. ${told.message}`,
+    );
   const { store, feedUrl } = await findSource(values, terminal);
-  if (told !== null) {
-    terminal.say(`Your site could not be asked. ${told}\nThis is what this machine knows, not what your site knows:`);
+  if (told?.code === "no-identity" && values.identity === undefined) {
+    terminal.say("This is what this machine knows, since your site answers only to your key:");
+  } else if (told !== null) {
+    terminal.say(
+      `Your site could not be asked. ${told.message}\nThis is what this machine knows, not what your site knows:`,
+    );
   }
   return showSent(await readSentMentions(store, feedUrl, ALL), "machine", values, terminal);
 }

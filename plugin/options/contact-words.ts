@@ -11,7 +11,7 @@ export const CONTACT_PAGE = {
   kept: "This conversation is kept in this browser only. Come back to this page to read the answer.",
   forget: "Forget this conversation",
   save: "Save a copy",
-  open: "Open a copy",
+  open: "Continue a saved conversation",
   terminal: "Write from a terminal",
   compare: "To verify the recipient, compare the key:",
   noScript: "To write here, turn on JavaScript. You can also write from a terminal:",

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { compile } from "../../build/compile.js";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { processTerminal, type Terminal } from "../../plugin/cli/terminal.js";
+import type { HeldPort } from "./held-port.js";
 
 /** The root of this repository. */
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -20,7 +21,7 @@ const TIMEOUT_MS = 90_000;
 
 export interface BlogOptions {
   nick: string;
-  port: number;
+  port: HeldPort;
   /** The folder with the blog's sources. */
   folder: string;
   /** The absolute path of the Eleventy configuration. */
@@ -34,7 +35,7 @@ export class Blog {
   readonly url: string;
   readonly feedUrl: string;
   readonly folder: string;
-  readonly #port: number;
+  readonly #port: HeldPort;
   readonly #neighbour: string;
   readonly #environment: Record<string, string>;
   readonly #terminal: Terminal;
@@ -44,7 +45,7 @@ export class Blog {
   constructor({ nick, port, folder, config, neighbourPort }: BlogOptions) {
     this.nick = nick;
     this.folder = folder;
-    this.url = `http://localhost:${port}`;
+    this.url = `http://localhost:${port.port}`;
     this.feedUrl = `${this.url}/twtxt.txt`;
     this.#port = port;
     this.#neighbour = `localhost:${neighbourPort}`;
@@ -66,7 +67,7 @@ export class Blog {
 
   /** `user@domain` */
   get address(): string {
-    return `${this.nick}@localhost:${this.#port}`;
+    return `${this.nick}@localhost:${this.#port.port}`;
   }
 
   /**
@@ -103,7 +104,8 @@ export class Blog {
 
   /** Starts the server. Resolves when it listens. */
   async serve(): Promise<void> {
-    const where = ["--host", "localhost", "--port", String(this.#port), "--store", "store"];
+    const where = ["--host", "localhost", "--port", String(this.#port.port), "--store", "store"];
+    await this.#port.release();
     const { output, ended } = this.#start([COMMAND_LINE, "serve", ...where, ...this.network]);
     let hasEnded = false;
     void ended.then(() => {

@@ -1,9 +1,9 @@
 // site-example/start/main.ts: `npm start`: builds and serves the example and a second blog from source, which exchange mentions.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { Blog, ROOT } from "./blog.js";
 import { firstDay, THREAD } from "./first-day.js";
+import { type HeldPort, holdPorts } from "./held-port.js";
 
 const FIRST_PORT = 8080;
 const LAST_PORT = 8099;
@@ -12,7 +12,7 @@ const FOLDER = join(ROOT, ".cache/start");
 /** Bob's URL in the sources of the example. */
 const BOB_IN_EXAMPLE = "https://bob.example";
 
-const [alicePort, bobPort] = await freePorts();
+const [alicePort, bobPort] = await chooseTwoPorts();
 const alice = createBlog("alice", alicePort, bobPort, ".eleventy.ts");
 const bob = createBlog("bob", bobPort, alicePort, "site-example/start/bob/eleventy.config.ts");
 const example = join(ROOT, "site-example");
@@ -56,11 +56,11 @@ async function stop(exitCode: number): Promise<void> {
   process.exit(exitCode);
 }
 
-function createBlog(nick: string, port: number, neighbourPort: number, config: string): Blog {
+function createBlog(nick: string, port: HeldPort, neighbour: HeldPort, config: string): Blog {
   const folder = join(FOLDER, nick);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  return new Blog({ nick, port, folder, neighbourPort, config: join(ROOT, config) });
+  return new Blog({ nick, port, folder, neighbourPort: neighbour.port, config: join(ROOT, config) });
 }
 
 /** Replaces Bob's URL in Alice's posts with that of his blog on this machine. */
@@ -71,21 +71,12 @@ function replaceBobsUrl(folder: string): void {
   }
 }
 
-async function freePorts(): Promise<[number, number]> {
-  const free: number[] = [];
-  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
-    if (await isFree(port)) free.push(port);
-    const [first, second] = free;
-    if (first !== undefined && second !== undefined) return [first, second];
+async function chooseTwoPorts(): Promise<[HeldPort, HeldPort]> {
+  try {
+    const [first, second] = await holdPorts(2, FIRST_PORT, LAST_PORT);
+    if (first && second) return [first, second];
+  } catch (error) {
+    console.error((error as Error).message);
   }
-  console.error(`Two free ports from ${FIRST_PORT} to ${LAST_PORT} are needed. Stop another server and try again.`);
   process.exit(1);
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.on("error", () => resolve(false));
-    server.listen(port, "localhost", () => server.close(() => resolve(true)));
-  });
 }

@@ -533,7 +533,7 @@ describeInChromium("a reader at the contact page", () => {
 
     const other = await readerOf(alice, otherBrowser());
     const open = (content: string) =>
-      chooseFiles(other, () => other.getByRole("button", { name: "Open a copy" }).click(), {
+      chooseFiles(other, () => other.getByRole("button", { name: "Continue a saved conversation" }).click(), {
         name: "copy.key",
         mimeType: "text/plain",
         buffer: Buffer.from(content),

@@ -254,6 +254,10 @@ describe("the arguments", () => {
       'expected a URL such as "https://alice.example/twtxt.txt", got 2 arguments.',
     ],
     [["https://a.example", "--address", "alice"], "expected an address such as alice@alice.example"],
+    [
+      ["https://a.example", "--allow-private-host", "127.0.0.1:1,127.0.0.1:2"],
+      '--allow-private-host: "127.0.0.1:1,127.0.0.1:2": repeat the option for each value.',
+    ],
     [["https://a.example", "--allow-private-host", "here"], "--allow-private-host: expected a host and a port"],
     [["https://a.example", "--allow-private-host", "here:0"], "--allow-private-host: expected a host and a port"],
     [["https://a.example", "--allow-private-host", "here:65536"], "--allow-private-host: expected a host and a port"],

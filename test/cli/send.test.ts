@@ -45,7 +45,7 @@ function allowing(servers: readonly LoopbackServer[]): string[] {
 }
 
 /** Alice's site after a build, with a feed on loopback. */
-function siteOf(made: Alice, host: "static" | "netlify" = "static", links: string[] = []): Blog {
+function siteOf(made: Alice, host: "static" | "netlify" | "node" = "static", links: string[] = []): Blog {
   const page = links.length > 0 ? `${made.url}/a/` : "https://alice.example/a/";
   const pages = {
     ...PAGES,
@@ -53,7 +53,7 @@ function siteOf(made: Alice, host: "static" | "netlify" = "static", links: strin
     twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page, replyTo: null, links }],
   };
   const settings = settingsOf({ feedUrl: made.feedUrl });
-  const hasEndpoints = host === "netlify";
+  const hasEndpoints = host !== "static";
   return blog(
     { host },
     { "package.json": "{}", ...hostFile({ settings: { ...settings, host, hasEndpoints }, pages }) },
@@ -301,6 +301,17 @@ describe("eleventy-twtxt send", () => {
     const { exitCode, stdout, stderr } = await send(folder, args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toContain(message);
+  });
+
+  it("lists what this machine knows, with one sentence about the missing key", async () => {
+    const { made, allowed } = await home();
+    const { folder } = siteOf(made, "node");
+    await send(folder, allowed);
+    const listed = await send(folder, ["--list"]);
+    expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("sent 20") });
+    expect(listed.stderr).toBe(
+      "This is what this machine knows, since your site answers only to your key:\n1 sent, 1 without an endpoint.",
+    );
   });
 
   it("does not send for a site on Netlify, whose functions send, unless --store is given", async () => {

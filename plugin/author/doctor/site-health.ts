@@ -47,10 +47,10 @@ export async function siteHealth(choice: SiteApiChoice, machine: Machine, most: 
     built: (await lstat(site.host.file)).mtime,
   };
   const told = await askSiteState(choice, machine, most);
-  if (told !== null && typeof told !== "string") {
+  if (told !== null && "state" in told) {
     return { ...facts, told: told.state, fault: null, data: null, sent: told.sent };
   }
-  const unasked = { ...facts, told: null, fault: told };
+  const unasked = { ...facts, told: null, fault: told?.message ?? null };
   if (host === "netlify") return { ...unasked, data: null, sent: null };
   const { store, folder, place } = await siteStore(site, { command: "client", store: undefined }, machine);
   const bytes = folder === null ? null : await measureFolder(folder);
