@@ -1,6 +1,7 @@
 // plugin/host/rate-limit.ts: limits the requests of one client address.
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
+import { listNetworks } from "../http/client-networks.js";
 import { problem } from "../http/respond.js";
 
 export type RateLimit = ReturnType<typeof rateLimit>;
@@ -11,7 +12,7 @@ const WINDOW_MS = 60_000;
  * Limits POST and PUT. Requests that only read cost almost nothing.
  *
  * @param perMinute - 0 for no limit
- * @returns a function that counts a request under its `kind` and address; `null` if it is allowed, else the response 429
+ * @returns a function that counts a request under its `kind` and networks; `null` if it is allowed, else the response 429
  * @see PROTOCOL 6
  */
 export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock }) {
@@ -26,10 +27,13 @@ export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock })
       windowStart = now();
       counts = new Map();
     }
-    const counted = `${kind} ${address}`;
-    const count = (counts.get(counted) ?? 0) + 1;
-    counts.set(counted, count);
-    if (count <= perMinute) return null;
+    const isRefused = listNetworks(address).some(({ network, shares }) => {
+      const counted = `${kind} ${network}`;
+      const count = (counts.get(counted) ?? 0) + 1;
+      counts.set(counted, count);
+      return count > perMinute * shares;
+    });
+    if (!isRefused) return null;
     const seconds = Math.ceil((windowStart + WINDOW_MS - now()) / 1000);
     const error = new TwtxtError("too-many-requests", `At most ${perMinute} a minute. Try again in ${seconds} s.`);
     return problem(error, { "retry-after": String(seconds) });

@@ -685,6 +685,12 @@ describe("the rate limit", () => {
     expect([ask("192.0.2.1"), ask("::ffff:192.0.2.1")]).toEqual([200, 429]);
   });
 
+  it("counts an IPv6 /48 as three clients; a client over its own limit uses nothing up of it", () => {
+    const { ask } = limited(1);
+    expect([1, 1, 1, 1, 2, 3, 4].map((n) => ask(`2001:db8:0:${n}::1`))).toEqual([200, 429, 429, 429, 200, 200, 429]);
+    expect(ask("2001:db8:1:4::1")).toBe(200);
+  });
+
   it("uses only the X-Forwarded-For entries that trusted proxies added", () => {
     expect([limited(1).ask("192.0.2.1", "198.51.100.1")]).toEqual([200]);
     const none = limited(1);

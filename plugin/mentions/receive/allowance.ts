@@ -6,12 +6,13 @@
 import { createHash, randomInt } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
+import { listNetworks, SHARES, WIDE_SHARES } from "../../http/client-networks.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 
-/** A group of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
+/** The groups of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
 export type Requester = string;
 /** The group of mentions without a sender: those that an older version stored share the time of one sender. */
 export const UNKNOWN: Requester = hashParty("requester schedule");
@@ -20,8 +21,6 @@ export const AUTHOR: Requester = "author";
 
 const SPENDING = "mentions/spending/";
 const RECORDS = 8;
-/** A sender's address or a source host uses at most a tenth. PROTOCOL 2.4. */
-export const SHARES = 10;
 /** How often the records of other processes are read again. */
 const READ_AGAIN_MS = 10_000;
 
@@ -120,16 +119,16 @@ class VerificationBudget {
   }
 
   /** Whether there is time left today, in total and for each of these groups. */
-  async hasLeft(groups: readonly string[]): Promise<boolean> {
+  async hasLeft(groups: readonly GroupShare[]): Promise<boolean> {
     const { stored, unsaved } = await this.#read();
     const limit = this.#options.limits.verificationSeconds * 1000;
     const used = (group: string) => (stored.parties[group] ?? 0) + (unsaved.parties[group] ?? 0);
-    return stored.total + unsaved.total < limit && groups.every((group) => used(group) < limit / SHARES);
+    return stored.total + unsaved.total < limit && groups.every(({ group, share }) => used(group) < limit * share);
   }
 
   /** Adds the time of a verification for these groups. Does not throw. */
-  async add(groups: readonly string[], milliseconds: number): Promise<void> {
-    const ofParties = Object.fromEntries(groups.map((group) => [group, milliseconds]));
+  async add(groups: readonly GroupShare[], milliseconds: number): Promise<void> {
+    const ofParties = Object.fromEntries(groups.map(({ group }) => [group, milliseconds]));
     addTo(this.#today().unsaved, { total: milliseconds, parties: ofParties });
     await this.#save();
   }
@@ -201,13 +200,33 @@ function addTo(sums: Sums, added: Sums): Sums {
 }
 
 /**
- * The group in which a sender's limits are counted. One of 4,096, so that what is stored does not reveal an address.
+ * The groups in which a sender's limits are counted, one for each of its networks. Each is one of 4,096, so that what is stored
+ * does not reveal an address.
  *
  * @param address - IPv4, or the /64 of an IPv6 one
- * @returns 3 hex digits
+ * @returns 3 hex digits, or for IPv6 twice 3 with a dot in between
  */
 export function senderGroup(address: string): Requester {
-  return hashParty(`requester ${address}`);
+  return listNetworks(address)
+    .map(({ network }) => hashParty(`requester ${network}`))
+    .join(".");
+}
+
+/** A group of senders or sources, and its part of a limit. */
+export interface GroupShare {
+  group: string;
+  /** From 0 to 1. */
+  share: number;
+}
+
+/** @returns the narrowest first */
+export function listShares(requester: Requester): GroupShare[] {
+  return requester.split(".").map((group, i) => ({ group, share: (i === 0 ? 1 : WIDE_SHARES) / SHARES }));
+}
+
+/** The group of the widest network: how senders take turns. */
+export function findWidestGroup(requester: Requester): string {
+  return requester.slice(requester.indexOf(".") + 1);
 }
 
 /** Hashes parties into 4,096 groups: records stay small and do not reveal senders' addresses. */
@@ -224,6 +243,6 @@ function slowKey(source: string): string {
   return `${SLOW}${hostKey(source)}`;
 }
 
-function countedGroups(source: string, requester: Requester): string[] {
-  return [hashParty(`source ${new URL(source).hostname}`), requester];
+function countedGroups(source: string, requester: Requester): GroupShare[] {
+  return [{ group: hashParty(`source ${new URL(source).hostname}`), share: 1 / SHARES }, ...listShares(requester)];
 }

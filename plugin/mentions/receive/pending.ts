@@ -10,7 +10,7 @@ import type { Log } from "../../http/respond.js";
 import { parseJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Claim, PostedClaim } from "../mention.js";
-import { hostKey, type Requester, SHARES, UNKNOWN } from "./allowance.js";
+import { hostKey, listShares, type Requester, UNKNOWN } from "./allowance.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;
@@ -74,11 +74,12 @@ export class PendingMentions {
   #checkLimits(others: readonly string[], folder: string, sender: Requester): void {
     const { pending, pendingPerHost } = this.#options.limits;
     const ofHost = others.filter((key) => key.startsWith(folder)).length;
-    const ofSender = others.filter((key) => key.endsWith(`-${sender}`)).length;
     const wait = "are waiting for verification. Try again later.";
     if (others.length >= pending) throw new TwtxtError("too-many-pending", `Too many mentions ${wait}`);
     if (ofHost >= pendingPerHost) throw new TwtxtError("too-many-pending", `Too many mentions from this host ${wait}`);
-    if (ofSender >= Math.max(1, Math.floor(pending / SHARES))) {
+    for (const { group, share } of listShares(sender)) {
+      const ofGroup = others.filter((key) => parseEnd(key).sender.split(".").includes(group)).length;
+      if (ofGroup < Math.max(1, Math.floor(pending * share))) continue;
       throw new TwtxtError("too-many-pending", `Too many mentions from your network address ${wait}`);
     }
   }
@@ -97,8 +98,7 @@ export class PendingMentions {
       const stored = await store.get(key);
       if (!stored) return null;
       const claim = parseJson(key, stored.bytes, PendingClaim);
-      const [id = "", sender = UNKNOWN] = key.slice(key.lastIndexOf("/") + 1).split("-");
-      return { ...claim, key, id, sender };
+      return { ...claim, key, ...parseEnd(key) };
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       if (!this.#logged.has(key))
@@ -133,6 +133,11 @@ export class PendingMentions {
 
 function toFolder(source: string): string {
   return `${PENDING}${hostKey(source)}/`;
+}
+
+function parseEnd(key: string): Pick<PendingMention, "id" | "sender"> {
+  const [id = "", sender = UNKNOWN] = key.slice(key.lastIndexOf("/") + 1).split("-");
+  return { id, sender };
 }
 
 /** The key up to its sender. An older version stored no sender. */

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/verification-queue.ts: limits concurrent verifications.
-import type { Requester } from "./allowance.js";
+import { findWidestGroup, type Requester } from "./allowance.js";
 
 /** PROTOCOL 2.4, "The proof". */
 const CONCURRENCY = 3;
@@ -8,7 +8,8 @@ export const CONCURRENCY_PER_REQUESTER = 2;
 const PATIENCE_MS = 5_000;
 
 interface QueuedWork {
-  requester: Requester;
+  /** That of its requester's widest network. */
+  group: string;
   start(): void;
 }
 
@@ -16,8 +17,8 @@ interface QueuedWork {
 export class VerificationQueue {
   readonly #patienceMs: number;
   readonly #waiting = new Set<QueuedWork>();
-  /** Numbers of running verifications by requester. */
-  readonly #running = new Map<Requester, number>();
+  /** Numbers of running verifications by group. */
+  readonly #running = new Map<string, number>();
 
   constructor(patienceMs = PATIENCE_MS) {
     this.#patienceMs = patienceMs;
@@ -29,16 +30,17 @@ export class VerificationQueue {
    * @returns `null` if no slot was free within 5 s and the work was not started
    */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T | null> {
-    if (!(await this.#slot(requester))) return null;
+    const group = findWidestGroup(requester);
+    if (!(await this.#slot(group))) return null;
     try {
       return await work();
     } finally {
-      this.#count(requester, -1);
+      this.#count(group, -1);
       this.#startNext();
     }
   }
 
-  #slot(requester: Requester): Promise<boolean> {
+  #slot(group: string): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(waiting);
@@ -47,10 +49,10 @@ export class VerificationQueue {
       const start = () => {
         clearTimeout(timer);
         this.#waiting.delete(waiting);
-        this.#count(requester, 1);
+        this.#count(group, 1);
         resolve(true);
       };
-      const waiting = { requester, start };
+      const waiting = { group, start };
       this.#waiting.add(waiting);
       this.#startNext();
     });
@@ -59,14 +61,14 @@ export class VerificationQueue {
   #startNext(): void {
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (total >= CONCURRENCY) return;
-    const countRunning = ({ requester }: QueuedWork) => this.#running.get(requester) ?? 0;
+    const countRunning = ({ group }: QueuedWork) => this.#running.get(group) ?? 0;
     const ready = [...this.#waiting].filter((waiting) => countRunning(waiting) < CONCURRENCY_PER_REQUESTER);
     ready.sort((a, b) => countRunning(a) - countRunning(b))[0]?.start();
   }
 
-  #count(requester: Requester, change: number): void {
-    const count = (this.#running.get(requester) ?? 0) + change;
-    if (count > 0) this.#running.set(requester, count);
-    else this.#running.delete(requester);
+  #count(group: string, change: number): void {
+    const count = (this.#running.get(group) ?? 0) + change;
+    if (count > 0) this.#running.set(group, count);
+    else this.#running.delete(group);
   }
 }

@@ -6,7 +6,7 @@ import type { Log } from "../../http/respond.js";
 import { hostQueue } from "../concurrency.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
-import { type Allowance, AUTHOR, type Requester } from "./allowance.js";
+import { type Allowance, AUTHOR, findWidestGroup, type Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import { interleaveGroups } from "./interleave.js";
 import type { VerifiedPending } from "./managed-mention.js";
@@ -86,7 +86,7 @@ export class ClaimProcessor {
     const readHost = ({ source }: PendingMention) => new URL(source).host;
     const ordered = interleaveGroups(
       mentions,
-      ({ sender }) => sender,
+      ({ sender }) => findWidestGroup(sender),
       (ofSender) => interleaveGroups(ofSender, readHost),
     );
     await Promise.all(ordered.map((mention, i) => queue(readHost(mention), () => verify(mention), -i)));

@@ -1,6 +1,6 @@
 // plugin/messages/inbox/admission.ts: decides whether an inbox has room for a message, also while others are being stored.
 import type { Clock } from "../../clock.js";
-import type { DailyShare, DailyShares } from "./daily-shares.js";
+import type { DailyShare, DailyShares, SenderFolder } from "./daily-shares.js";
 import type { InboxState, StoredMessage, StoredMessages } from "./stored.js";
 
 /** The capacity of an inbox. */
@@ -12,8 +12,8 @@ export interface InboxLimits {
 /** A message that has arrived. */
 export interface Arrival extends Pick<StoredMessage, "id" | "size"> {
   user: string;
-  /** The folder of its sender's daily share; `null` for no share. */
-  share: string | null;
+  /** Where it counts for its sender; empty for a sender without limits. */
+  senders: readonly SenderFolder[];
 }
 
 /** A message that this process is storing. */
@@ -47,12 +47,12 @@ export class Admission {
    * @throws TwtxtError `store-failed`
    */
   async admit(arrival: Arrival, limits: InboxLimits): Promise<Admitted | Refusal> {
-    const { user, id, share } = arrival;
+    const { user, id, senders } = arrival;
     for (;;) {
       const before = [...(this.#admitted.get(user) ?? [])];
       const [state, used] = await Promise.all([
         this.#messages.survey(user, id),
-        share === null ? null : this.#shares.survey(share, id),
+        Promise.all(senders.map((sender) => this.#shares.survey(sender, id))),
       ]);
       const others = [...new Set([...before, ...(this.#admitted.get(user) ?? [])])];
       const decision = this.#decide(arrival, limits, { state, used, others });
@@ -66,18 +66,19 @@ export class Admission {
   #decide(
     { id, size }: Arrival,
     limits: InboxLimits,
-    { state, used, others }: { state: InboxState; used: DailyShare | null; others: readonly Admitted[] },
+    { state, used, others }: { state: InboxState; used: readonly DailyShare[]; others: readonly Admitted[] },
   ): "admitted" | "wait" | Refusal {
     if (state.isKnown) return "known";
     if (others.some((one) => one.id === id)) return "wait";
     const hasRoom = ({ count, bytes }: Totals) => count < limits.messages && bytes + size <= limits.bytes;
     if (!hasRoom(state)) return "full";
-    const isAllowed = ({ count, bytes }: Totals) => this.#shares.isWithin({ count: count + 1, bytes: bytes + size });
-    const isUsed = used !== null && !used.isCounted;
-    if (isUsed && !isAllowed(used)) return "share-used";
+    const isAllowed = ({ count, bytes }: Totals, share: DailyShare) =>
+      share.isCounted || this.#shares.isWithin({ count: count + 1, bytes: bytes + size }, share);
+    if (!used.every((share) => isAllowed(share, share))) return "share-used";
     if (!hasRoom(withOthers(state, others))) return "wait";
-    const fromSender = others.filter(({ share }) => share === used?.folder);
-    return isUsed && !isAllowed(withOthers(used, fromSender)) ? "wait" : "admitted";
+    const fromSender = ({ folder }: DailyShare) =>
+      others.filter(({ senders }) => senders.some((sender) => sender.folder === folder));
+    return used.every((share) => isAllowed(withOthers(share, fromSender(share)), share)) ? "admitted" : "wait";
   }
 
   #add(arrival: Arrival, newest: number): Admitted {

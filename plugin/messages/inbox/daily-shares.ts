@@ -1,18 +1,17 @@
 // plugin/messages/inbox/daily-shares.ts: what one IP address may store in an inbox per day. PROTOCOL 3.3
 //
-// - `inbox/<user>/senders/<day>/<digest>/<id>-<size>` records a message from this address.
+// - `inbox/<user>/senders/<day>/<digest>/<id>-<size>` records a message from this address, or from its wider network.
 // - `inbox-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
+import { type ClientNetwork, listNetworks, SHARES } from "../../http/client-networks.js";
 import type { Store } from "../../store/store.js";
 
 const SALTS = "inbox-salts/";
 /** The day of a record or a salt. */
 const DAY = /^(?:inbox\/[^/]+\/senders|inbox-salts)\/([^/]+)/;
 const SALT_BYTES = 16;
-/** One address may fill a tenth of an inbox. PROTOCOL 3.3. */
-const SHARES = 10;
 
 interface DailyShareOptions {
   store: Store;
@@ -22,10 +21,14 @@ interface DailyShareOptions {
   limits: { messages: number; bytes: number };
 }
 
-/** The share of one address in an inbox, on one day. */
-export interface DailyShare {
-  /** Different for each address, inbox and day. */
+/** Where the messages of one network to an inbox are counted, on one day. */
+export interface SenderFolder extends Pick<ClientNetwork, "shares"> {
+  /** Different for each network, inbox and day. */
   folder: string;
+}
+
+/** What of its share a network has used. */
+export interface DailyShare extends SenderFolder {
   count: number;
   bytes: number;
   /** Whether the message is already counted, after an attempt that has failed. */
@@ -41,28 +44,32 @@ export class DailyShares {
     this.#options = options;
   }
 
-  /** The folder of an address. @param address - the client's address; only its digest is stored */
-  async findFolder(user: string, address: string): Promise<string> {
+  /** The folders of an address, one for each of its networks. @param address - the client's address; only digests are stored */
+  async findFolders(user: string, address: string): Promise<SenderFolder[]> {
     const day = this.#date();
     if (this.#salt?.day !== day) this.#salt = { day, bytes: await this.#readSalt(day) };
-    const digest = createHmac("sha256", this.#salt.bytes).update(address).digest("hex");
-    return `inbox/${user}/senders/${day}/${digest}/`;
+    const salt = this.#salt.bytes;
+    return listNetworks(address).map(({ network, shares }) => {
+      const digest = createHmac("sha256", salt).update(network).digest("hex");
+      return { folder: `inbox/${user}/senders/${day}/${digest}/`, shares };
+    });
   }
 
   /** @param id - of a message that may arrive */
-  async survey(folder: string, id: string): Promise<DailyShare> {
-    const { count, sum, found } = await this.#options.store.survey(folder, id);
-    return { folder, count, bytes: sum, isCounted: found.length > 0 };
+  async survey(sender: SenderFolder, id: string): Promise<DailyShare> {
+    const { count, sum, found } = await this.#options.store.survey(sender.folder, id);
+    return { ...sender, count, bytes: sum, isCounted: found.length > 0 };
   }
 
   /** Whether a share may contain so much. One message a day is always allowed, however small the inbox. */
-  isWithin({ count, bytes }: { count: number; bytes: number }): boolean {
+  isWithin({ count, bytes }: { count: number; bytes: number }, { shares }: SenderFolder): boolean {
     const { limits } = this.#options;
-    return count <= 1 || (count <= limits.messages / SHARES && bytes <= limits.bytes / SHARES);
+    const part = shares / SHARES;
+    return count <= 1 || (count <= limits.messages * part && bytes <= limits.bytes * part);
   }
 
   /** Records a message durably. @param size - in bytes */
-  async record(folder: string, { id, size }: { id: string; size: number }): Promise<void> {
+  async record({ folder }: SenderFolder, { id, size }: { id: string; size: number }): Promise<void> {
     await this.#options.store.put(`${folder}${id}-${size}`, new Uint8Array(), { isNew: true });
   }
 

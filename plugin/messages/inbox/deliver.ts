@@ -43,14 +43,15 @@ export async function acceptMessage(
 ): Promise<Response> {
   const size = body.length;
   const id = toMessageId(body);
-  const share = address === null ? null : await shares.findFolder(user, address);
-  const admitted = await admission.admit({ user, id, size, share }, limits);
+  const senders = address === null ? [] : await shares.findFolders(user, address);
+  const admitted = await admission.admit({ user, id, size, senders }, limits);
   if (admitted === "known") return storedResponse();
   if (admitted === "full") return fullResponse();
   if (admitted === "share-used") return shareUsedResponse(now());
   try {
-    const writes = [share === null ? null : shares.record(share, admitted), messages.keep(user, admitted, body)];
-    // After a failure, too, both have ended when the sender tries again.
+    const records = senders.map((sender) => shares.record(sender, admitted));
+    const writes = [...records, messages.keep(user, admitted, body)];
+    // After a failure, too, all have ended when the sender tries again.
     await Promise.allSettled(writes);
     await Promise.all(writes);
   } finally {

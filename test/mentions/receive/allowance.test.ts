@@ -65,6 +65,15 @@ describe("the verification time of a day", () => {
     expect(await allowance.permits("https://bob.example/", UNKNOWN)).toBe(true);
   });
 
+  it("is available to the /64s of one IPv6 /48 up to three tenths; other networks keep their share", async () => {
+    const { allowance } = siteAllowance();
+    for (let n = 0; n < 30; n += 1) {
+      await allowance.record(`https://host${n}.example/`, senderGroup(`2001:db8:1:${n}`), TEN_SECONDS);
+    }
+    expect(await allowance.permits("https://bob.example/", senderGroup("2001:db8:1:99"))).toBe(false);
+    expect(await allowance.permits("https://bob.example/", senderGroup("2001:db8:2:99"))).toBe(true);
+  });
+
   it("is available to one source host up to a tenth, for all senders together", async () => {
     const { allowance } = siteAllowance();
     for (let n = 0; n < 10; n += 1)

@@ -73,6 +73,16 @@ describe("a pending mention", () => {
     expect((await store.keys("")).join()).not.toContain("192.0.2");
   });
 
+  it("too-many-pending: the /64s of one IPv6 /48 have three tenths together; other networks can still send", async () => {
+    const { pending } = pendingMentions({ pending: 50, pendingPerHost: 20 });
+    const add = (n: number, address: string) => pending.add(claim(`https://n${n}.example/`), senderGroup(address));
+    for (let n = 0; n < 15; n += 1) await add(n, `2001:db8:1:${n}`);
+    await expect(add(15, "2001:db8:1:15")).rejects.toMatchObject({ code: "too-many-pending" });
+    await add(16, "2001:db8:2:0");
+    await add(17, "192.0.2.7");
+    expect(await pending.all()).toHaveLength(17);
+  });
+
   it("is found and dropped if an earlier version stored it, without a sender", async () => {
     const { pending, store } = pendingMentions();
     const mention = claim("https://bob.example/tw.txt");

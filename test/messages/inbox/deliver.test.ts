@@ -276,6 +276,14 @@ describe("the quota of one address", () => {
     expect((await alice.send(sealed(4))).status).toBe(202);
   });
 
+  it("429: more than three tenths of the messages from the /64s of one IPv6 /48", async () => {
+    const alice = alicesInbox({ limits });
+    const send = async (n: number, from: string) => (await alice.send(sealed(n), { from })).status;
+    for (let n = 0; n < 9; n += 1) expect(await send(n, `2001:db8:1:${n}`)).toBe(202);
+    expect(await send(9, "2001:db8:1:9")).toBe(429);
+    expect(await send(9, "2001:db8:2:9")).toBe(202);
+  });
+
   it("429: more than a tenth of the bytes, except for a first message", async () => {
     const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
     expect((await alice.send(sealed(1, 2000))).status).toBe(202);
