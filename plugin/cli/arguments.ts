@@ -125,12 +125,13 @@ function optionValue(where: string, token: OptionToken, options: Options): unkno
 }
 
 function noSuchOption(where: string, { name, rawName }: OptionToken, names: string[]): TwtxtError {
-  const nearest = name.length > 1 ? findNearest(name, names) : undefined;
-  const hint = nearest ? `Did you mean "--${nearest}"?` : 'Put "--" before an argument that starts with "-".';
+  const suggestion = name.length > 1 ? suggestName(name, names, "--") : null;
+  const hint = suggestion ?? 'Put "--" before an argument that starts with "-".';
   return misuse(where, `there is no option "${rawName}". ${hint}`);
 }
 
-/** The name that was probably meant: one that starts with the word, or else the most similar one. */
-export function findNearest(word: string, names: readonly string[]): string | undefined {
-  return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
+/** Suggests the name that was probably meant: one that starts with the word, or the most similar one. @returns `null` for none */
+export function suggestName(word: string, names: readonly string[], dashes = ""): string | null {
+  const nearest = names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
+  return word === "" || nearest === undefined ? null : `Did you mean "${dashes}${nearest}"?`;
 }

@@ -107,7 +107,7 @@ const actions = {
     usage: "[--from FILE]",
     help: "moves the blobs of your former keys to your present one. URLs in posts stay, as long as the option blobs.formerKeys names the former keys",
     options: { from: option(FILE, "the file of a former key, if it is not in the default place") },
-    run: async (...asked) => (await import("./blob/move.js")).move(...asked),
+    run: async (...asked) => (await import("./blob/edit-blobs.js")).move(...asked),
   }),
   verify: action({
     usage: "[KEY...]",

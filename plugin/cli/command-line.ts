@@ -2,7 +2,7 @@
 import { misuse, PROGRAM, typedHints, version } from "../author/invocation.js";
 import { privateHostAdvice, readPrivateHosts } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { findNearest } from "./arguments.js";
+import { suggestName } from "./arguments.js";
 import type { Command } from "./command.js";
 import { formatTable } from "./output.js";
 import type { Terminal } from "./terminal.js";
@@ -67,8 +67,8 @@ async function commandNamed(name: string): Promise<Command> {
   const load = COMMANDS.get(name);
   if (load) return load();
   if (name.startsWith("-")) throw misuse("", `Options follow the command, but "${name}" comes before it.`);
-  const nearest = findNearest(name, [...COMMANDS.keys(), "help"]);
-  throw misuse("", `There is no command "${name}".${nearest ? ` Did you mean "${nearest}"?` : ""}`);
+  const suggestion = suggestName(name, [...COMMANDS.keys(), "help"]);
+  throw misuse("", [`There is no command "${name}".`, ...(suggestion === null ? [] : [suggestion])].join(" "));
 }
 
 function asksForHelp(args: readonly string[]): boolean {

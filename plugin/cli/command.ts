@@ -2,7 +2,7 @@
 import { misuse, PROGRAM } from "../author/invocation.js";
 import type { HostChoice } from "../author/machine.js";
 import { later } from "../later.js";
-import { findNearest, firstWord, none, readArguments, type Words } from "./arguments.js";
+import { firstWord, none, readArguments, suggestName, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";
 import { wrapLines } from "./output.js";
 import type { Terminal } from "./terminal.js";
@@ -117,9 +117,7 @@ export function toCommand(
 
 function noSuchAction(command: string, word: string, actions: readonly string[]) {
   const what = word === "" ? "say what to do." : `there is no "${word}".`;
-  const nearest = word === "" ? undefined : findNearest(word, actions);
-  const hint = nearest ? `Did you mean "${nearest}"?` : `Actions: ${actions.join(", ")}.`;
-  return misuse(command, `${what} ${hint}`);
+  return misuse(command, `${what} ${suggestName(word, actions) ?? `Actions: ${actions.join(", ")}.`}`);
 }
 
 const COLUMNS = 100;

@@ -3,7 +3,7 @@ import { misuse } from "../author/invocation.js";
 import { parseAddress } from "../keys/address.js";
 import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, toCommand } from "./command.js";
-import type { SenderChoice } from "./message/block.js";
+import type { SenderChoice } from "./message/read-inbox.js";
 import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, option, text, withDefault } from "./options.js";
 
 const LEAST = 4;
@@ -115,17 +115,17 @@ export const message = toCommand({
       usage: ["ADDRESS", "ID"],
       help: "deletes all messages of this sender, also later ones, when list, read or follow opens them. Your host cannot refuse them, because it cannot know who sealed a message",
       words: one(SENDER),
-      run: async (...asked) => (await import("./message/block.js")).block(...asked),
+      run: async (...asked) => (await import("./message/read-inbox.js")).block(...asked),
     }),
     unblock: action({
       usage: "ADDRESS",
       help: "shows messages of a sender again",
       words: one(address("bob@bob.example")),
-      run: async (...asked) => (await import("./message/block.js")).unblock(...asked),
+      run: async (...asked) => (await import("./message/read-inbox.js")).unblock(...asked),
     }),
     blocked: action({
       help: "lists the senders that you have blocked",
-      run: async (...asked) => (await import("./message/block.js")).listBlocked(...asked),
+      run: async (...asked) => (await import("./message/read-inbox.js")).listBlocked(...asked),
     }),
     sent: action({
       usage: "[ID]",

@@ -6,9 +6,8 @@ import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
 import { sleep } from "../../store/retry.js";
 import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
-import { readText } from "./message-facts.js";
+import { type OpenedCopy, openCopies, readText } from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
-import { type OpenedCopy, openCopies } from "./own-copies.js";
 import { findKeyChanges, type KeyChange, type Thread, toThreads } from "./threads.js";
 
 /** How often an inbox without a subscription is polled, in seconds. */

@@ -1,6 +1,10 @@
-// plugin/author/messages/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text.
+// plugin/author/messages/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text; and the author's own copies.
+import { TwtxtError } from "../../errors.js";
 import { readGuestKey, shortKey } from "../../keys/guest.js";
 import { readName } from "../../messages/guest-name.js";
+import { parseMessage } from "../../messages/plaintext.js";
+import { type OwnKeys, openWith } from "../../messages/sealing.js";
+import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { typed } from "../invocation.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 
@@ -105,4 +109,27 @@ export function describeReason({ trust, signer, message: { address } }: ReadMess
 /** What to do about an address with a new key, part of a sentence. */
 export function keyAdvice(address: string | null): string {
   return `ask ${address} over another channel, then type: ${typed(`contacts accept ${address}`)}`;
+}
+
+/** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
+export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
+  text: string | null;
+}
+
+export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCopy[] {
+  return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
+}
+
+export function shownText({ text }: Pick<OpenedCopy, "text">): string {
+  return text ?? "(sealed to a key that is not on this machine)";
+}
+
+/** @returns the author's own text; `null` if none of the author's keys opens it */
+export function ownText(sealed: string, keys: OwnKeys): string | null {
+  try {
+    return readText({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
+  } catch (error) {
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
 }

@@ -2,8 +2,7 @@
 import { readGuestKey } from "../../keys/guest.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { type InboxEntry, isOpened } from "./mailbox.js";
-import { inSeconds, isWithKnownKey, readTime } from "./message-facts.js";
-import type { OpenedCopy } from "./own-copies.js";
+import { inSeconds, isWithKnownKey, type OpenedCopy, readTime } from "./message-facts.js";
 
 /** What the author and one correspondent wrote to each other. */
 export interface Thread {

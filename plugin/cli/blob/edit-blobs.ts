@@ -1,4 +1,5 @@
-// plugin/cli/blob/edit-blobs.ts: `blob set`, `blob share` and `blob rm`.
+// plugin/cli/blob/edit-blobs.ts: `blob set`, `share`, `rm` and `move`, and completion of typed keys.
+import { counted } from "../../author/amounts.js";
 import {
   blobSite,
   choosePlace,
@@ -7,13 +8,14 @@ import {
   toFacts,
   visibility,
 } from "../../author/blobs/blob-site.js";
-import { misuse } from "../../author/invocation.js";
-import { shortKey } from "../../blobs/blob.js";
-import type { MetadataChange } from "../../blobs/client/own-blobs.js";
-import type { OwnSiteValues } from "../options.js";
+import { listFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
+import { misuse, typed, typedHints } from "../../author/invocation.js";
+import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
+import type { MetadataChange, OwnBlobs } from "../../blobs/client/own-blobs.js";
+import { TwtxtError } from "../../errors.js";
+import { completeId, type OwnSiteValues } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { completeKey, completeKeys } from "./blob-keys.js";
 
 export interface MetadataValues {
   public: boolean;
@@ -84,4 +86,59 @@ export async function rm(values: OwnSiteValues, words: string[], terminal: Termi
   }
   printData(removals, [], values, terminal);
   return exitCode;
+}
+
+/** `blob move`: moves the blobs of former keys to the current one. */
+export async function move(
+  values: OwnSiteValues & { from: string | undefined },
+  _: null,
+  terminal: Terminal,
+): Promise<number> {
+  const site = await blobSite(values, terminal);
+  const former = await listFormerBlobs(site, terminal, values.from);
+  if (former.length === 0) {
+    throw new TwtxtError(
+      "no-identity",
+      `This machine has no former key of ${site.author.address}. If you have its 24 words, type \`${typed(`keys restore ${site.author.address} --file old.key`)}\`, then add --from old.key`,
+    );
+  }
+  for (const { key, fault } of former) if (fault !== null) terminal.say(`${key}: ${fault}`);
+  const all: MovedBlob[] = [];
+  for await (const blob of moveBlobs(former, site, terminal)) {
+    all.push(blob);
+    terminal.say(`${shortKey(blob.key)}: ${blob.why === null ? "moved" : `not moved: ${typedHints(blob.why)}`}.`);
+  }
+  printData(all, [], values, terminal);
+  const moved = all.filter(({ isMoved }) => isMoved).length;
+  terminal.say(`${counted(moved, "blob")} moved to ${site.author.identity.publicKey}.`);
+  return moved === all.length && former.every(({ fault }) => fault === null) ? 0 : 1;
+}
+
+const KEY_PREFIX = new RegExp(`^[0-9a-f]{${MIN_KEY_PREFIX},64}$`, "i");
+
+/** Whole keys are case-sensitive; a SHA-256 in capitals is completed too. */
+function isPrefix(word: string): boolean {
+  return KEY_PREFIX.test(word) && !isContentAddress(word);
+}
+
+/**
+ * Completes keys that are the first characters of a SHA-256. Asks the site only if there are any.
+ *
+ * @throws TwtxtError `not-found` for the start of several keys
+ */
+export async function completeKeys(words: readonly string[], { client, known }: OwnBlobs): Promise<string[]> {
+  if (!words.some(isPrefix)) return [...new Set(words)];
+  const [stored, { states }] = await Promise.all([client.list(), known.list()]);
+  // This machine also knows blobs that the site hides.
+  const all = [...stored, ...states.filter(({ isDeleted }) => !isDeleted)].map(({ key }) => key);
+  const addresses = [...new Set(all)].filter(isContentAddress);
+  const complete = (word: string) =>
+    isPrefix(word) && !all.includes(word) ? (completeId(word.toLowerCase(), addresses, shortKey) ?? word) : word;
+  return [...new Set(words.map(complete))];
+}
+
+/** The same for one key. */
+export async function completeKey(word: string, blobs: OwnBlobs): Promise<string> {
+  const [key = word] = await completeKeys([word], blobs);
+  return key;
 }

@@ -21,7 +21,7 @@ import { isBlobKey } from "../../site/routes.js";
 import type { OwnSiteValues } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { completeKey } from "./blob-keys.js";
+import { completeKey } from "./edit-blobs.js";
 
 type Values = OwnSiteValues & { output: string | undefined; force: boolean; sealed: boolean; unverified: boolean };
 

@@ -23,7 +23,7 @@ import { oneLine } from "../../http/one-line.js";
 import type { OwnSiteValues } from "../options.js";
 import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { completeKey, completeKeys } from "./blob-keys.js";
+import { completeKey, completeKeys } from "./edit-blobs.js";
 
 /** `blob list` */
 export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {

@@ -11,9 +11,9 @@ import {
   readTime,
   shownCorrespondent,
   shownSender,
+  shownText,
   toFacts,
 } from "../../author/messages/message-facts.js";
-import { shownText } from "../../author/messages/own-copies.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
 import {
   byTime,

@@ -1,9 +1,9 @@
-// plugin/cli/message/read-inbox.ts: `message list`, `message read` with read receipts, and `message delete`.
+// plugin/cli/message/read-inbox.ts: `message list`, `read` with receipts, `delete`, `block`, `unblock` and `blocked`.
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
-import { inSeconds } from "../../author/messages/message-facts.js";
-import { openCopies } from "../../author/messages/own-copies.js";
+import { blockSender, unblockSender } from "../../author/messages/message-actions.js";
+import { inSeconds, openCopies } from "../../author/messages/message-facts.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
 import { toThreads } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
@@ -13,7 +13,7 @@ import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { printData } from "../output.js";
+import { formatTable, printData, reportOutcome } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
@@ -218,4 +218,30 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
     say([`${address}  failed`, ...indented(error.message, columns)]);
     return false;
   }
+}
+
+/** A sender, by address or by a message. */
+export type SenderChoice = { address: string } | { id: string };
+
+/** `message block ADDRESS` or `message block ID` */
+export async function block(values: OwnSiteValues, choice: SenderChoice, terminal: Terminal): Promise<number> {
+  const mailbox = await Mailbox.open(values, terminal);
+  const { address, signer } =
+    "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
+  const { text } = await blockSender(address, mailbox, signer);
+  return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
+}
+
+/** `message unblock ADDRESS` */
+export async function unblock(values: OwnSiteValues, address: string, terminal: Terminal): Promise<number> {
+  return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
+}
+
+/** `message blocked` */
+export async function listBlocked(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+  const senders = await (await Mailbox.open(values, terminal)).blocked.list();
+  const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
+  printData(senders, formatTable(rows), values, terminal);
+  terminal.say(`${counted(senders.length, "sender")} blocked.`);
+  return 0;
 }

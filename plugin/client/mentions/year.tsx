@@ -141,7 +141,9 @@ function Plot({ weeks }: { weeks: readonly Week[] }) {
       ))}
       <line class="axis" x1="0" x2={width} y1={HEIGHT} y2={HEIGHT} />
       {weeks.map(
-        ({ start }, index) => isMonthStart(start) && <Month start={start} x={index * (BAR + GAP)} end={width} />,
+        // The first day of a month is in the week.
+        ({ start }, index) =>
+          toLastDay(start).getUTCDate() <= 7 && <Month start={start} x={index * (BAR + GAP)} end={width} />,
       )}
     </svg>
   );
@@ -152,7 +154,7 @@ function Month({ start, x, end }: { start: string; x: number; end: number }) {
   const place = x + MONTH > end ? { x: end - GAP, "text-anchor": "end" } : { x };
   return (
     <text {...place} y={HEIGHT + 14}>
-      {formatMonth(start)}
+      {toLastDay(start).toLocaleDateString("en", { month: "short", timeZone: "UTC" })}
     </text>
   );
 }
@@ -205,16 +207,6 @@ function formatSummary(weeks: readonly Week[]): string {
   const most = sumCounts(busiest.counts);
   const peak = most > 0 ? ` The most in a week were ${most}, in the week of ${busiest.start}.` : "";
   return `Mentions a week, by kind.${peak} The table below has all numbers.`;
-}
-
-/** Whether the first day of a month is in the week. */
-function isMonthStart(start: string): boolean {
-  return toLastDay(start).getUTCDate() <= 7;
-}
-
-/** The month of the week's last day. */
-function formatMonth(start: string): string {
-  return toLastDay(start).toLocaleDateString("en", { month: "short", timeZone: "UTC" });
 }
 
 function toLastDay(start: string): Date {

@@ -7,8 +7,7 @@ import { pictureToShow } from "../../pictures/picture-to-show.js";
 import type { ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
 import { MessageText } from "../strangers-text.js";
-import type { RoomParts } from "./message-requests.js";
-import { conversationPath, filePath } from "./paths.js";
+import { conversationPath, filePath, type RoomParts } from "./message-requests.js";
 
 /** Forms are parsed in memory. */
 export const MAX_FILE_BYTES = 31 * 2 ** 20;

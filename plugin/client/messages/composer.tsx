@@ -1,4 +1,5 @@
 // plugin/client/messages/composer.tsx: the form for a message, with its draft and a file.
+
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import { toVersion } from "../../author/draft-version.js";
@@ -8,7 +9,7 @@ import { readGuestKey } from "../../keys/guest.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Form } from "../form.js";
 import { Sentence } from "../sentence.js";
-import { conversationPath, draftPath, keyPath } from "./paths.js";
+import { conversationPath, draftPath, keyPath } from "./message-requests.js";
 
 export interface ComposerProps {
   address: string;

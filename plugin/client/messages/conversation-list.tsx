@@ -1,4 +1,5 @@
 // plugin/client/messages/conversation-list.tsx: the list of conversations, unread ones first.
+
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { splitAttachments } from "../../author/messages/attachments.js";
@@ -11,8 +12,8 @@ import {
   readText,
   shownAddress,
   shownCorrespondent,
+  shownText,
 } from "../../author/messages/message-facts.js";
-import { shownText } from "../../author/messages/own-copies.js";
 import { byTime, ownMoment, toMoment } from "../../author/messages/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
@@ -21,7 +22,7 @@ import { type OtherPages, PageLinks } from "../list-pages.js";
 import { Fault } from "../sentence.js";
 import { Time } from "../time.js";
 import { doubtAbout } from "./message-items.js";
-import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
+import { conversationPath, OUTBOX, UNVERIFIED } from "./message-requests.js";
 
 const PREVIEW_LENGTH = 120;
 

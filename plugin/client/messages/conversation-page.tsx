@@ -1,4 +1,5 @@
 // plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
+
 import type { FC } from "hono/jsx";
 import type { Conversation } from "../../author/messages/correspondence.js";
 import { isOpened } from "../../author/messages/mailbox.js";
@@ -11,7 +12,7 @@ import { Composer, type ComposerProps } from "./composer.js";
 import { type InboxState, InboxStatus } from "./conversation-list.js";
 import { KeyQuestion } from "./key-pages.js";
 import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
-import { conversationPath, keyPath, MESSAGES } from "./paths.js";
+import { conversationPath, keyPath, MESSAGES } from "./message-requests.js";
 
 interface ConversationProps extends InboxState, ComposerProps {
   conversation: Conversation;

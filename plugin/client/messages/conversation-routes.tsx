@@ -14,8 +14,7 @@ import { MAX_FILE_BYTES } from "./attachment-list.js";
 import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
-import { notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
-import { conversationPath, MESSAGES } from "./paths.js";
+import { conversationPath, MESSAGES, notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
 
 /** On one page. */
 const CONVERSATIONS = 50;

@@ -1,13 +1,13 @@
-// plugin/client/messages/key-pages.tsx: compares the key that the author knows of an address with the published one, and accepts it.
+// plugin/client/messages/key-pages.tsx: compares and accepts keys of correspondents, and lists messages whose senders are not verified.
 import type { FC } from "hono/jsx";
-import type { KeyComparison } from "../../author/messages/mailbox.js";
+import type { InboxEntry, KeyComparison } from "../../author/messages/mailbox.js";
 import { acceptKey } from "../../author/messages/message-actions.js";
 import { shownAddress } from "../../author/messages/message-facts.js";
-import type { KeyChange } from "../../author/messages/threads.js";
+import { findKeyChanges, type KeyChange } from "../../author/messages/threads.js";
 import type { ClientRequest, FormFields } from "../client-request.js";
 import { ActionButton } from "../form.js";
-import { type RoomParts, readAddress } from "./message-requests.js";
-import { keyPath, UNVERIFIED } from "./paths.js";
+import { ReceivedItem } from "./message-items.js";
+import { keyPath, type RoomParts, readAddress, UNVERIFIED } from "./message-requests.js";
 
 const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
   <div>
@@ -82,5 +82,43 @@ export function addKeys({ routes, open, notices }: RoomParts): void {
     const outcome = await acceptKey(readAddress(c), key, correspondence.mailbox);
     await correspondence.verifyAgain();
     return outcome;
+  });
+}
+
+const UnverifiedPage: FC<{ entries: readonly InboxEntry[]; changes: readonly KeyChange[] }> = ({
+  entries,
+  changes,
+}) => (
+  <>
+    <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
+    <ActionButton action={UNVERIFIED}>Verify again</ActionButton>
+    <div id="new-keys" data-live>
+      {changes.map((change) => (
+        <KeyQuestion change={change} />
+      ))}
+    </div>
+    <ul class="items" id="unverified" data-live>
+      {entries.map((entry) => (
+        <ReceivedItem entry={entry} withSender />
+      ))}
+    </ul>
+    {entries.length === 0 && <p class="muted">There are none.</p>}
+  </>
+);
+
+export function addUnverified({ routes, open, notices }: RoomParts): void {
+  routes.get("/unverified", async (c) => {
+    const correspondence = await open();
+    const conversation = await correspondence.with(null);
+    if (conversation) await correspondence.markRead(conversation);
+    const entries = conversation?.received ?? [];
+    return c.render(<UnverifiedPage entries={entries} changes={findKeyChanges(entries)} />, { title: "Not verified" });
+  });
+
+  notices.addForm(routes, "/unverified", UNVERIFIED, async () => {
+    const correspondence = await open();
+    await correspondence.verifyAgain();
+    const left = (await correspondence.with(null))?.received.length ?? 0;
+    return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
   });
 }

@@ -1,4 +1,5 @@
 // plugin/client/messages/message-items.tsx: received, sent and undelivered messages as items of a list.
+
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { type InboxEntry, isOpened } from "../../author/messages/mailbox.js";
 import {
@@ -6,11 +7,13 @@ import {
   describeState,
   isFromGuest,
   isWithKnownKey,
+  type OpenedCopy,
+  ownText,
   readText,
   readTime,
   shownSender,
+  shownText,
 } from "../../author/messages/message-facts.js";
-import { type OpenedCopy, ownText, shownText } from "../../author/messages/own-copies.js";
 import { isReceipt } from "../../messages/plaintext.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
@@ -18,8 +21,8 @@ import { Sentence } from "../sentence.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
 import { TextWithFiles } from "./attachment-list.js";
+import { MESSAGES, OUTBOX } from "./message-requests.js";
 import { deliveryState } from "./outbox-pages.js";
-import { MESSAGES, OUTBOX } from "./paths.js";
 
 /** A message that was delivered to someone, or waits in the outbox. `children` describe its delivery. */
 export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
@@ -61,7 +64,7 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
       {withSender && <span class="state">{describeState(entry)} </span>}
       <Time at={readTime(entry)} />
     </p>
-    <Reason entry={entry} />
+    <Reason text={doubtAbout(entry)} />
     <Content entry={entry} withSender={withSender} />
     <div class="actions">
       <a class="button quiet" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
@@ -74,7 +77,11 @@ export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ 
 /** Only files of verified senders are offered. */
 const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSender }) => {
   if (!isOpened(entry)) return null;
-  if (isReceipt(entry.message)) return <Receipt entry={entry} />;
+  if (isReceipt(entry.message)) {
+    const isKnown = entry.receipts.length > 0;
+    const text = isKnown ? "Has read your message." : "A read receipt for a message that is not among your copies.";
+    return <p class="muted">{text}</p>;
+  }
   const text = readText(entry);
   return withSender || entry.trust.trust !== "verified" ? (
     <MessageText text={text} />
@@ -82,14 +89,6 @@ const Content: FC<{ entry: InboxEntry; withSender: boolean }> = ({ entry, withSe
     <TextWithFiles id={entry.id} text={text} hasPictures={!isFromGuest(entry)} />
   );
 };
-
-const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
-  <p class="muted">
-    {isOpened(entry) && entry.receipts.length > 0
-      ? "Has read your message."
-      : "A read receipt for a message that is not among your copies."}
-  </p>
-);
 
 /** Why it is not certain who wrote a message, or why it is unreadable; `null` if all is well. */
 export function doubtAbout(entry: InboxEntry): string | null {
@@ -103,11 +102,9 @@ function sentence(clause: string | null): string | null {
   return clause && `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
-const Reason: FC<{ entry: InboxEntry }> = ({ entry }) => {
-  const doubt = doubtAbout(entry);
-  return doubt === null ? null : (
+const Reason: FC<{ text: string | null }> = ({ text }) =>
+  text !== null && (
     <p class="reason">
-      <Sentence text={doubt} />
+      <Sentence text={text} />
     </p>
   );
-};

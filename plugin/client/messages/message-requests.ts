@@ -1,4 +1,4 @@
-// plugin/client/messages/message-requests.ts: what the routes of the room share: the inbox, and addresses in paths and forms.
+// plugin/client/messages/message-requests.ts: what the routes of the room share: the inbox, paths, and addresses in paths and forms.
 import type { Hono } from "hono";
 import type { Correspondence } from "../../author/messages/correspondence.js";
 import { TwtxtError } from "../../errors.js";
@@ -6,6 +6,10 @@ import { parseAddress } from "../../keys/address.js";
 import type { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, ClientRequest } from "../client-request.js";
 import type { ClientContext } from "../room.js";
+
+export const MESSAGES = "/messages";
+export const UNVERIFIED = `${MESSAGES}/unverified`;
+export const OUTBOX = `${MESSAGES}/outbox`;
 
 export interface RoomParts extends ClientContext {
   routes: Hono<ClientEnv>;
@@ -29,4 +33,22 @@ export function parseAddressText(text: string): string {
 
 export function notAnAddress(text: string): TwtxtError {
   return new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);
+}
+
+export function conversationPath(address: string): string {
+  return `${MESSAGES}/with/${encodeURIComponent(address)}`;
+}
+
+/** Saves the draft to an address. */
+export function draftPath(address: string): string {
+  return `${MESSAGES}/draft/${encodeURIComponent(address)}`;
+}
+
+/** A file of a message. @param number - from 0 */
+export function filePath(id: string, number: number): string {
+  return `${MESSAGES}/file/${id}/${number}`;
+}
+
+export function keyPath(address: string): string {
+  return `${MESSAGES}/key/${encodeURIComponent(address)}`;
 }

@@ -9,13 +9,11 @@ import { openOnce } from "../open-once.js";
 import type { CreateRoom } from "../room.js";
 import { addAttachments, MAX_FILE_BYTES } from "./attachment-list.js";
 import { addConversations } from "./conversation-routes.js";
-import { addKeys } from "./key-pages.js";
-import type { RoomParts } from "./message-requests.js";
+import { addKeys, addUnverified } from "./key-pages.js";
+import { MESSAGES, type RoomParts } from "./message-requests.js";
 import { addOutbox } from "./outbox-pages.js";
-import { MESSAGES } from "./paths.js";
 import { addRemoval } from "./removal.js";
 import { addDrafts, addSending } from "./sending.js";
-import { addUnverified } from "./unverified.js";
 
 const ICON = "M3.5 6h17v12.5h-17zM4 6.5l8 6.5l8-6.5";
 

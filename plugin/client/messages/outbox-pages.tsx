@@ -2,16 +2,14 @@
 import type { FC } from "hono/jsx";
 import { DATES } from "../../author/amounts.js";
 import { describeDelay, discardMessage, NOTHING_TO_RETRY } from "../../author/messages/message-actions.js";
-import { shownAddress } from "../../author/messages/message-facts.js";
-import { ownText } from "../../author/messages/own-copies.js";
+import { ownText, shownAddress } from "../../author/messages/message-facts.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
 import { ActionButton } from "../form.js";
 import { MessageText } from "../strangers-text.js";
 import { Time } from "../time.js";
-import type { RoomParts } from "./message-requests.js";
-import { OUTBOX } from "./paths.js";
+import { OUTBOX, type RoomParts } from "./message-requests.js";
 
 /** For the list of recipients, and for the message itself. */
 export function deliveryState({ state, why, next }: Recipient): string {

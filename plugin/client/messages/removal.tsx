@@ -8,8 +8,7 @@ import { parseAddress } from "../../keys/address.js";
 import type { FormFields } from "../client-request.js";
 import { Question } from "../form.js";
 import { MessageText } from "../strangers-text.js";
-import { parseAddressText, type RoomParts } from "./message-requests.js";
-import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
+import { conversationPath, MESSAGES, parseAddressText, type RoomParts, UNVERIFIED } from "./message-requests.js";
 
 const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
   <>

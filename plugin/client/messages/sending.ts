@@ -7,9 +7,8 @@ import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, readSave } from "../draft-state.js";
 import { showConversation } from "./conversation-routes.js";
-import { type RoomParts, readAddress } from "./message-requests.js";
+import { conversationPath, type RoomParts, readAddress } from "./message-requests.js";
 import { deliveryOutcome, hasFailed } from "./outbox-pages.js";
-import { conversationPath } from "./paths.js";
 
 const BOTH =
   "Another page has changed this draft since you opened it here, so it holds both texts now. Delete what you do not want to send.";
