@@ -102,15 +102,16 @@ export async function ownIdentity(
   const other = identities.find(({ identity }) =>
     authors.some(({ address }) => address === identity.address),
   )?.identity;
+  // A key on this machine that is newer than the last build.
+  const advice = other
+    ? [
+        `This machine has another key for ${other.address}: if the option "key" is \`"${other.publicKey}"\` now, build and deploy again.`,
+      ]
+    : [];
   throw noIdentity(
     `The private key of ${keys.join(" or ")} is not on this machine. If you have its 24 words, type ${restore}. If it is in a file, name it with --identity FILE.`,
-    [...(other ? [builtWithout(other)] : []), ...faults],
+    [...advice, ...faults],
   );
-}
-
-/** What to do about a key on this machine that is newer than the last build. */
-function builtWithout({ address, publicKey }: Identity): string {
-  return `This machine has another key for ${address}: if the option "key" is \`"${publicKey}"\` now, build and deploy again.`;
 }
 
 /** The error for a site whose last build had no key. It names the key that this machine has for the site. */

@@ -16,6 +16,8 @@ import { misuse, typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import { publishedSite, type Site } from "./site.js";
 
+/** The folder of versions before the first release, below the project's root. */
+const FIRST_PLACE = ".eleventy-twtxt/store";
 const BUCKET_PREFIX = "twtxt/";
 const MAX_NAME = 100;
 /** A subfolder for the process that replaces all values. No key of a store starts with a dot. */
@@ -78,7 +80,8 @@ function findFolder(url: string, settings: HostSettings, machine: Machine): stri
 /**
  * The default folder of a site's store, absolute.
  *
- * @throws TwtxtError `store-failed` if the only data is in the folder of an earlier domain of the site
+ * @throws TwtxtError `store-failed` if the only data is in the folder of an earlier domain of the site, or of versions before
+ *   the first release
  */
 export async function storeFolder(site: Site, machine: Machine): Promise<string> {
   const home = join(await siteFolder(site, machine), "store");
@@ -92,7 +95,13 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
       `The data of this site is in ${former}, from its time at ${origin}. Move that folder to ${home}, or name it with --store ${former}.`,
     );
   }
-  return home;
+  const first = site.file(FIRST_PLACE);
+  if (!existsSync(first)) return home;
+  const shown = site.shown(first);
+  throw new TwtxtError(
+    "store-failed",
+    `The data of this site is in ${shown}, where git clean -fdX deletes it. Move that folder to ${home}, or name it with --store ${shown}.`,
+  );
 }
 
 /** Data about a site that only this machine needs, such as drafts. @param url - of the site or its feed */

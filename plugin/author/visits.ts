@@ -14,7 +14,8 @@ export class Visits {
   readonly #store: Store;
   readonly #key: string;
   readonly #now: Clock;
-  #seen: string | null = null;
+  /** The time of the newest item that the author has seen; `null` before the first visit. */
+  seen: string | null = null;
   /** `at` is the time of its last page. */
   #visit: { before: string; at: number } | null = null;
 
@@ -27,18 +28,13 @@ export class Visits {
   /** @param key - of the list in the store */
   static async open(store: Store, key: string, now: Clock): Promise<Visits> {
     const visits = new Visits(store, key, now);
-    visits.#seen = await visits.#storedSeen();
+    visits.seen = await visits.#storedSeen();
     return visits;
-  }
-
-  /** The time of the newest item that the author has seen; `null` before the first visit. */
-  get seen(): string | null {
-    return this.#seen;
   }
 
   /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
   get seenBefore(): string | null {
-    return this.#visit === null ? this.#seen : this.#visit.before;
+    return this.#visit === null ? this.seen : this.#visit.before;
   }
 
   /** Marks all items as seen by the author. @param newest - the time of the newest one */
@@ -49,7 +45,7 @@ export class Visits {
     }
     this.#visit.at = now;
     const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
-    this.#seen = (await update(this.#store, this.#key, SeenRecord, change))?.upTo ?? newest;
+    this.seen = (await update(this.#store, this.#key, SeenRecord, change))?.upTo ?? newest;
   }
 
   async #storedSeen(): Promise<string | null> {

@@ -114,7 +114,9 @@ contact  the same key, since 2026-11-20`,
   async run(values, address, terminal) {
     const found = await createNetwork(values).lookup(address);
     const contact = await findContact(address, values, terminal);
-    printData(lookupFacts(found, contact), lookupLines(found, contact), values, terminal);
+    const pinned = contact ? { key: contact.key, since: contact.since } : null;
+    const { key, endpoint, url, byDns } = found;
+    printData({ address, key, endpoint, url, byDns, pinned }, lookupLines(found, contact), values, terminal);
     return 0;
   },
 });
@@ -137,10 +139,6 @@ function comparison(key: string, { key: pinned, since, address }: Contact): stri
   const day = since.slice(0, 10);
   if (pinned === key) return `the same key, since ${day}`;
   return `another key, since ${day}: ${pinned}. Ask over another channel, then type: ${typed(`contacts accept ${address}`)}`;
-}
-
-function lookupFacts({ address, key, endpoint, url, byDns }: Found, contact: Contact | null | undefined) {
-  return { address, key, endpoint, url, byDns, pinned: contact ? { key: contact.key, since: contact.since } : null };
 }
 
 /**

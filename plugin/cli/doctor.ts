@@ -39,7 +39,9 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
     const findings: Finding[] = [];
     for await (const finding of checks) {
       findings.push(finding);
-      if (!values.json) for (const line of formatFinding(finding)) terminal.print(line);
+      if (values.json) continue;
+      terminal.print(`${finding.level.padEnd(4)}  ${finding.what}`);
+      if (finding.todo !== undefined) terminal.print(`      ${finding.todo}`);
     }
     printData(findings, [], values, terminal);
     const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
@@ -48,7 +50,3 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
     return faults === 0 ? 0 : 1;
   },
 });
-
-function formatFinding({ level, what, todo }: Finding): string[] {
-  return [`${level.padEnd(4)}  ${what}`, ...(todo === undefined ? [] : [`      ${todo}`])];
-}

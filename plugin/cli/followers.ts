@@ -48,13 +48,10 @@ async function list(values: Values, files: string[], terminal: Terminal): Promis
   const seen = files.length === 0 ? await notedByServe(site, values, terminal) : await inLogs(files, site, terminal);
   // A site reads its own feed, too.
   const all = seen.filter(({ url }) => !isSameUrl(url, site.settings.feedUrl));
-  printData(all, formatTable(all.map(formatRow)), values, terminal);
+  const rows = all.map(({ nick, url, client, lastSeen }) => [nick ?? "(several)", url, lastSeen.slice(0, 10), client]);
+  printData(all, formatTable(rows.map((row) => row.map(lineShownSafely))), values, terminal);
   terminal.say(`${counted(all.length, "follower")}.`);
   return 0;
-}
-
-function formatRow({ nick, url, client, lastSeen }: SeenFollower): string[] {
-  return [nick ?? "(several)", url, lastSeen.slice(0, 10), client].map(lineShownSafely);
 }
 
 async function notedByServe(site: Site, values: Values, terminal: Terminal): Promise<SeenFollower[]> {
@@ -76,15 +73,12 @@ async function inLogs(files: readonly string[], site: Site, terminal: Terminal):
     const path = resolve(terminal.folder, file);
     const bytes = file === "-" ? Readable.from(terminal.input()) : createReadStream(path);
     await addLog(bytes, feed, found).catch((error) => {
-      throw isMissing(error) ? missingLog(path) : badFile(error);
+      if (!isMissing(error)) throw badFile(error);
+      const example = typed("followers /var/log/nginx/access.log");
+      throw new TwtxtError("bad-file", `There is no file ${path}. Name an access log of your web server: ${example}`);
     });
   }
   return found.list(MAX_FOLLOWERS);
-}
-
-function missingLog(path: string): TwtxtError {
-  const example = typed("followers /var/log/nginx/access.log");
-  return new TwtxtError("bad-file", `There is no file ${path}. Name an access log of your web server: ${example}`);
 }
 
 async function addLog(bytes: Readable, feed: string, found: FollowerList): Promise<void> {

@@ -61,16 +61,27 @@ export function reportOutcome({ text, isFailure = false }: Outcome, { say }: Pic
 
 /** Breaks a text into lines, at its spaces and line breaks. */
 export function wrapLines(columns: number, text: string): string[] {
-  return text.split("\n").flatMap((paragraph) => {
-    const lines = [""];
-    for (const word of paragraph.split(" ")) {
-      const line = lines.at(-1) ?? "";
-      if (line === "") lines[lines.length - 1] = word;
-      else if (line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`;
-      else lines.push(word);
+  return text.split("\n").flatMap((line) => breakLine(columns, line).map((part) => part.trimEnd()));
+}
+
+/** @param byWords - whether to break a line after its last space, if it has one */
+export function breakLine(room: number, line: string, byWords = true): string[] {
+  const parts: string[] = [];
+  let part = "";
+  let width = 0;
+  for (const character of line) {
+    const added = measureWidth(character);
+    // A space at the end may be outside.
+    if (width + added > room && !(character === " " && width === room)) {
+      const end = byWords ? part.lastIndexOf(" ") + 1 || part.length : part.length;
+      parts.push(part.slice(0, end));
+      part = part.slice(end);
+      width = measureWidth(part);
     }
-    return lines;
-  });
+    part += character;
+    width += added;
+  }
+  return [...parts, part];
 }
 
 export interface Progress {

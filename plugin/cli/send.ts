@@ -206,13 +206,15 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
   const refused = mentions.flatMap(({ outcome, endpoint, target }) =>
     outcome === "not-asked" ? hostAndPort(new URL(endpoint ?? target)) : [],
   );
-  const sum = formatTotals(mentions, [
-    [toSend === 1 ? "mention to send" : "mentions to send", "would be sent"],
-    ["sent", "sent"],
-    ["failed", "failed"],
-    ["to be retried", "retry", "waiting"],
-    ["without an endpoint", "no-endpoint"],
-    ["not requested", "not-asked"],
+  const count = (...outcomes: ReportedMention["outcome"][]) =>
+    mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const sum = listed([
+    [toSend, toSend === 1 ? "mention to send" : "mentions to send"],
+    [count("sent"), "sent"],
+    [count("failed"), "failed"],
+    [count("retry", "waiting"), "to be retried"],
+    [count("no-endpoint"), "without an endpoint"],
+    [count("not-asked"), "not requested"],
   ]);
   return [
     ...troubles,
@@ -220,14 +222,6 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
     ...(leftAlone ? [`${counted(leftAlone, "older mention")} skipped: --backfill N sends the newest N twts.`] : []),
     sum === "" ? "Nothing to send." : `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
   ];
-}
-
-function formatTotals(
-  mentions: readonly ReportedMention[],
-  kinds: readonly (readonly [string, ...ReportedMention["outcome"][]])[],
-): string {
-  const count = (outcomes: readonly string[]) => mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  return listed(kinds.map(([what, ...outcomes]) => [count(outcomes), what]));
 }
 
 /** A line for each mention, oldest first. */

@@ -34,8 +34,10 @@ export class Correspondence {
   readonly #uncertain = new Map<string, InboxMessage>();
   readonly #copies = new Map<string, OpenedCopy>();
   #senders: SenderLookup;
-  #fault: string | null = null;
-  #opening = 0;
+  /** Why the newest messages may be missing, a sentence; `null` while the inbox answers. */
+  fault: string | null = null;
+  /** How many messages are still to be opened. */
+  opening = 0;
 
   private constructor(mailbox: Mailbox, inbox: InboxClient) {
     this.mailbox = mailbox;
@@ -55,21 +57,11 @@ export class Correspondence {
     const inbox = await mailbox.inbox(watchedFetch(ending, (why) => onChange(why)));
     const correspondence = new Correspondence(mailbox, inbox);
     onChange = (why) => {
-      correspondence.#fault = why === null ? null : `The inbox ${why}.`;
+      correspondence.fault = why === null ? null : `The inbox ${why}.`;
     };
     void correspondence.#deliver(ending);
     await correspondence.#follow(ending);
     return correspondence;
-  }
-
-  /** Why the newest messages may be missing, a sentence; `null` while the inbox answers. */
-  get fault(): string | null {
-    return this.#fault;
-  }
-
-  /** How many messages are still to be opened. */
-  get opening(): number {
-    return this.#opening;
   }
 
   /** Unread ones first, then by their newest messages. */
@@ -163,7 +155,7 @@ export class Correspondence {
       let pause = FIRST_PAUSE_MS;
       const run = async () => {
         const onStart = () => {
-          this.#fault = null;
+          this.fault = null;
           pause = FIRST_PAUSE_MS;
         };
         const options = { all: true, every: POLL_SECONDS };
@@ -177,7 +169,7 @@ export class Correspondence {
       const keepRunning = async () => {
         while (!ending.aborted) {
           await run().catch((error: unknown) => {
-            if (!ending.aborted) this.#fault = error instanceof TwtxtError ? error.message : String(error);
+            if (!ending.aborted) this.fault = error instanceof TwtxtError ? error.message : String(error);
             resolve();
           });
           await sleep(pause, ending);
@@ -194,7 +186,7 @@ export class Correspondence {
    * @param onFirst - called once the newest ones are opened
    */
   async #add(messages: readonly InboxMessage[], onFirst = () => {}): Promise<void> {
-    this.#opening += messages.length;
+    this.opening += messages.length;
     const newestFirst = messages.toReversed();
     for (let start = 0; start < newestFirst.length; start += BATCH) {
       await this.#open(newestFirst.slice(start, start + BATCH));
@@ -210,7 +202,7 @@ export class Correspondence {
     for (const message of messages) {
       if (uncertain.has(message.id)) this.#uncertain.set(message.id, message);
     }
-    this.#opening -= messages.length;
+    this.opening -= messages.length;
   }
 
   async #keepWanted(entries: readonly InboxEntry[]): Promise<InboxEntry[]> {

@@ -53,7 +53,7 @@ export async function readOwnPost(file: string, site: Site): Promise<OwnPost> {
     body: content.trim(),
     date: data.date instanceof Date && !Number.isNaN(data.date.getTime()) ? data.date.toISOString() : null,
     isDeleted: data.twt === "deleted",
-    version: versionOfText(text),
+    version: createHash("sha256").update(text).digest("hex"),
   };
 }
 
@@ -116,8 +116,4 @@ async function readPostText(file: string, site: Site): Promise<string> {
 function withBody(text: string, body: string): string {
   const { content } = readPost(text);
   return text.slice(0, text.length - content.length) + body;
-}
-
-function versionOfText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -65,7 +65,8 @@ export interface TimelineStatus {
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
   readonly #interval: RefreshInterval;
-  #threads: readonly TimelineThread[] = [];
+  /** The conversations, the one with the newest item first. */
+  threads: readonly TimelineThread[] = [];
   /** The times since when the items of others are there, newest first. */
   #times: readonly string[] = [];
   /** The feeds as they were last read. */
@@ -98,11 +99,6 @@ export class LiveTimeline {
     const follow = await timeline.#followed();
     await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
     return timeline;
-  }
-
-  /** The conversations, the one with the newest item first. */
-  get threads(): readonly TimelineThread[] {
-    return this.#threads;
   }
 
   get status(): TimelineStatus {
@@ -194,7 +190,7 @@ export class LiveTimeline {
       feedUrl: site.settings.feedUrl,
       now: formatTimestamp(machine.now()),
     });
-    this.#threads = newestThreads(entries);
+    this.threads = newestThreads(entries);
     const others = entries.filter(({ item }) => !item.isOwn);
     this.#times = others
       .map(({ item }) => item.since)

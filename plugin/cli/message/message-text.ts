@@ -25,7 +25,7 @@ import {
 } from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/plaintext.js";
 import { shortId } from "../options.js";
-import { alignedRows, measureWidth } from "../output.js";
+import { alignedRows, breakLine, measureWidth } from "../output.js";
 import { shownSafely } from "../terminal.js";
 
 /** A message may consist of line breaks only. */
@@ -154,25 +154,6 @@ function cut(line: string, room: number): string {
   return `${breakLine(room - 1, safe, false)[0]}…`;
 }
 
-/** @param byWords - whether to break a line after its last space, if it has one */
-function breakLine(room: number, line: string, byWords = true): string[] {
-  const parts: string[] = [];
-  let part = "";
-  let width = 0;
-  for (const character of line) {
-    const added = measureWidth(character);
-    if (width + added > room) {
-      const end = byWords ? part.lastIndexOf(" ") + 1 || part.length : part.length;
-      parts.push(part.slice(0, end));
-      part = part.slice(end);
-      width = measureWidth(part);
-    }
-    part += character;
-    width += added;
-  }
-  return [...parts, part];
-}
-
 /** Threads one after the other, with an empty line between them. */
 export function threadsText(threads: readonly Thread[], columns: number | null): string[] {
   const changes = findKeyChanges(threads.flatMap(({ received }) => received));
@@ -192,15 +173,12 @@ function threadLines({ address, received, sent }: Thread, changes: KeyChange[], 
   const change = changes.find((one) => one.address === address);
   const state = change ? "key changed" : last ? describeState(last) : "";
   const title = [shownCorrespondent(address, received), state].filter((part) => part !== "").join("  ");
-  const question = change ? wrapped(`${INDENT}${questionAbout(change)}`, columns) : [];
+  const advice = change && `you know ${change.pinned}, but ${change.now} is published; ${keyAdvice(change.address)}`;
+  const question = advice ? wrapped(INDENT + advice, columns) : [];
   return [...wrapped(`${title}:`, columns), ...question, ...lines.map((line) => INDENT + line)];
 }
 
 /** A title describes the newest message only. */
 function describeDoubt(message: InboxEntry): string {
   return isOpened(message) && message.trust.trust !== "verified" ? describeState(message) : "";
-}
-
-function questionAbout({ address, pinned, now }: KeyChange): string {
-  return `you know ${pinned}, but ${now} is published; ${keyAdvice(address)}`;
 }

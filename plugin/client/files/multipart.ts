@@ -47,14 +47,18 @@ export async function readForm(
     if (!filename || failure) return stream.resume();
     // The parser goes on only when a stream has been read to its end, so one that is left early stays open.
     const chunks = stream.iterator({ destroyOnReturn: false });
-    const file = { filename: decodedName(filename), fields: { ...fields }, chunks };
+    // Browsers write a quotation mark and line ends in names as `%22`, `%0D` and `%0A`.
+    const decoded = filename.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
+    const file = { filename: decoded, fields: { ...fields }, chunks };
     void files.add(() =>
       take(file)
         .catch(fail)
         .finally(() => stream.resume()),
     );
   });
-  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(limit, () => fail(tooMany()));
+  const advice = `Upload at most ${LIMITS.files} files at once, then the others.`;
+  const tooMany = new TwtxtError("bad-request", `This form has too much in it. ${advice}`);
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) parser.on(limit, () => fail(tooMany));
   // After an error, the parser ends the last file as if it were complete.
   parser.on("error", () => last?.destroy());
   try {
@@ -82,16 +86,4 @@ async function* paced(body: AsyncIterable<Uint8Array>, files: PQueue): AsyncGene
     yield chunk;
     await files.onSizeLessThan(1);
   }
-}
-
-/** Browsers write a quotation mark and line ends in names as `%22`, `%0D` and `%0A`. */
-function decodedName(name: string): string {
-  return name.replace(/%(?:22|0D|0A)/gi, decodeURIComponent);
-}
-
-function tooMany(): TwtxtError {
-  return new TwtxtError(
-    "bad-request",
-    `This form has too much in it. Upload at most ${LIMITS.files} files at once, then the others.`,
-  );
 }

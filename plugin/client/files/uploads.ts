@@ -33,7 +33,8 @@ export class Uploads {
   readonly #options: UploadsOptions;
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
   readonly #ids = new Set<string>();
-  #uploads: readonly Upload[] = [];
+  /** Newest first. */
+  all: readonly Upload[] = [];
   /** How many stored files {@link removeStored} has removed from the list. */
   removed = 0;
 
@@ -41,14 +42,9 @@ export class Uploads {
     this.#options = options;
   }
 
-  /** Newest first. */
-  get all(): readonly Upload[] {
-    return this.#uploads;
-  }
-
   /** @throws TwtxtError `not-found` */
   find(id: string): Upload {
-    const found = this.#uploads.find((upload) => upload.id === id);
+    const found = this.all.find((upload) => upload.id === id);
     if (!found) throw new TwtxtError("not-found", "This upload is no longer in the list.");
     return found;
   }
@@ -64,24 +60,24 @@ export class Uploads {
    * @param keys - of the blobs that the site lists
    */
   removeStored(keys: ReadonlySet<string>): void {
-    const stored = this.#uploads.filter(
+    const stored = this.all.filter(
       ({ isStoredCleanly, result }) => isStoredCleanly && result !== null && keys.has(result.blob.key),
     );
     const seen = stored.filter(({ isSeen }) => isSeen);
     for (const upload of stored) upload.isSeen = true;
-    this.#uploads = this.#uploads.filter((upload) => !seen.includes(upload));
+    this.all = this.all.filter((upload) => !seen.includes(upload));
     this.removed += seen.length;
   }
 
   /** Removes uploads from the list that have ended. */
   async clear(): Promise<void> {
     this.removed = 0;
-    await this.#remove(this.#uploads.filter(({ isEnded }) => isEnded));
+    await this.#remove(this.all.filter(({ isEnded }) => isEnded));
   }
 
   /** Removes uploads from the list, and their files, which wait for another attempt. */
   async #remove(removed: readonly Upload[]): Promise<void> {
-    this.#uploads = this.#uploads.filter((upload) => !removed.includes(upload));
+    this.all = this.all.filter((upload) => !removed.includes(upload));
     for (const upload of removed) await this.#discard(upload);
   }
 
@@ -117,8 +113,8 @@ export class Uploads {
   async add(choice: UploadChoice, chunks: AsyncIterable<Uint8Array>, id: string = randomUUID()): Promise<Upload> {
     this.#ids.add(id);
     const upload = new Upload(id, choice);
-    this.#uploads = [upload, ...this.#uploads];
-    await this.#remove(this.#uploads.filter(({ isEnded }, at) => isEnded && at > MAX_ENDED));
+    this.all = [upload, ...this.all];
+    await this.#remove(this.all.filter(({ isEnded }, at) => isEnded && at > MAX_ENDED));
     const file = await this.#received(upload, chunks);
     if (file === null) return upload;
     Object.assign(upload, { stage: "waiting", total: file.size, isReceived: true });

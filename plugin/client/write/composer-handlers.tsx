@@ -178,19 +178,14 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   if (reply === null && !isWeb(source)) {
     throw new TwtxtError("bad-usage", `"${source.slice(0, MAX_SHOWN)}" names neither a twt nor a web page.`);
   }
-  // A page has no hash, so an answer to it is a note with its link.
-  if (reply === null) return { ...empty, body: `${withoutTemplateCode(source)}\n\n` };
+  // A page has no hash, so an answer to it is a note with its link. A template language of the site would interpret "{{".
+  if (reply === null) return { ...empty, body: `${source.replaceAll("{", "%7B")}\n\n` };
   const hosts = addLoopbackHosts(site, choice, [reply.feedUrl]);
   if (!("hash" in reply)) return { ...empty, ...chosen(await answeredTwt(reply, hosts)) };
   // The hash is enough for a reply, so the page does not wait long for the text.
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);
   const found = await Promise.race([reading, setTimeout(PATIENCE_MS, null, { ref: false })]);
   return { ...empty, ...(found ?? { replyTo: formatReplyTo(reply) }) };
-}
-
-/** A stranger chose the URL, and a template language of the site would interpret "{{". */
-function withoutTemplateCode(url: string): string {
-  return url.replaceAll("{", "%7B");
 }
 
 function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> {
