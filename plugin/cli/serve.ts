@@ -88,7 +88,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     const served = await servedSite(values, terminal);
     const data = await siteStore(served.site, { command: "serve", store: values.store }, terminal);
     const used = await useStoreToServe(data);
-    const mark = new ServedMark(served);
+    const mark = createMark(served);
     await mark.renew();
     const reports = new Reports(values, terminal);
     const { log } = reports;
@@ -152,32 +152,24 @@ const nothing = async () => {};
  * Marks the folder of the last build as served, so that a preview does not write drafts into it. The mark is renewed
  * when the file of the build changes, because `git clean -X` deletes it along with that file.
  */
-class ServedMark {
-  readonly #served: ServedSite;
-  #remove = nothing;
-
-  constructor(served: ServedSite) {
-    this.#served = served;
-  }
-
-  async renew(): Promise<void> {
-    const { site, published, folder } = this.#served;
-    const removeFormer = this.#remove;
-    const isLastBuild = folder === site.file(published.settings.output) && existsSync(site.file("."));
-    // In a read-only project, no preview can be built either.
-    this.#remove = isLastBuild ? await markInUse(site.host.serving).catch(() => nothing) : nothing;
-    await removeFormer();
-  }
-
-  remove(): Promise<void> {
-    return this.#remove();
-  }
+function createMark({ site, published, folder }: ServedSite) {
+  let remove = nothing;
+  return {
+    async renew() {
+      const removeFormer = remove;
+      const isLastBuild = folder === site.file(published.settings.output) && existsSync(site.file("."));
+      // In a read-only project, no preview can be built either.
+      remove = isLastBuild ? await markInUse(site.host.serving).catch(() => nothing) : nothing;
+      await removeFormer();
+    },
+    remove: () => remove(),
+  };
 }
 
 /** Starts the server. `begin` starts the jobs. */
 async function start(
   served: ServedSite,
-  { store, mark, reports }: { store: StreamingStore; mark: ServedMark; reports: Reports },
+  { store, mark, reports }: { store: StreamingStore; mark: ReturnType<typeof createMark>; reports: Reports },
   values: Values,
   terminal: Terminal,
 ) {
@@ -275,16 +267,14 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
   ];
 }
 
-interface Serving {
-  host: SiteHost;
-  followers: Followers;
-  copies: CompressedCopies;
-  reports: Reports;
-}
-
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  { host: { findEndpoint, isDeleted, needsLinkHeader }, followers, copies, reports }: Serving,
+  {
+    host: { findEndpoint, isDeleted, needsLinkHeader },
+    followers,
+    copies,
+    reports,
+  }: { host: SiteHost; followers: Followers; copies: CompressedCopies; reports: Reports },
   { port, host, ...values }: Values,
   { now, environment }: Terminal,
 ): Promise<NodeServer> {

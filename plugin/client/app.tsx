@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { etag } from "hono/etag";
 import { html, raw } from "hono/html";
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { jsxRenderer } from "hono/jsx-renderer";
 import type { Machine } from "../author/machine.js";
 import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
@@ -120,15 +120,13 @@ function pageStatus(code: TwtxtErrorCode): number {
 }
 
 /** @param again - the URL to request again; `null` for none */
-function Failure({ text, again }: { text: string; again: string | null }) {
-  return (
-    <>
-      <Fault text={text} />
-      {again !== null && (
-        <p>
-          <a href={again}>Try again</a>
-        </p>
-      )}
-    </>
-  );
-}
+const Failure: FC<{ text: string; again: string | null }> = ({ text, again }) => (
+  <>
+    <Fault text={text} />
+    {again !== null && (
+      <p>
+        <a href={again}>Try again</a>
+      </p>
+    )}
+  </>
+);

@@ -19,16 +19,6 @@ import { canParseUrl } from "../../url.js";
 import type { Site } from "../site.js";
 import { followedFeeds } from "../timeline/followed-feeds.js";
 
-/** A note as its author types it. */
-interface NoteDraft {
-  /** Empty for a note. */
-  title?: string;
-  /** Markdown, with mentions. */
-  body: string;
-  /** The value for the front matter: `<hash> <nick> <feed url>`; `undefined` for no reply. */
-  replyTo: string | undefined;
-}
-
 /** The twt that a note would have in the feed. */
 export interface TwtPreview {
   /** Lines are separated by U+2028. Empty for a note without content. */
@@ -51,10 +41,13 @@ export interface TwtPreview {
  * Computes the twt of a note with the code of the build, and with the Markdown of Eleventy without further plugins. A site
  * that extends its Markdown, or has the option `text`, may get another text.
  *
+ * @param title - empty for a note
+ * @param body - Markdown, with mentions
+ * @param replyTo - the value for the front matter: `<hash> <nick> <feed url>`; `undefined` for no reply
  * @param file - the file of the note, absolute: links in the note are relative to its page
  */
 export async function previewTwt(
-  { title = "", body, replyTo }: NoteDraft,
+  { title = "", body, replyTo }: { title?: string; body: string; replyTo: string | undefined },
   file: string,
   site: Site,
 ): Promise<TwtPreview> {

@@ -13,7 +13,7 @@ import { misuse, typed, typedHints } from "../../author/invocation.js";
 import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
 import type { MetadataChange, OwnBlobs } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
-import { completeId, type OwnSiteValues } from "../options.js";
+import { completeId, type OwnSiteValues, type RunAtSite } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 
@@ -40,19 +40,18 @@ export function readChange(values: MetadataValues, where: string): MetadataChang
 }
 
 /** `blob set KEY` */
-export async function set(values: OwnSiteValues & MetadataValues, word: string, terminal: Terminal): Promise<number> {
+export const set: RunAtSite<MetadataValues, string> = async (values, word, terminal) => {
   const change = readChange(values, "blob set");
   if (Object.keys(change).length === 0) {
     const options = "--public, --private, --filename, --type, --property or --no-property";
     throw misuse("blob set", `expected a change: ${options}.`);
   }
   return changeBlob(word, change, { ...values, markdown: false }, terminal);
-}
+};
 
 /** `blob share KEY` */
-export function share(values: OwnSiteValues & { markdown: boolean }, word: string, terminal: Terminal) {
-  return changeBlob(word, { isPublic: true }, values, terminal);
-}
+export const share: RunAtSite<{ markdown: boolean }, string> = (values, word, terminal) =>
+  changeBlob(word, { isPublic: true }, values, terminal);
 
 async function changeBlob(
   word: string,
@@ -72,7 +71,7 @@ async function changeBlob(
 }
 
 /** `blob rm KEY...` */
-export async function rm(values: OwnSiteValues, words: string[], terminal: Terminal): Promise<number> {
+export const rm: RunAtSite<object, string[]> = async (values, words, terminal) => {
   const { blobs } = await blobSite(values, terminal);
   const removals: { key: string; removed: boolean; note: string | null }[] = [];
   let exitCode = 0;
@@ -86,14 +85,10 @@ export async function rm(values: OwnSiteValues, words: string[], terminal: Termi
   }
   printData(removals, [], values, terminal);
   return exitCode;
-}
+};
 
 /** `blob move`: moves the blobs of former keys to the current one. */
-export async function move(
-  values: OwnSiteValues & { from: string | undefined },
-  _: null,
-  terminal: Terminal,
-): Promise<number> {
+export const move: RunAtSite<{ from: string | undefined }> = async (values, _, terminal) => {
   const site = await blobSite(values, terminal);
   const former = await listFormerBlobs(site, terminal, values.from);
   if (former.length === 0) {
@@ -112,7 +107,7 @@ export async function move(
   const moved = all.filter(({ isMoved }) => isMoved).length;
   terminal.say(`${counted(moved, "blob")} moved to ${site.author.identity.publicKey}.`);
   return moved === all.length && former.every(({ fault }) => fault === null) ? 0 : 1;
-}
+};
 
 const KEY_PREFIX = new RegExp(`^[0-9a-f]{${MIN_KEY_PREFIX},64}$`, "i");
 

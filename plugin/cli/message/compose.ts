@@ -14,32 +14,33 @@ import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { checkGuests } from "../../messages/send/send-message.js";
-import type { OwnSiteValues } from "../options.js";
+import type { OwnSiteValues, RunAtSite } from "../options.js";
 import { printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { chooseExitCode, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 
-type Values = OwnSiteValues & { "no-copy": boolean; attach: string | undefined };
+type Sending = { "no-copy": boolean; attach: string | undefined };
+type Values = OwnSiteValues & Sending;
 
 /** `message send ADDRESS...` */
-export async function send(
-  values: Values,
-  { recipients, text }: { recipients: string[]; text: string | null },
-  terminal: Terminal,
-): Promise<number> {
+export const send: RunAtSite<Sending, { recipients: string[]; text: string | null }> = async (
+  values,
+  { recipients, text },
+  terminal,
+) => {
   const source = await textSource(text, "message send", values, terminal);
   const mailbox = await Mailbox.open(values, terminal);
   return sendTo(recipients, source, mailbox, { values, terminal });
-}
+};
 
 /** `message reply ID` */
-export async function reply(values: Values, [id, text]: [string, string | null], terminal: Terminal): Promise<number> {
+export const reply: RunAtSite<Sending, [string, string | null]> = async (values, [id, text], terminal) => {
   const source = await textSource(text, "message reply", values, terminal);
   const mailbox = await Mailbox.open(values, terminal);
   const { address } = await verifiedSender(id, mailbox);
   return sendTo([address], source, mailbox, { values, terminal });
-}
+};
 
 type TextSource = { text: string } | { editor: string };
 

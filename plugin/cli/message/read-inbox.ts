@@ -12,18 +12,14 @@ import { createReceipt, isReceipt } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
-import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { type OwnSiteValues, oneByPrefix, type RunAtSite, shortId } from "../options.js";
 import { formatTable, printData, reportOutcome } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
 /** `message list` */
-export async function list(
-  values: OwnSiteValues & { threads: boolean; unread: boolean },
-  _: null,
-  terminal: Terminal,
-): Promise<number> {
+export const list: RunAtSite<{ threads: boolean; unread: boolean }> = async (values, _, terminal) => {
   const inbox = await openInbox(values, terminal);
   const { mailbox, isRead, all } = inbox;
   const messages = await readWanted(values.unread ? all.filter(({ id }) => !isRead(id)) : all, inbox, terminal);
@@ -35,14 +31,10 @@ export async function list(
   } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
   terminal.say(formatCounts(messages, isRead));
   return 0;
-}
+};
 
 /** `message read [ID...]` */
-export async function read(
-  values: OwnSiteValues & { receipts: boolean },
-  ids: string[],
-  terminal: Terminal,
-): Promise<number> {
+export const read: RunAtSite<{ receipts: boolean }, string[]> = async (values, ids, terminal) => {
   const inbox = await openInbox(values, terminal);
   const { mailbox, isRead, all } = inbox;
   const messages = await readWanted(ids.length === 0 ? all : findMessages(ids, all), inbox, terminal);
@@ -52,14 +44,10 @@ export async function read(
   terminal.say(formatCounts(messages));
   const opened = messages.filter((message) => isOpened(message));
   return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
-}
+};
 
 /** `message delete ID...` and `message delete --unverified` */
-export async function deleteMessages(
-  values: OwnSiteValues & { unverified: boolean },
-  ids: string[],
-  terminal: Terminal,
-): Promise<number> {
+export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = async (values, ids, terminal) => {
   if ((ids.length === 0) === !values.unverified) {
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
   }
@@ -79,7 +67,7 @@ export async function deleteMessages(
   const rest = kept === 0 ? "" : ` ${kept} kept: unverified, but signed with a key that you know.`;
   terminal.say(`${deleted.length} deleted.${rest}`);
   return 0;
-}
+};
 
 /** The inbox, and all its messages. */
 interface OpenInbox {
@@ -224,24 +212,24 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
 export type SenderChoice = { address: string } | { id: string };
 
 /** `message block ADDRESS` or `message block ID` */
-export async function block(values: OwnSiteValues, choice: SenderChoice, terminal: Terminal): Promise<number> {
+export const block: RunAtSite<object, SenderChoice> = async (values, choice, terminal) => {
   const mailbox = await Mailbox.open(values, terminal);
   const { address, signer } =
     "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
   const { text } = await blockSender(address, mailbox, signer);
   return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
-}
+};
 
 /** `message unblock ADDRESS` */
-export async function unblock(values: OwnSiteValues, address: string, terminal: Terminal): Promise<number> {
+export const unblock: RunAtSite<object, string> = async (values, address, terminal) => {
   return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
-}
+};
 
 /** `message blocked` */
-export async function listBlocked(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+export const listBlocked: RunAtSite = async (values, _, terminal) => {
   const senders = await (await Mailbox.open(values, terminal)).blocked.list();
   const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
   printData(senders, formatTable(rows), values, terminal);
   terminal.say(`${counted(senders.length, "sender")} blocked.`);
   return 0;
-}
+};

@@ -79,8 +79,8 @@ const FormerFiles: FC<Pick<FilesPageProps, "former" | "moving">> = ({ former, mo
   const left = results.filter(({ isMoved }) => !isMoved);
   return (
     <>
-      {former.map(({ key, blobs, fault: unlisted }) => (
-        <FormerKey name={key} blobs={blobs} fault={unlisted} isMoving={isRunning} />
+      {former.map((one) => (
+        <FormerKey former={one} isMoving={isRunning} />
       ))}
       {startedAt !== null && (
         <p data-busy={isRunning ? "" : undefined}>{`${counted(results.length - left.length, "file")} moved.`}</p>
@@ -93,20 +93,15 @@ const FormerFiles: FC<Pick<FilesPageProps, "former" | "moving">> = ({ former, mo
   );
 };
 
-const FormerKey: FC<{ name: string; blobs: FormerBlobs["blobs"]; fault: string | null; isMoving: boolean }> = ({
-  name,
-  blobs,
-  fault,
-  isMoving,
-}) => {
-  if (fault !== null) return <Fault text={`Files of your former key ${name} are not shown. ${fault}`} />;
+const FormerKey: FC<{ former: FormerBlobs; isMoving: boolean }> = ({ former: { key, blobs, fault }, isMoving }) => {
+  if (fault !== null) return <Fault text={`Files of your former key ${key} are not shown. ${fault}`} />;
   if (blobs.length === 0 || isMoving) return null;
   const size = sizeText(blobs.reduce((sum, blob) => sum + blob.size, 0));
   return (
     <Form action={`${PATH}/move`} class="inline">
       <button type="submit">Move {counted(blobs.length, "file")} to your present key</button>
       <span class="muted">
-        {`${size} of your former key ${name.slice(0, KEY_START)}…: they stay where they are until you move them. Pictures in posts keep their URLs.`}
+        {`${size} of your former key ${key.slice(0, KEY_START)}…: they stay where they are until you move them. Pictures in posts keep their URLs.`}
       </span>
     </Form>
   );

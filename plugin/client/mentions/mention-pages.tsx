@@ -1,5 +1,5 @@
 // plugin/client/mentions/mention-pages.tsx: lists of mentions, each with its decisions, and the questions before some of them.
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { SiteMentions } from "../../author/mentions/site-mentions.js";
 import type { MentionState } from "../../mentions/mention.js";
@@ -36,70 +36,61 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export function ListPage({ describe, state, mentions, held, pending, pages, seen }: List) {
-  return (
-    <>
-      <Tabs current={state} held={held} />
-      <div id="pending" data-live>
-        {pending > 0 && <Pending count={pending} />}
-      </div>
-      <ul id="mentions" class="items" data-live>
-        {mentions.map((mention) => (
-          <MentionItem {...{ mention, describe }} isNew={seen !== null && mention.received > seen} />
-        ))}
-      </ul>
-      <div id="rest" data-live>
-        {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
-        <PageLinks pages={pages} of="mentions" />
-      </div>
-    </>
-  );
-}
+export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, pages, seen }) => (
+  <>
+    <Tabs current={state} held={held} />
+    <div id="pending" data-live>
+      {pending > 0 && <Pending count={pending} />}
+    </div>
+    <ul id="mentions" class="items" data-live>
+      {mentions.map((mention) => (
+        <MentionItem {...{ mention, describe }} isNew={seen !== null && mention.received > seen} />
+      ))}
+    </ul>
+    <div id="rest" data-live>
+      {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
+      <PageLinks pages={pages} of="mentions" />
+    </div>
+  </>
+);
 
 /** @param held - number of held mentions, if known */
-export function Tabs({ current, held = 0 }: { current: (typeof TABS)[number][0]; held?: number }) {
-  return (
-    <nav id="states" aria-label="Lists of mentions" data-live>
-      <ul class="tabs">
-        {TABS.map(([name, label, href]) => (
-          <li>
-            <a href={href} aria-current={name === current ? "page" : undefined}>
-              {label}
-              {name === "held" && held > 0 && <span class="count"> {held}</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
+export const Tabs: FC<{ current: (typeof TABS)[number][0]; held?: number }> = ({ current, held = 0 }) => (
+  <nav id="states" aria-label="Lists of mentions" data-live>
+    <ul class="tabs">
+      {TABS.map(([name, label, href]) => (
+        <li>
+          <a href={href} aria-current={name === current ? "page" : undefined}>
+            {label}
+            {name === "held" && held > 0 && <span class="count"> {held}</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
 
-function Pending({ count }: { count: number }) {
-  return (
-    <Form action="/mentions/verify" class="actions">
-      <span>{counted(count, "mention is", "mentions are")} pending: your site could not read the source yet.</span>
-      <button type="submit">Verify now</button>
-    </Form>
-  );
-}
+const Pending: FC<{ count: number }> = ({ count }) => (
+  <Form action="/mentions/verify" class="actions">
+    <span>{counted(count, "mention is", "mentions are")} pending: your site could not read the source yet.</span>
+    <button type="submit">Verify now</button>
+  </Form>
+);
 
-export function BlockPage({ host, count }: { host: string; count: number }) {
-  return (
-    <>
-      <p>
-        {counted(count, "mention")} from {host} {count === 1 ? "is" : "are"} shown or held. Rejected mentions stay
-        hidden, even if they are sent again.
-      </p>
-      {count > 0 && <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />}
-      <h2>Refuse new mentions</h2>
-      <p>
-        Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and
-        deploy:
-      </p>
-      <pre>{`mentions: { block: [${JSON.stringify(host)}] }`}</pre>
-    </>
-  );
-}
+export const BlockPage: FC<{ host: string; count: number }> = ({ host, count }) => (
+  <>
+    <p>
+      {counted(count, "mention")} from {host} {count === 1 ? "is" : "are"} shown or held. Rejected mentions stay hidden,
+      even if they are sent again.
+    </p>
+    {count > 0 && <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />}
+    <h2>Refuse new mentions</h2>
+    <p>
+      Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and deploy:
+    </p>
+    <pre>{`mentions: { block: [${JSON.stringify(host)}] }`}</pre>
+  </>
+);
 
 export function ForgetPage({ mention, describe }: BylineProps) {
   const { id, state } = mention;

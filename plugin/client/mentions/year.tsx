@@ -1,5 +1,5 @@
 // plugin/client/mentions/year.tsx: a year of mentions: a plot and a table by week and kind, and the most frequent authors.
-import type { Child } from "hono/jsx";
+import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import type { MentionType } from "../../site/mention-list.js";
@@ -112,24 +112,22 @@ export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: 
   );
 }
 
-function PlotAndTable({ weeks, table }: { weeks: readonly Week[]; table: Child }) {
-  return (
-    <>
-      <Plot weeks={weeks} />
-      <ul class="legend">
-        {KINDS.map((kind) => (
-          <li>
-            <span class={`swatch kind-${kind}`} /> {NAMES[kind]}
-          </li>
-        ))}
-      </ul>
-      <details>
-        <summary>The same as a table</summary>
-        {table}
-      </details>
-    </>
-  );
-}
+const PlotAndTable: FC<{ weeks: readonly Week[]; table: Child }> = ({ weeks, table }) => (
+  <>
+    <Plot weeks={weeks} />
+    <ul class="legend">
+      {KINDS.map((kind) => (
+        <li>
+          <span class={`swatch kind-${kind}`} /> {NAMES[kind]}
+        </li>
+      ))}
+    </ul>
+    <details>
+      <summary>The same as a table</summary>
+      {table}
+    </details>
+  </>
+);
 
 function Plot({ weeks }: { weeks: readonly Week[] }) {
   const top = Math.max(LEAST_TOP, ...weeks.map(({ counts }) => sumCounts(counts)));
@@ -173,30 +171,28 @@ function Bar({ week: { start, counts }, x, scale }: { week: Week; x: number; sca
   );
 }
 
-function Table({ weeks }: { weeks: readonly Week[] }) {
-  return (
-    <table>
-      <thead>
+const Table: FC<{ weeks: readonly Week[] }> = ({ weeks }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">Week of</th>
+        {KINDS.map((kind) => (
+          <th scope="col">{NAMES[kind]}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {weeks.map(({ start, counts }) => (
         <tr>
-          <th scope="col">Week of</th>
+          <th scope="row">{start}</th>
           {KINDS.map((kind) => (
-            <th scope="col">{NAMES[kind]}</th>
+            <td>{counts[kind]}</td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {weeks.map(({ start, counts }) => (
-          <tr>
-            <th scope="row">{start}</th>
-            {KINDS.map((kind) => (
-              <td>{counts[kind]}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+      ))}
+    </tbody>
+  </table>
+);
 
 function sumCounts(counts: Week["counts"]): number {
   return KINDS.reduce((sum, kind) => sum + counts[kind], 0);

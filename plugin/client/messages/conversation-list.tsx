@@ -47,20 +47,11 @@ interface ListProps extends InboxState {
   to: string;
 }
 
-export const ConversationList: FC<ListProps> = ({
-  conversations,
-  pages,
-  changed,
-  drafts,
-  fault,
-  opening,
-  outbox,
-  to,
-}) => (
+export const ConversationList: FC<ListProps> = ({ conversations, pages, changed, drafts, outbox, to, ...state }) => (
   <>
     <NewConversation to={to} />
     <div id="conversations" data-live>
-      <InboxStatus fault={fault} opening={opening} />
+      <InboxStatus {...state} />
       {outbox > 0 && (
         <p>
           <a href={OUTBOX}>{counted(outbox, "message")} in the outbox</a>
@@ -77,7 +68,7 @@ export const ConversationList: FC<ListProps> = ({
           ))}
         </p>
       )}
-      {conversations.length === 0 && opening === 0 && fault === null && (
+      {conversations.length === 0 && state.opening === 0 && state.fault === null && (
         <p class="muted">
           No messages yet. Write to an address above, or tell your readers about the form on your contact page.
         </p>
