@@ -133,7 +133,6 @@ export async function createTemporaryFile(folder: string | null, mode = 0o666) {
   return {
     write: (chunks: AsyncIterable<Uint8Array>, signal?: AbortSignal) =>
       writeChunks(path, chunks, signal, { mode, flush: true }),
-    /** Replaces the contents. */
     replace: (bytes: Uint8Array) => orBadFile(writeFile(path, bytes)),
     bytes: () => orBadFile(readFile(path)),
     chunks: () => readChunks(path),
@@ -220,7 +219,6 @@ export function dataFolder({ environment }: Pick<Machine, "environment">, platfo
   return join(isAbsolute(named) ? named : join(home, ".local", "share"), PROGRAM);
 }
 
-/** Where the author's keys are stored. */
 export function identityPlaces(machine: Pick<Machine, "environment">): IdentityPlaces {
   return { keychain: systemKeychain(), folder: join(dataFolder(machine), "keys") };
 }

@@ -5,7 +5,6 @@ import { TwtxtError } from "../errors.js";
 /** The name of the program, in usage lines and before errors. */
 export const PROGRAM = "eleventy-twtxt";
 
-/** The version of this package. */
 export function version(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String(Object(manifest).version);

@@ -13,7 +13,6 @@ import { loadSite, publishedSite } from "./site.js";
 /** Longer than a function takes to start. A page of the client waits for it. */
 const IDLE_TIMEOUT_MS = 8000;
 
-/** The mentions that a site has sent. */
 export interface SentMentions {
   counts: LedgerCounts;
   /** Those that wait first, then the newest. */

@@ -33,7 +33,6 @@ const PAUSES_MS = [500, 2000, 8000, 30_000];
 /** Values that are read ahead, in the order of the keys. */
 const AHEAD = BATCH_VALUES;
 
-/** A value to write. */
 export interface NamedValue {
   key: string;
   bytes: Uint8Array;
@@ -147,7 +146,6 @@ export class RemoteStore implements StreamingStore {
     await this.deleteAll([key]);
   }
 
-  /** Deletes values. */
   async deleteAll(keys: readonly string[]): Promise<void> {
     for (let at = 0; at < keys.length; at += BATCH_VALUES) {
       await this.#post(DeleteAnswer, { delete: keys.slice(at, at + BATCH_VALUES) });

@@ -34,7 +34,6 @@ const REASONS: Record<string, string> = {
 
 const nothing = async () => {};
 
-/** A store and its place. */
 export interface SiteStore {
   store: StreamingStore;
   /** `null` for a bucket. */

@@ -9,7 +9,6 @@ import type { Terminal } from "./terminal.js";
 
 const privateHosts = later(() => import("../author/private-hosts.js"));
 
-/** A command of the program. */
 export interface Command {
   name: string;
   /** A few words for the list of commands. */
@@ -76,7 +75,6 @@ async function withPrivateHosts<V extends object>(values: V, terminal: Terminal)
   return { ...values, "allow-private-host": await choosePrivateHosts(values as HostChoice & V, terminal) };
 }
 
-/** A command without actions. */
 export function command<const O extends Options = Record<never, never>, W = null>(
   spec: About & Omit<ActionSpec<Record<never, never>, O, W>, "help">,
 ): Command {

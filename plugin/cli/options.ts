@@ -29,7 +29,6 @@ export interface Option<T> {
 /** The options of a command by name, without the dashes. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** The values of options. */
 export type ValuesOf<O extends Options> = { [Name in keyof O]: O[Name] extends Option<infer T> ? T : never };
 
 /** An option without a value. */
@@ -58,19 +57,16 @@ export function repeatable<T>(kind: Kind<T>, help: string): Option<T[]> {
   return { kind: { ...kind, parse }, help: `${help}; can be repeated`, value: (given) => [...given] as T[] };
 }
 
-/** Any text. */
 export function text(name: string, expected: string): Kind<string> {
   return { name, expected, parse: (value) => value };
 }
 
-/** A whole number. */
 export function number(least: number, most: number, name = "N"): Kind<number> {
   const isInRange = (value: string) => /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
   const expected = `a number from ${least} to ${most}`;
   return { name, expected, parse: (value) => (isInRange(value) ? Number(value) : null) };
 }
 
-/** One of a few words. */
 export function choice<const T extends string>(name: string, words: readonly T[]): Kind<T> {
   const expected = `one of ${words.join(", ")}`;
   return { name, expected, parse: (value) => words.find((word) => word === value) ?? null };

@@ -29,7 +29,6 @@ export function alignedRows(rows: readonly (readonly string[])[], widest = Numbe
   return rows.map((row) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join("  "));
 }
 
-/** Pads a text with spaces. */
 export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - measureWidth(text)));
 }

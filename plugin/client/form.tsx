@@ -18,7 +18,6 @@ export function Form({
   );
 }
 
-/** Hidden fields of a form. */
 export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
   <>
     {Object.entries(fields).map(([name, value]) => (
@@ -38,7 +37,6 @@ interface ActionButtonProps {
   shortcut?: string | undefined;
 }
 
-/** A form of one button. */
 export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
   fields = {},
   shortcut,

@@ -33,7 +33,6 @@ const KEYS: readonly KeyHelp[] = [
   { key: "q", does: "leaves a question" },
 ];
 
-/** A page of a room. */
 export const Page: FC<PropsWithChildren<{ title: string; place: Place; notice: Notice | null }>> = ({
   title,
   place: { room, rooms, site },

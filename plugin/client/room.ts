@@ -4,7 +4,6 @@ import type { Machine, OwnSiteChoice } from "../author/machine.js";
 import type { ClientEnv } from "./client-request.js";
 import type { Notices } from "./notices.js";
 
-/** What all rooms share. */
 export interface ClientContext {
   machine: Machine;
   /** The site and the author, as chosen on the command line. */

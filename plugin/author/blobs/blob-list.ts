@@ -13,7 +13,6 @@ export interface ListedBlob {
   proof: Proof;
 }
 
-/** The author's blobs. */
 export interface BlobList {
   /** Newest first. */
   rows: ListedBlob[];
@@ -46,7 +45,6 @@ function lostBlobs(states: readonly BlobState[], blobs: readonly BlobInfo[]): { 
   });
 }
 
-/** The result for one blob. */
 export interface Verification {
   key: string;
   state: "right" | "unproven" | "wrong" | "missing" | "unread";

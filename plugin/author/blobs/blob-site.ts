@@ -28,7 +28,6 @@ export interface BlobSite {
   root: string;
   /** The URL below which the site shares the blobs of all owners. */
   sharedUrl: string;
-  /** The largest blob. */
   maxBytes: number;
   /** The limits of all blobs of the author. */
   quota: Record<"count" | "bytes", number>;
@@ -99,7 +98,6 @@ export function knownBlobs(place: { origin: string; owner: string }, machine: Ma
   return new KnownBlobs(new SqliteStore(knownFolder(machine)), place);
 }
 
-/** Where this machine records what it knows. */
 function knownFolder(machine: Machine): string {
   return join(dataFolder(machine), "blobs");
 }

@@ -11,7 +11,6 @@ import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js
 import { badFile, isMissing, orBadFile, readChunks } from "../files.js";
 import { untilAborted } from "../machine.js";
 
-/** A file to store. */
 export interface SourceFile {
   /** Its name in messages. */
   shown: string;
@@ -78,7 +77,6 @@ export async function readContents(file: SourceFile, signal: AbortSignal): Promi
   return { size, sha256, start, isUtf8, chunks };
 }
 
-/** Contents in memory. */
 export function contentsOfBytes(bytes: Uint8Array): Contents {
   return {
     size: bytes.length,

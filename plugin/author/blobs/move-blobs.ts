@@ -6,7 +6,6 @@ import type { Machine } from "../machine.js";
 import { type BlobSite, formerSites } from "./blob-site.js";
 import { ownBlob, receiveFile } from "./received-file.js";
 
-/** The blobs of one former key. */
 export interface FormerBlobs {
   site: BlobSite;
   /** `kex1...` */
@@ -16,7 +15,6 @@ export interface FormerBlobs {
   fault: string | null;
 }
 
-/** The result for one blob of a former key. */
 export interface MovedBlob {
   key: string;
   isMoved: boolean;

@@ -22,7 +22,6 @@ import { contentsOfBytes, detectMediaType, readContents, type SourceFile } from 
 /** Seals a file to the author and the recipients. */
 export type SealFile = (file: SealedFile) => Uint8Array;
 
-/** How files are stored. */
 interface Preparation {
   site: Pick<BlobSite, "maxBytes" | "host" | "signal">;
   change: MetadataChange;
@@ -32,7 +31,6 @@ interface Preparation {
   sealFile: SealFile | null;
 }
 
-/** What `OwnBlobs.put` needs to store a file. */
 interface PreparedBlob extends Pick<PutOptions, "change" | "file"> {
   key: string;
   contents: Contents;

@@ -84,7 +84,6 @@ export interface Opening {
 interface ReceiveFileOptions {
   /** The folder of the final name; `null` for a file without one. */
   folder: string | null;
-  /** Whether a sealed file is opened. */
   opens: boolean;
   /** Whether wrong blobs are accepted too. */
   isAnyAccepted: boolean;

@@ -6,7 +6,6 @@ import { counted } from "../amounts.js";
 import { feedLinks, USUAL_PLACE } from "../timeline/find-feed.js";
 import { type Answer, answerOrNull, atHost, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
-/** A feed as it was served. */
 export interface ServedFeed extends Answer {
   text: string;
   parsed: ParsedFeed;
@@ -65,7 +64,6 @@ export function asFeed(answer: Answer): ServedFeed | null {
   return isFeed(parsed) ? { ...answer, text, parsed, header: parsed.header } : null;
 }
 
-/** Describes an answer that is not a feed. */
 export function noFeed({ status, url, headers }: Answer): Finding {
   if (status === 200) {
     const type = headers["content-type"];

@@ -8,7 +8,6 @@ const MIB = 1024 * 1024;
 const MAX_QUOTE = 160;
 const MAX_TEXT = 1000;
 
-/** A fact about the site. */
 export interface Finding {
   /** `fix` for a fault that affects peers, `note` for something that may be intended. */
   level: "ok" | "note" | "fix";
@@ -51,7 +50,6 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
-/** A complete answer. */
 export interface Answer extends Pick<GuardedResponse, "status" | "headers" | "url" | "asked"> {
   bytes: Buffer;
   /** The media type in lower case, without parameters. */
@@ -63,7 +61,6 @@ export interface Answer extends Pick<GuardedResponse, "status" | "headers" | "ur
 /** Sends a request. @throws NoAnswer */
 export type Probe = (url: string, request?: Partial<GuardedRequest>) => Promise<Answer>;
 
-/** A request without an answer. */
 class NoAnswer extends Error {
   constructor(readonly finding: Finding) {
     super(finding.what);

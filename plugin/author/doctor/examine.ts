@@ -12,7 +12,6 @@ import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type S
 import { checkStore } from "./check-store.js";
 import { checkArchives, checkText } from "./check-text.js";
 
-/** What is checked, and how. */
 export interface ExamineChoice extends Pick<AuthorChoice, "settings">, HostChoice {
   /** The address to look up; `undefined` for the nick of the feed, at its host. */
   address: string | undefined;

@@ -44,7 +44,6 @@ export async function rejectHost(host: string, site: SiteMentions): Promise<Outc
   };
 }
 
-/** Verifies pending mentions now. */
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {
   const { kept, dropped, waiting } = await site.verify();
   return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };

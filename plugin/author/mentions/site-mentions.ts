@@ -120,7 +120,6 @@ export class SiteMentions {
     return this.#forgotten(`?source=${encodeURIComponent(source)}`);
   }
 
-  /** Verifies pending mentions now. */
   async verify(): Promise<VerifiedPending> {
     return this.#ask(VerifiedPending, "POST", "/verify");
   }

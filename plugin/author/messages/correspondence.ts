@@ -119,7 +119,6 @@ export class Correspondence {
     await this.mailbox.readMarks.add(received.map(({ id }) => id));
   }
 
-  /** Deletes a message from the inbox. */
   async delete(id: string): Promise<void> {
     await this.#inbox.delete(id);
     this.#remove(id);
@@ -227,7 +226,6 @@ export class Correspondence {
   }
 }
 
-/** The unread messages of all conversations. */
 export function countUnread(conversations: readonly Conversation[]): number {
   return conversations.reduce((sum, { unread }) => sum + unread, 0);
 }

@@ -84,7 +84,6 @@ export class Mailbox {
     return new Mailbox(author, await ownKeys(author, machine), choice, machine.now);
   }
 
-  /** Looks senders up. */
   senders(options: Pick<SenderLookupOptions, "patienceMs"> = {}): SenderLookup {
     return createSenderLookup(this.#network.lookup, { now: this.#now, ...options });
   }
@@ -113,7 +112,6 @@ export class Mailbox {
     return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.#now, sleep });
   }
 
-  /** @param lookup - looks senders up */
   async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {
     const { keys, contacts } = this;
     return this.withReceipts(await Promise.all(await openMessages(messages, { keys, contacts, lookup })));

@@ -30,7 +30,6 @@ export class ReadMarks {
     return (id) => known.has(toMark(id));
   }
 
-  /** Marks messages as read. */
   async add(ids: readonly string[]): Promise<void> {
     const isRead = await this.current();
     if (ids.every(isRead)) return;

@@ -18,7 +18,6 @@ const PICTURE = v.object({
 });
 const PICTURES = v.array(PICTURE);
 
-/** A picture of a draft. */
 export type DraftPicture = v.InferOutput<typeof PICTURE>;
 
 const PLACE = v.picklist(["beside", "blob"]);
@@ -89,14 +88,12 @@ export class DraftPictures {
     if (pictures.length > 0) await writeJson(this.#store, listKey(to), pictures);
   }
 
-  /** Removes a picture if it exists. */
   async remove(draft: string, name: string): Promise<void> {
     if (!(await this.#find(draft, name))) return;
     await update(this.#store, listKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
     await this.#store.delete(pictureKey(draft, name));
   }
 
-  /** Removes all pictures of a draft. */
   async clear(draft: string): Promise<void> {
     const keys = await this.#store.keys(`${PREFIX}${draft}/`);
     await Promise.all(keys.map((key) => this.#store.delete(key)));

@@ -14,7 +14,6 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 /** The longest file name of a post, without its ending. */
 const MAX_STEM = 80;
 
-/** A folder for notes. */
 export interface NotesFolder {
   /** Absolute. */
   folder: string;

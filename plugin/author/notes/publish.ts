@@ -19,7 +19,6 @@ export interface Publication {
   follow: string | null;
 }
 
-/** What to publish. */
 export interface Publishable {
   /** Absolute. */
   files: readonly string[];

@@ -7,7 +7,6 @@ import { findBase, hasRel, parseHtml, walkElements } from "../../http/parse-html
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
 import { isSmallWeb, resolveUrl } from "../../url.js";
 
-/** A feed, and the nick in it. */
 export interface NamedFeed {
   url: string;
   /** `null` if the feed has none that is valid in a mention. */

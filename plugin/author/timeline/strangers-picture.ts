@@ -9,7 +9,6 @@ import { isWeb } from "../../site/safe-markup.js";
 const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\((https?:[^\s()<>]+)[^()]*\)/gi;
 const MAX_PICTURES = 8;
 
-/** A picture that a text names. */
 interface NamedPicture {
   url: string;
   /** Empty for none. */

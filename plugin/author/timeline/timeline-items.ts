@@ -34,7 +34,6 @@ const REPLIED: MentionSentence = { before: ENGLISH.reply, page: null, after: "" 
 
 type ItemEntry = Entry & { item: TimelineItem };
 
-/** An item with its replies. */
 export type TimelineThread = Thread<ItemEntry>;
 
 interface TimelineParts {

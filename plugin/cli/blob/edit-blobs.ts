@@ -39,7 +39,6 @@ export function readChange(values: MetadataValues, where: string): MetadataChang
   };
 }
 
-/** `blob set KEY` */
 export const set: RunAtSite<MetadataValues, string> = async (values, word, terminal) => {
   const change = readChange(values, "blob set");
   if (Object.keys(change).length === 0) {
@@ -49,7 +48,6 @@ export const set: RunAtSite<MetadataValues, string> = async (values, word, termi
   return changeBlob(word, change, { ...values, markdown: false }, terminal);
 };
 
-/** `blob share KEY` */
 export const share: RunAtSite<{ markdown: boolean }, string> = (values, word, terminal) =>
   changeBlob(word, { isPublic: true }, values, terminal);
 
@@ -70,7 +68,6 @@ async function changeBlob(
   return 0;
 }
 
-/** `blob rm KEY...` */
 export const rm: RunAtSite<object, string[]> = async (values, words, terminal) => {
   const { blobs } = await blobSite(values, terminal);
   const removals: { key: string; removed: boolean; note: string | null }[] = [];

@@ -25,7 +25,6 @@ import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey, completeKeys } from "./edit-blobs.js";
 
-/** `blob list` */
 export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
   const site = await blobSite(values, terminal);
   const { sharedUrl } = site;
@@ -58,7 +57,6 @@ function listLines(rows: readonly ListedBlob[]): string[] {
   });
 }
 
-/** `blob info KEY` */
 export async function info(values: OwnSiteValues, word: string, terminal: Terminal): Promise<number> {
   const { blobs, sharedUrl } = await blobSite(values, terminal);
   const { blob, proof } = await blobs.find(await completeKey(word, blobs));
@@ -96,7 +94,6 @@ function infoLines(
   ]);
 }
 
-/** `blob verify [KEY...]` */
 export async function verify(values: OwnSiteValues, words: string[], terminal: Terminal): Promise<number> {
   const site = await blobSite(values, terminal);
   const keys = words.length > 0 ? await completeKeys(words, site.blobs) : null;

@@ -23,7 +23,6 @@ import { verifiedSender } from "./read-inbox.js";
 type Sending = { "no-copy": boolean; attach: string | undefined };
 type Values = OwnSiteValues & Sending;
 
-/** `message send ADDRESS...` */
 export const send: RunAtSite<Sending, { recipients: string[]; text: string | null }> = async (
   values,
   { recipients, text },
@@ -34,7 +33,6 @@ export const send: RunAtSite<Sending, { recipients: string[]; text: string | nul
   return sendTo(recipients, source, mailbox, { values, terminal });
 };
 
-/** `message reply ID` */
 export const reply: RunAtSite<Sending, [string, string | null]> = async (values, [id, text], terminal) => {
   const source = await textSource(text, "message reply", values, terminal);
   const mailbox = await Mailbox.open(values, terminal);

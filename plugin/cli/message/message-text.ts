@@ -52,7 +52,6 @@ export function listLines(messages: readonly InboxEntry[], columns: number | nul
   });
 }
 
-/** A whole message. */
 export function messageLines(message: InboxEntry, columns: number | null): string[] {
   const { text, reason } = summarize(message);
   const head = [

@@ -12,7 +12,6 @@ import { padded, printData, reportOutcome } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { appendLine, indented } from "./message-text.js";
 
-/** `message sent [ID]` */
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const all = await mailbox.outbox().sent();
@@ -29,7 +28,6 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
   return 0;
 }
 
-/** `message outbox` */
 export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const entries = await mailbox.outbox().list();
@@ -40,7 +38,6 @@ export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal)
   return 0;
 }
 
-/** `message retry` */
 export async function retry(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const outbox = mailbox.outbox((report) => {
@@ -54,7 +51,6 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
   return chooseExitCode(reports);
 }
 
-/** `message discard ID` */
 export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const entry = oneByPrefix(id, await mailbox.outbox().list(), "message in the outbox");

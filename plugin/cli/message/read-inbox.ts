@@ -18,7 +18,6 @@ import type { Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
-/** `message list` */
 export const list: RunAtSite<{ threads: boolean; unread: boolean }> = async (values, _, terminal) => {
   const inbox = await openInbox(values, terminal);
   const { mailbox, isRead, all } = inbox;
@@ -33,7 +32,6 @@ export const list: RunAtSite<{ threads: boolean; unread: boolean }> = async (val
   return 0;
 };
 
-/** `message read [ID...]` */
 export const read: RunAtSite<{ receipts: boolean }, string[]> = async (values, ids, terminal) => {
   const inbox = await openInbox(values, terminal);
   const { mailbox, isRead, all } = inbox;
@@ -46,7 +44,6 @@ export const read: RunAtSite<{ receipts: boolean }, string[]> = async (values, i
   return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
 };
 
-/** `message delete ID...` and `message delete --unverified` */
 export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = async (values, ids, terminal) => {
   if ((ids.length === 0) === !values.unverified) {
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
@@ -211,7 +208,6 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
 /** A sender, by address or by a message. */
 export type SenderChoice = { address: string } | { id: string };
 
-/** `message block ADDRESS` or `message block ID` */
 export const block: RunAtSite<object, SenderChoice> = async (values, choice, terminal) => {
   const mailbox = await Mailbox.open(values, terminal);
   const { address, signer } =
@@ -220,12 +216,10 @@ export const block: RunAtSite<object, SenderChoice> = async (values, choice, ter
   return reportOutcome({ text: `${text} To undo: ${typed(`message unblock ${address}`)}` }, terminal);
 };
 
-/** `message unblock ADDRESS` */
 export const unblock: RunAtSite<object, string> = async (values, address, terminal) => {
   return reportOutcome(await unblockSender(address, await Mailbox.open(values, terminal)), terminal);
 };
 
-/** `message blocked` */
 export const listBlocked: RunAtSite = async (values, _, terminal) => {
   const senders = await (await Mailbox.open(values, terminal)).blocked.list();
   const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
