@@ -9,8 +9,8 @@ import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { BarePage, Page, type Place } from "./layout.js";
 import type { Notices } from "./notices.js";
+import { Fault, faultText, Sentence } from "./page-texts.js";
 import type { Room } from "./room.js";
-import { Fault, faultText, Sentence } from "./sentence.js";
 import { OPEN_PATH, type Session } from "./session.js";
 
 const FAILED = "This did not work";

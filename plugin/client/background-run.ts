@@ -1,6 +1,7 @@
 // plugin/client/background-run.ts: work in the background whose results a page shows as they arrive.
+
+import { faultText } from "./page-texts.js";
 import type { ClientContext } from "./room.js";
-import { faultText } from "./sentence.js";
 
 interface BackgroundWork<Result, Subject> {
   subject: Subject | null;

@@ -3,8 +3,8 @@ import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { typed } from "../author/invocation.js";
 import { ActionButton } from "./form.js";
 import { type Notice, PARAMETER, UNDO_PATH } from "./notices.js";
+import { Sentence } from "./page-texts.js";
 import type { KeyHelp, News, Room } from "./room.js";
-import { Sentence } from "./sentence.js";
 
 declare module "hono" {
   interface ContextRenderer {

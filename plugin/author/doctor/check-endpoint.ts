@@ -191,10 +191,7 @@ export function notTested(why: string, todo: string): Finding {
   return note(`${why}, so its rate limit was not tested.`, todo);
 }
 
-export interface ListUrls {
-  mentionsJson: string;
-  mentionsFeed: string;
-}
+type ListUrls = Record<"mentionsJson" | "mentionsFeed", string>;
 
 /** The lists of another site: in the folder of its endpoint. */
 export function listsBeside(endpoint: string): ListUrls {

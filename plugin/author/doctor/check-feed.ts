@@ -31,7 +31,8 @@ export async function* findFeed(given: string, probe: Probe): AsyncGenerator<Fin
     }
     return feed;
   }
-  for (const link of await readLinks(first)) {
+  const isPage = first.status === 200 && first.type === "text/html";
+  for (const link of isPage ? await feedLinks(first.bytes.toString(), first.url) : []) {
     const linked = await fetchFeed(link, probe);
     if (!linked) continue;
     yield ok(`${first.url} names the feed ${link}`);
@@ -79,10 +80,6 @@ export function noFeed({ status, url, headers }: Answer): Finding {
   if (status >= 500) return fix(`${url} answers ${status}.`, "Try again later. The log of your host may say why.");
   const todo = "Turn off the protection of your host against programs for this URL: readers of feeds are programs.";
   return fix(`${url} is refused (${status}).`, todo);
-}
-
-async function readLinks({ status, type, bytes, url }: Answer): Promise<string[]> {
-  return status === 200 && type === "text/html" ? feedLinks(bytes.toString(), url) : [];
 }
 
 async function fetchFeed(url: string, probe: Probe): Promise<ServedFeed | null> {

@@ -1,15 +1,18 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
+
 import { isSameUrl } from "../../http/same-url.js";
 import { parseAddress, readDomain } from "../../keys/address.js";
+import { SqliteStore } from "../../store/sqlite.js";
 import { findLoopbackHost, isSameHost } from "../../url.js";
+import { typed } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
 import { createNetwork } from "../network.js";
 import { ifBuilt, loadSite, publishedSite } from "../site.js";
-import { type Finding, type Probe, probeWith, runChecks } from "./check.js";
+import { siteStore } from "../site-store.js";
+import { type Finding, fix, ok, type Probe, probeWith, runChecks } from "./check.js";
 import { type AddressToCheck, checkAddress } from "./check-address.js";
 import { checkEndpoint, checkNames, checkRateLimit, findEndpoint, listsBeside, notTested } from "./check-endpoint.js";
 import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type ServedFeed } from "./check-feed.js";
-import { checkStore } from "./check-store.js";
 import { checkArchives, checkText } from "./check-text.js";
 
 export interface ExamineChoice extends Pick<AuthorChoice, "settings">, HostChoice {
@@ -99,4 +102,21 @@ async function* checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, p
       "Nothing to do, unless the endpoint is yours, too: then limit there what one IP address can send.",
     );
   } else yield* checkRateLimit(endpoint, probe);
+}
+
+/** Checks nothing if the data are not in a folder of this machine. @throws TwtxtError `no-settings`; `store-failed` */
+async function* checkStore(settings: string | undefined, machine: Machine): AsyncGenerator<Finding> {
+  const site = await loadSite(machine, settings);
+  if (site.settings.host === "netlify") return;
+  const { store, place } = await siteStore(site, { command: "doctor", store: undefined }, machine);
+  if (!(store instanceof SqliteStore) || (await store.list("", { limit: 1 })).length === 0) return;
+  const damage = await store.check();
+  if (damage.length === 0) yield ok(`The data in ${place} is intact.`);
+  else {
+    const named = damage.slice(0, 5).join("; ");
+    yield fix(
+      `The data in ${place} is damaged: ${named}.`,
+      `Stop serve, and restore a backup: ${typed("restore FILE --force")}`,
+    );
+  }
 }

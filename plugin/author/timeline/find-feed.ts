@@ -7,18 +7,13 @@ import { findBase, hasRel, parseHtml, walkElements } from "../../http/parse-html
 import { readAnyFeed } from "../../mentions/send/live-feed.js";
 import { isSmallWeb, resolveUrl } from "../../url.js";
 
-export interface NamedFeed {
-  url: string;
-  /** `null` if the feed has none that is valid in a mention. */
-  nick: string | null;
-}
-
 /**
  * Finds a feed: at the URL itself, in the links of the page there, or at `/twtxt.txt` of a front page.
  *
+ * @returns its URL and its nick; `null` if it has none that is valid in a mention
  * @throws TwtxtError `feed-not-live` if there is none, and as the guard
  */
-export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
+export async function findFeed(url: string, ask: Ask) {
   const searchPage = async (error: TwtxtError) => {
     for (const place of await findNamedPlaces(url, ask)) {
       // One place that cannot be read does not end the search.
@@ -31,7 +26,7 @@ export async function findFeed(url: string, ask: Ask): Promise<NamedFeed> {
   return readFeed(url, ask).catch(ifTwtxtError(searchPage, "feed-not-live"));
 }
 
-async function readFeed(url: string, ask: Ask): Promise<NamedFeed> {
+async function readFeed(url: string, ask: Ask) {
   const { nick } = await readAnyFeed(ask, url);
   return { url, nick };
 }

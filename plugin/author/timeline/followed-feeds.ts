@@ -131,21 +131,13 @@ async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | nu
   );
 }
 
-interface FollowList {
-  /** Absolute. */
-  file: string;
-  isThere: boolean;
-  json: string;
-  feeds: FollowedFeed[];
-}
-
 /** The file, as it is now. */
-async function readList(site: Site): Promise<FollowList> {
+async function readList(site: Site) {
   const file = site.file(site.settings.followed.file);
-  if (!existsSync(file)) return { file, isThere: false, json: "[]\n", feeds: [] };
-  const json = await readText(file);
+  const isThere = existsSync(file);
+  const json = isThere ? await readText(file) : "[]\n";
   if (json === null) throw new TwtxtError("bad-file", `${site.shown(file)} is not a text in UTF-8.`);
-  return { file, isThere: true, json, feeds: parseFollowFile(json, site.shown(file)) };
+  return { file, isThere, json, feeds: parseFollowFile(json, site.shown(file)) };
 }
 
 async function addToList(site: Site, { nick, url }: FollowedFeed): Promise<void> {

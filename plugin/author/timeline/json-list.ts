@@ -1,11 +1,5 @@
 // plugin/author/timeline/json-list.ts: adds and removes entries of a JSON file that people also edit, and changes nothing else in it.
 
-/** An entry of the list, from `start` up to, not including, `end`. */
-interface Entry {
-  start: number;
-  end: number;
-}
-
 const OPENING = /[[{]/;
 const CLOSING = /[\]}]/;
 const SPACE = /\s/;
@@ -43,10 +37,10 @@ export function removeFromJsonList(json: string, positions: readonly number[]): 
     }, json);
 }
 
-/** Finds the entries of a valid JSON list. */
-function findEntries(json: string): { entries: Entry[]; open: number; close: number } {
+/** Finds the entries of a valid JSON list, each from `start` up to, not including, `end`. */
+function findEntries(json: string) {
   const open = json.indexOf("[");
-  const entries: Entry[] = [];
+  const entries: { start: number; end: number }[] = [];
   let depth = 0;
   let start = -1;
   for (let at = open; ; at = nextToken(json, at)) {

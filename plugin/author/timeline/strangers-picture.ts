@@ -9,14 +9,8 @@ import { isWeb } from "../../site/safe-markup.js";
 const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\((https?:[^\s()<>]+)[^()]*\)/gi;
 const MAX_PICTURES = 8;
 
-interface NamedPicture {
-  url: string;
-  /** Empty for none. */
-  description: string;
-}
-
-/** The pictures in a text, each once; at most 8. */
-export function namedPictures(text: string): NamedPicture[] {
+/** The pictures that a text names, each once; at most 8. A description may be empty. */
+export function namedPictures(text: string): { url: string; description: string }[] {
   const all = [...text.matchAll(IMAGE)].map(([, description = "", url = ""]) => ({ url, description }));
   const byUrl = new Map(all.filter(({ url }) => isWeb(url)).map((picture) => [picture.url, picture]));
   return [...byUrl.values()].slice(0, MAX_PICTURES);

@@ -4,7 +4,6 @@ import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
 import { blockSender, unblockSender } from "../../author/messages/message-actions.js";
 import { inSeconds, openCopies } from "../../author/messages/message-facts.js";
-import type { IsRead } from "../../author/messages/read-marks.js";
 import { toThreads } from "../../author/messages/threads.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
@@ -67,14 +66,9 @@ export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = asyn
 };
 
 /** The inbox, and all its messages. */
-interface OpenInbox {
-  mailbox: Mailbox;
-  inbox: InboxClient;
-  all: InboxMessage[];
-  isRead: IsRead;
-}
+type OpenInbox = Awaited<ReturnType<typeof openInbox>>;
 
-async function openInbox(values: OwnSiteValues, terminal: Terminal): Promise<OpenInbox> {
+async function openInbox(values: OwnSiteValues, terminal: Terminal) {
   const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
   return { mailbox, inbox, all: await listMessages(inbox), isRead: await mailbox.readMarks.current() };

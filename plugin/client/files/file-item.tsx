@@ -9,8 +9,7 @@ import { oneLine } from "../../http/one-line.js";
 import { readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
 import { ActionButton } from "../form.js";
-import { Sentence } from "../sentence.js";
-import { Time } from "../time.js";
+import { Sentence, Time } from "../page-texts.js";
 import { toPath } from "./paths.js";
 import type { OpenedName } from "./stored-files.js";
 

@@ -7,7 +7,7 @@ import type { FormerBlobs, MovedBlob } from "../../author/blobs/move-blobs.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../form.js";
-import { Fault, Sentence } from "../sentence.js";
+import { Fault, Sentence } from "../page-texts.js";
 import { chooseName, FileItem } from "./file-item.js";
 import { PATH, toPagePath } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";

@@ -6,7 +6,7 @@ import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv } from "../client-request.js";
 import { ActionButton } from "../form.js";
-import { Sentence } from "../sentence.js";
+import { Sentence } from "../page-texts.js";
 import { CSRF_FIELD } from "../session.js";
 import { PATH } from "./paths.js";
 import type { Upload } from "./upload.js";

@@ -9,8 +9,8 @@ import { checkFileSize, fileSealer, prepareBlob, type SealFile } from "../../aut
 import { orBadFile, readChunks, writeChunks } from "../../author/files.js";
 import type { WorkFolder } from "../../author/work-folder.js";
 import { TwtxtError } from "../../errors.js";
+import { faultText } from "../page-texts.js";
 import type { ClientContext } from "../room.js";
-import { faultText } from "../sentence.js";
 import { Upload, type UploadChoice } from "./upload.js";
 
 /** Number of uploads that are sent at the same time. */

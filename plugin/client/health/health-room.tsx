@@ -12,8 +12,8 @@ import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import { Form } from "../form.js";
+import { Fault, Sentence } from "../page-texts.js";
 import type { ClientContext, CreateRoom } from "../room.js";
-import { Fault, Sentence } from "../sentence.js";
 
 const HEALTH = "/health";
 const ICON = "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21";

@@ -8,8 +8,8 @@ import { isFeedUrl } from "../../url.js";
 import { ActionButton, Form, Question } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
 import { MentionAbout } from "../mention-about.js";
+import { Time } from "../page-texts.js";
 import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
-import { Time } from "../time.js";
 
 interface List extends Pick<SiteMentions, "describe"> {
   state: MentionState;

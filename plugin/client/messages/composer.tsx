@@ -8,7 +8,7 @@ import type { TwtxtError } from "../../errors.js";
 import { readGuestKey } from "../../keys/guest.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { Form } from "../form.js";
-import { Sentence } from "../sentence.js";
+import { Sentence } from "../page-texts.js";
 import { conversationPath, draftPath, keyPath } from "./message-requests.js";
 
 export interface ComposerProps {

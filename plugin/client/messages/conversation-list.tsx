@@ -19,8 +19,7 @@ import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
-import { Fault } from "../sentence.js";
-import { Time } from "../time.js";
+import { Fault, Time } from "../page-texts.js";
 import { doubtAbout } from "./message-items.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./message-requests.js";
 

@@ -17,9 +17,8 @@ import {
 import { isReceipt } from "../../messages/plaintext.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { Sentence } from "../sentence.js";
+import { Sentence, Time } from "../page-texts.js";
 import { MessageText } from "../strangers-text.js";
-import { Time } from "../time.js";
 import { TextWithFiles } from "./attachment-list.js";
 import { MESSAGES, OUTBOX } from "./message-requests.js";
 import { deliveryState } from "./outbox-pages.js";

@@ -7,8 +7,8 @@ import type { OwnKeys } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
 import { ActionButton } from "../form.js";
+import { Time } from "../page-texts.js";
 import { MessageText } from "../strangers-text.js";
-import { Time } from "../time.js";
 import { OUTBOX, type RoomParts } from "./message-requests.js";
 
 /** For the list of recipients, and for the message itself. */

@@ -10,9 +10,8 @@ import type { UnreadFeed } from "../../site/timeline.js";
 import { ActionButton, Form } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
 import { MentionAbout } from "../mention-about.js";
-import { Fault } from "../sentence.js";
+import { Fault, Time } from "../page-texts.js";
 import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
-import { Time } from "../time.js";
 import { PictureList } from "./picture-list.js";
 
 const WORDS = chooseWords("en");

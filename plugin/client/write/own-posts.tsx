@@ -8,9 +8,8 @@ import { oneLine } from "../../http/one-line.js";
 import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
 import { Fields, Form, Question } from "../form.js";
 import { type OtherPages, PageLinks, selectPage } from "../list-pages.js";
+import { Fault, Time } from "../page-texts.js";
 import type { ClientContext } from "../room.js";
-import { Fault } from "../sentence.js";
-import { Time } from "../time.js";
 import { POSTS_PATH, postPath, publishPath } from "./paths.js";
 
 const PER_PAGE = 50;

@@ -121,17 +121,8 @@ const PlaceFields: FC<{ place: PicturePlace; host: string }> = ({ place, host })
   </fieldset>
 );
 
-interface ShareProps {
-  draft: PostDraft;
-  /** Those that the note shows. */
-  pictures: readonly DraftPicture[];
-  /** As the form of the composer has it. */
-  folder: string;
-  host: string;
-}
-
-/** Asks before pictures become public. */
-export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => (
+/** Asks before pictures become public. @param folder - as the form of the composer has it */
+export const SharePage: FC<Omit<PicturesProps, "place"> & { folder: string }> = ({ draft, pictures, folder, host }) => (
   <>
     <p>
       {pictures.length === 1

@@ -9,9 +9,8 @@ import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
 import { ActionButton } from "../form.js";
-import { Output } from "../output.js";
+import { Fault, Output } from "../page-texts.js";
 import type { ClientContext } from "../room.js";
-import { Fault } from "../sentence.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";
@@ -73,16 +72,9 @@ async function createPlan(
   return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
 }
 
-interface PublishProps {
-  /** The post, from the root of the site. */
-  file: string;
-  /** Whether the file of followed feeds is published, too. */
-  hasFollow: boolean;
-  plan: Publication | null;
-  /** Why git cannot publish, and what to do; `null` if it can. */
-  fault: string | null;
-}
+type PublishProps = Pick<PlannedPost, "file" | "hasFollow"> & { plan: Publication | null; fault: string | null };
 
+/** @param fault - why git cannot publish, and what to do; `null` if it can */
 const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) => (
   <>
     <p>

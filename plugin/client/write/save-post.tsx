@@ -71,12 +71,7 @@ export function checkedFolder({ draft, folder }: PostToSave, site: Site, { machi
 }
 
 /** Writes the post, deletes its draft, and leads to its publication. */
-async function writePost(
-  c: ClientRequest,
-  draft: PostDraft,
-  choice: NoteChoice,
-  context: ClientContext,
-): Promise<Response> {
+async function writePost(c: ClientRequest, draft: PostDraft, choice: NoteChoice, context: ClientContext) {
   const { machine, notices } = context;
   const { site, drafts } = await openDrafts(context);
   await rememberNotesFolder(choice.folder, site, machine);

@@ -1,5 +1,6 @@
-// plugin/client/sentence.tsx: messages of this program in a page, such as the reason for a failure.
+// plugin/client/page-texts.tsx: texts of this program in a page: sentences, times, and the output of programs.
 import type { FC } from "hono/jsx";
+import { DATES } from "../author/amounts.js";
 import { typedHints } from "../author/invocation.js";
 import type { Machine } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
@@ -29,3 +30,15 @@ export const Fault: FC<{ text: string | null; id?: string }> = ({ text, id }) =>
       <Sentence text={text} />
     </p>
   );
+
+/** @param at - an ISO date */
+export const Time: FC<{ at: string }> = ({ at }) => <time datetime={at}>{DATES.format(new Date(at))}</time>;
+
+/** A text in a fixed font that scrolls, also with the keys. @param id - of a text that grows while the page is shown */
+export const Output: FC<{ label: string; text: string; id?: string }> = ({ label, text, id }) => (
+  <section class="output" aria-label={label} tabindex={0}>
+    <pre id={id} data-live={id && ""}>
+      {text}
+    </pre>
+  </section>
+);
