@@ -2,11 +2,13 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { openBucket, tryStore } from "../host/bucket.js";
 import { readAliases } from "../site/aliases.js";
 import { readPrefix } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";
+import { describeFullDisk } from "../store/disk.js";
 import { markInUse, processesUsing } from "../store/processes.js";
 import { SqliteStore } from "../store/sqlite.js";
 import { systemCode } from "../store/sqlite-driver.js";
@@ -27,7 +29,6 @@ const REASONS: Record<string, string> = {
   EROFS: "its file system is read-only",
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
-  ENOSPC: "the disk is full",
   ENOTDIR: "it, or a folder above it, is a file",
   EEXIST: "it is a file",
 };
@@ -144,33 +145,60 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
   }
 }
 
-/**
- * As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store.
- *
- * @returns `failure`: why nothing can be stored at present, a sentence; `null` if values can be stored
- */
-export async function useStoreToServe(data: SiteStore) {
+/** Pause between two checks of a disk that is full or read-only, in milliseconds. */
+const RECHECK_MS = 2000;
+
+/** A store that a server uses. */
+interface ServedStore {
+  /** Why nothing can be stored at present, a sentence; `null` if values can be stored. */
+  failure: string | null;
+  /** Resolves when values can be stored: `false` if the store is left before. */
+  ready: Promise<boolean>;
+  leave(): Promise<void>;
+}
+
+/** As {@link useStore}, for a server, which starts on a full or read-only disk too: pages and the feed need no store. */
+export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
   const { store, folder } = data;
-  if (folder === null || !(store instanceof SqliteStore)) return { failure: null, leave: await useStore(data) };
+  const ready = Promise.resolve(true);
+  if (folder === null || !(store instanceof SqliteStore)) return { failure: null, ready, leave: await useStore(data) };
   let leave = nothing;
-  const end = async () => {
-    store.close();
-    await leave();
-  };
   try {
     leave = await useStore(data);
     await store.prepareForServer();
     await store.checkWritable();
-    return { failure: null, leave: end };
+    return { failure: null, ready, leave: () => closeStore(store, leave) };
   } catch (error) {
     const reason = unusable(folder, error);
     if (!(reason instanceof TwtxtError) || !["ENOSPC", "EROFS"].includes(diskCode(reason))) throw reason;
+    await leave();
     await store.prepareForServer();
-    return {
-      failure: `${reason.message} Until then, pages and the feed are served, and nothing is stored.`,
-      leave: end,
-    };
+    const failure = `${reason.message} Until then, pages and the feed are served, and nothing is stored.`;
+    return { failure, ...waitForStore(data, store) };
   }
+}
+
+async function closeStore(store: SqliteStore, leave: () => Promise<void>): Promise<void> {
+  store.close();
+  await leave();
+}
+
+/** Tries to use a store until that succeeds. */
+function waitForStore(data: SiteStore, store: SqliteStore): Omit<ServedStore, "failure"> {
+  const leaving = new AbortController();
+  const waiting = (async () => {
+    while (!leaving.signal.aborted) {
+      await sleep(RECHECK_MS, undefined, { signal: leaving.signal, ref: false }).catch(() => {});
+      const leave = await useStore(data).catch(() => null);
+      if (leave) return leave;
+    }
+    return null;
+  })();
+  const leave = async () => {
+    leaving.abort();
+    await closeStore(store, (await waiting) ?? nothing);
+  };
+  return { ready: waiting.then((used) => used !== null && !leaving.signal.aborted), leave };
 }
 
 /** As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to. */
@@ -213,7 +241,8 @@ function diskCode(error: unknown): string {
 }
 
 function unusable(folder: string, error: unknown): unknown {
-  const why = REASONS[diskCode(error)];
+  const code = diskCode(error);
+  const why = code === "ENOSPC" ? describeFullDisk(folder) : REASONS[code];
   if (why === undefined) return error;
   const what = `Data cannot be stored in ${folder}: ${why}. Name another folder with --store DIR.`;
   return new TwtxtError("store-failed", what, { cause: error });

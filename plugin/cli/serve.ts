@@ -105,6 +105,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     for (const line of [...originNote(served), ...hostWarning(settings)]) log(line, { level: "warn" });
     for (const line of featuresOff(terminal.environment)) log(line);
     running.begin();
+    if (used.failure !== null) void used.ready.then((isReady) => (isReady ? running.resume(data.place) : null));
     await ended;
     log("Shutting down: finishing open requests.");
     await running.stop();
@@ -222,7 +223,13 @@ async function start(
     compress();
     host.begin();
   };
-  return { port, begin, stop };
+  /** Does again what a disk that was full or read-only has prevented. */
+  const resume = async (place: string): Promise<void> => {
+    reports.log(`Data can be stored in ${place} now.`);
+    await mark.renew();
+    begin();
+  };
+  return { port, begin, resume, stop };
 }
 
 type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "client" | "ending"> & {

@@ -57,9 +57,10 @@ export class SiteHost {
   /** @param path - as for {@link isDeleted} */
   readonly needsLinkHeader = (path: string): boolean => this.#withoutHead.has(path);
 
-  /** Runs the jobs now, every few hours, after each build, and when mentions are due again. */
+  /** Runs the jobs now, every few hours, after each build, and when mentions are due again. Called again, it starts anew. */
   begin(): void {
     const { site, file } = this.#options;
+    this.#stopTimers();
     const runScheduled = () => this.#enqueue(() => this.#services.runScheduled());
     runScheduled();
     this.#timer = setInterval(runScheduled, site.settings.mentions.everyHours * HOUR_MS);
@@ -70,11 +71,15 @@ export class SiteHost {
   /** Starts no further jobs, and waits for the running one. */
   async end(): Promise<void> {
     this.#isEnding = true;
+    this.#stopTimers();
+    await this.#work;
+  }
+
+  #stopTimers(): void {
     clearInterval(this.#timer);
     clearInterval(this.#timelineTimer);
     clearTimeout(this.#sendTimer);
     unwatchFile(this.#options.file);
-    await this.#work;
   }
 
   /** Runs jobs one after the other. A failure is logged and does not stop the next one. */

@@ -1,4 +1,5 @@
 // plugin/store/disk.ts: file operations: durable writes, and reading as a stream.
+import { existsSync, statfsSync } from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
@@ -126,6 +127,13 @@ export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
     if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
+}
+
+/** Why the disk of a folder accepts no more data: an inode is needed for each file. Some file systems do not count them. */
+export function describeFullDisk(folder: string): string {
+  if (!existsSync(folder)) return describeFullDisk(dirname(folder));
+  const { files, ffree } = statfsSync(folder);
+  return files > 0 && ffree === 0 ? "the disk has no free inodes" : "the disk is full";
 }
 
 /** Node's code of an error, such as `ENOENT`. */

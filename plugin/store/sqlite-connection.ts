@@ -2,7 +2,7 @@
 //
 // All calls of SQLite are synchronous, so nothing of this process runs between the steps of a transaction. Where another
 // process holds the lock, this one waits without blocking the event loop.
-import { accessSync, closeSync, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorCode, makeFolder, syncFolder } from "./disk.js";
@@ -160,6 +160,8 @@ function openToRead(root: string, file: string): { rows: Rows; isReadOnly: boole
 }
 
 function openToWrite(root: string, file: string): Rows {
+  // SQLite opens a file of a read-only file system without an error, and keeps it read-only in all of this process.
+  accessSync(file, constants.W_OK);
   return openWith(openDatabase(file), (database) => {
     database.exec(`PRAGMA busy_timeout = ${OPENING_MS}`);
     const format = readFormat(database);

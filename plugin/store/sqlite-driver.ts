@@ -109,7 +109,8 @@ export function systemCode(error: unknown): string {
 /** Whether a database, or the files that SQLite needs beside it, cannot be opened or created for writing. */
 export function isNotWritable(error: unknown): boolean {
   const code = resultCode(error);
-  return code === READ_ONLY || code === CANNOT_OPEN || extendedCode(error) === SHARED_MEMORY_FULL;
+  const isRefused = ["EROFS", "EACCES"].includes(String(Object(error).code));
+  return isRefused || code === READ_ONLY || code === CANNOT_OPEN || extendedCode(error) === SHARED_MEMORY_FULL;
 }
 
 /** Whether the file of a database is damaged. */

@@ -1,7 +1,8 @@
 // plugin/store/sqlite-reader.ts: reads the values of a database and the files beside it.
 import { TwtxtError } from "../errors.js";
 import { toStream } from "./chunks.js";
-import { isDamaged } from "./sqlite-driver.js";
+import { describeFullDisk } from "./disk.js";
+import { isDamaged, systemCode } from "./sqlite-driver.js";
 import type { Entry, Rows } from "./sqlite-rows.js";
 import {
   checkKey,
@@ -97,13 +98,14 @@ export async function withStoreErrors<T>(root: string, operation: () => Promise<
     return await operation();
   } catch (cause) {
     if (cause instanceof TwtxtError) throw cause;
-    const why = isDamaged(cause) ? `its database is damaged, so restore a backup (${toText(cause)})` : toText(cause);
-    throw new TwtxtError("store-failed", `The store in ${root} failed: ${why}.`, { cause });
+    throw new TwtxtError("store-failed", `The store in ${root} failed: ${describeFailure(root, cause)}.`, { cause });
   }
 }
 
-function toText(error: unknown): string {
-  return (error as Error).message;
+function describeFailure(root: string, error: unknown): string {
+  const { message } = error as Error;
+  if (isDamaged(error)) return `its database is damaged, so restore a backup (${message})`;
+  return systemCode(error) === "ENOSPC" ? describeFullDisk(root) : message;
 }
 
 function lostFile(root: string, key: string, { file }: Entry): TwtxtError {

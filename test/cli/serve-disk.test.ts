@@ -1,7 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
+import { openDatabase } from "../../plugin/store/sqlite-driver.js";
 import { afterMounts, mountLack } from "../helpers/mounts.js";
 import { FEED } from "../helpers/receiver.js";
 import { type Server, serveProcess, site } from "./server.js";
@@ -12,17 +13,21 @@ const MOUNT = 'mount -t tmpfs -o "$3" tmpfs "$1" && cp -r "$2/." "$1"';
 const FILL = 'dd if=/dev/zero of="$1/junk" bs=4k 2>&-; echo x >> "$1/junk" 2>&-';
 const USE_UP_INODES = 'i=0; while touch "$1/$i" 2>/dev/null; do i=$((i+1)); done';
 const READ_ONLY = 'mount -o remount,ro "$1"';
+/** Mends the disk, from within its namespace, once there is a file `mended`. */
+const mend = (how: string) => `{ until [ -e "$2/mended" ]; do sleep 0.1; done; ${how}; } & true`;
 
-async function served(how: string, options = "size=2m") {
+async function served(breaking: string, mending: string, options: string) {
   const alice = site();
   const [disk, stored] = [join(alice.folder, "disk"), join(alice.folder, "stored")];
   mkdirSync(disk);
   const store = new SqliteStore(stored);
   await store.put("followers/day", Buffer.from("{}"));
   store.close();
-  const within = afterMounts(`${MOUNT}; ${how}`, disk, stored, options);
+  // libsql leaves the log to the garbage collector.
+  openDatabase(join(stored, "store.db")).exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  const within = afterMounts(`${MOUNT}; ${breaking}; ${mend(mending)}`, disk, stored, options);
   const server = await serveProcess(alice, ["--store", disk], { within });
-  return { server, disk };
+  return { server, disk, mendDisk: () => writeFileSync(join(stored, "mended"), "") };
 }
 
 async function statuses({ url }: Server) {
@@ -38,19 +43,26 @@ async function statuses({ url }: Server) {
 
 describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
   it.each([
-    ["full", FILL, "the disk is full", "size=2m"],
-    ["without inodes", USE_UP_INODES, "the disk is full", "size=2m,nr_inodes=20"],
-    ["read-only", READ_ONLY, "its file system is read-only", "size=2m"],
+    ["full", FILL, 'rm "$1/junk"', "the disk is full", "size=20m"],
+    ["without inodes", USE_UP_INODES, 'rm "$1"/[0-9]*', "the disk has no free inodes", "size=20m,nr_inodes=20"],
+    ["read-only", READ_ONLY, 'mount -o remount,rw "$1"', "its file system is read-only", "size=20m"],
   ])(
-    "serves pages and the feed from a disk that is %s: writes and /health get 503",
-    async (_name, how, why, options) => {
-      const { server, disk } = await served(how, options);
+    "serves pages and the feed from a disk that is %s, answers writes and /health with 503, and stores again when it can",
+    async (_name, breaking, mending, why, options) => {
+      const { server, disk, mendDisk } = await served(breaking, mending, options);
       await expect
         .poll(server.output)
         .toContain(
           `Data cannot be stored in ${disk}: ${why}. Name another folder with --store DIR. Until then, pages and the feed are served, and nothing is stored.`,
         );
       expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 503, health: 503 });
+      if (why.startsWith("the disk")) expect(server.output()).toContain(`The store in ${disk} failed: ${why}.\n`);
+
+      mendDisk();
+      await expect.poll(server.output).toContain(`Data can be stored in ${disk} now.\n`);
+      expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 202, health: 200 });
+      // The jobs, which have failed, run again.
+      await expect.poll(server.output).toMatch(/can be stored[\s\S]*alice\.example\/twtxt\.txt could not be reached/);
       expect(await server.end()).toBe(0);
     },
   );
