@@ -17,6 +17,7 @@ export class SpaceReserve {
   /** Why there is no reserve; `null` while there is one, and before it is first made. */
   #shortage: Error | null = null;
   #triedAt = Number.NEGATIVE_INFINITY;
+  #restoring: Promise<void> | null = null;
 
   /** @param root - the folder of the store */
   constructor(root: string) {
@@ -38,7 +39,13 @@ export class SpaceReserve {
 
   /** @throws Error of the file system, such as `ENOSPC`, while only changes that free space are possible */
   async checkSpace(): Promise<void> {
-    if (this.#shortage && performance.now() - this.#triedAt > PAUSE_MS) await this.#restore();
+    if (this.#shortage && performance.now() - this.#triedAt > PAUSE_MS) {
+      this.#restoring ??= this.#restore().finally(() => {
+        this.#restoring = null;
+      });
+    }
+    // Checks at the same time wait for one result: the shortage before it would make a caller release the new reserve.
+    await this.#restoring;
     if (this.#shortage) throw this.#shortage;
   }
 

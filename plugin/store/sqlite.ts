@@ -93,7 +93,7 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
 
   /** Prepares for a process that runs for long: writes do not block it, and disk space is reserved for deletions. */
   async prepareForServer(): Promise<void> {
-    this.#thread = new WriteThread(this.#connection.file);
+    this.#thread ??= new WriteThread(this.#connection.file);
     await this.#reserve.make();
   }
 

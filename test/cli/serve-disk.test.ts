@@ -60,6 +60,7 @@ describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
 
       mendDisk();
       await expect.poll(server.output).toContain(`Data can be stored in ${disk} now.\n`);
+      await expect.poll(async () => (await fetch(`${server.url}/health`)).status).toBe(200);
       expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 202, health: 200 });
       // The jobs, which have failed, run again.
       await expect.poll(server.output).toMatch(/can be stored[\s\S]*alice\.example\/twtxt\.txt could not be reached/);
