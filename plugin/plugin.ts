@@ -49,14 +49,14 @@ export function definePlugin(readEnvironment: () => PluginEnvironment) {
     // A preview may contain drafts, which the next build must not read as templates.
     config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
-    config.amendLibrary("md", (library) => build.extendMarkdown(library));
+    config.amendLibrary("md", (library) => build.site.extendMarkdown(library));
     config.addPreprocessor(NAME, "*", (data) => build.addTemplateData(data));
     config.on("eleventy.contentMap", (pages) => build.schedulePosts(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
-    addPluginPages(config, build);
+    addPluginPages(config, build.site);
     config.addTransform(NAME, function (content) {
-      return build.transformPage(content, this.page ?? {});
+      return build.site.transformPage(content, this.page ?? {});
     });
     // The older name of `eleventy.after`, whose handlers Eleventy calls before those of the newer one.
     config.on("afterBuild", (event) => build.writeAssets(event));

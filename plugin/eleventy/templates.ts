@@ -6,6 +6,7 @@ import type { RenderedPage } from "./pages/page-languages.js";
 import { requirePermalink } from "./posts/post-date.js";
 import type { PostTwt } from "./posts/twts-from-posts.js";
 import type { SiteBuild } from "./site-build.js";
+import type { SiteParts } from "./site-parts.js";
 
 /** A post by its collection item, its `page`, or its URL. */
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
@@ -19,8 +20,9 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
     const permalink = readKey(post);
     return permalink === undefined ? null : build.findTwt(permalink, readKey(asker));
   };
-  const html = htmlTools(build, findTwt);
-  addFilters(config, build, findTwt);
+  const { site } = build;
+  const html = htmlTools(site, findTwt);
+  addFilters(config, site, findTwt);
   config.addShortcode("twtxtHead", html.head);
   config.addShortcode("twtxtContact", function (this: TemplateContext) {
     return html.contact(this.page);
@@ -35,22 +37,22 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
     return html.context(given(post) ?? this.page, this.page);
   });
   config.addGlobalData("twtxt", () => ({
-    url: build.urls.feedUrl(),
-    href: build.urls.hrefInTemplates(build.settings.path),
-    nick: build.settings.nick,
-    follow: build.settings.follow,
-    mentions: [...(build.mentions.all() ?? [])],
-    mentionsHref: build.mentions.pageHref(),
-    timeline: [...build.timeline.twts()],
-    timelineHref: build.timeline.pageHref(),
-    authors: build.urls
+    url: site.urls.feedUrl(),
+    href: site.urls.hrefInTemplates(site.settings.path),
+    nick: site.settings.nick,
+    follow: site.settings.follow,
+    mentions: [...(site.mentions.all() ?? [])],
+    mentionsHref: site.mentions.pageHref(),
+    timeline: [...site.timeline.twts()],
+    timelineHref: site.timeline.pageHref(),
+    authors: site.urls
       .inboxes()
       .flatMap(({ address, key, endpoint }) => (endpoint ? [{ address, key, endpoint }] : [])),
     html,
   }));
 }
 
-function addFilters(config: EleventyConfig, build: SiteBuild, findTwt: TwtOf): void {
+function addFilters(config: EleventyConfig, site: SiteParts, findTwt: TwtOf): void {
   config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
     try {
       return findTwt(post, this.page);
@@ -60,32 +62,32 @@ function addFilters(config: EleventyConfig, build: SiteBuild, findTwt: TwtOf): v
     }
   });
   config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
-    return build.blobs.toUrl(key, given(owner), this.page?.inputPath);
+    return site.blobs.toUrl(key, given(owner), this.page?.inputPath);
   });
   // Sites that use another plugin for Webmentions may have a filter of this name.
   if (!config.getFilter("mentions")) {
-    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(readUrl(post))]);
+    config.addFilter("mentions", (post: PostLike) => [...site.mentions.of(readUrl(post))]);
   }
-  config.addFilter("conversation", (post: PostLike) => build.mentions.findConversation(readUrl(post)));
+  config.addFilter("conversation", (post: PostLike) => site.mentions.findConversation(readUrl(post)));
 }
 
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
-function htmlTools(build: SiteBuild, findTwt: TwtOf) {
+function htmlTools(site: SiteParts, findTwt: TwtOf) {
   return {
-    head: () => build.headLinks(),
-    context: (post: PostLike, asker: PostLike = post) => build.mentions.renderContext(readUrl(post), readPage(asker)),
-    mentions: (post: PostLike, asker: PostLike = post) => build.mentions.renderList(readUrl(post), readPage(asker)),
+    head: () => site.head.html(),
+    context: (post: PostLike, asker: PostLike = post) => site.mentions.renderContext(readUrl(post), readPage(asker)),
+    mentions: (post: PostLike, asker: PostLike = post) => site.mentions.renderList(readUrl(post), readPage(asker)),
     /** @param asker - the page that is rendered */
     reply(post: PostLike, label?: string, asker?: PostLike): string {
       const twt = findTwt(post, asker);
       if (!twt) return "";
-      const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })}`;
-      return build.languages.write(readPage(asker ?? post), (lang) => {
-        const words = label ?? build.mentions.chooseWords(lang).replyWith;
+      const start = `(#${twt.hash}) ${formatMention({ nick: site.settings.nick, url: site.urls.feedUrl() })}`;
+      return site.languages.write(readPage(asker ?? post), (lang) => {
+        const words = label ?? site.mentions.chooseWords(lang).replyWith;
         return `<p class="twtxt-reply">${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
       });
     },
-    contact: (asker?: PostLike) => build.languages.write(readPage(asker), (lang) => build.contact.html(lang)),
+    contact: (asker?: PostLike) => site.languages.write(readPage(asker), (lang) => site.contact.html(lang)),
   };
 }
 

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
 import { readAliases } from "../../site/aliases.js";
-import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
+import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../../site/site.js";
 import { MAX_LINKS } from "../../text/post-links.js";
+import type { BuiltSite } from "../built-site.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
-import type { TwtsFromPosts } from "../posts/twts-from-posts.js";
 import { ENDPOINT_PAGE } from "./endpoint-page.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
 
@@ -18,14 +18,8 @@ const MAX_TITLE = 300;
 /** URLs of HTML pages. A path without an extension is one, too. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;
 
-/** The posts and pages of a build. */
-interface BuiltPages {
-  twts: TwtsFromPosts;
-  /** The paths of all templates, as in Eleventy's `eleventy.contentMap`. */
-  paths: readonly string[];
-  titles: PageTitles;
-  /** By path. */
-  deleted: readonly DeletedPage[];
+/** What the host needs, beside the posts and pages of the build. */
+interface Needs {
   /** The paths of the pages that cannot have a link to the endpoint. */
   withoutHead: readonly string[];
   /** The page in which the endpoint answers people; absent for none. */
@@ -37,9 +31,10 @@ interface BuiltPages {
 }
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
-export function sitePages(built: BuiltPages): SitePages {
-  const { twts, deleted, endpointPage, needsHashes, needsLinks } = built;
-  const [paths = [], withoutHead = []] = [built.paths, built.withoutHead].map((all) =>
+export function sitePages(built: BuiltSite, needs: Needs): SitePages {
+  const { twts, deleted } = built;
+  const { endpointPage, needsHashes, needsLinks } = needs;
+  const [paths = [], withoutHead = []] = [built.paths, needs.withoutHead].map((all) =>
     all.filter((path) => path !== ENDPOINT_PAGE),
   );
   const { settings, urls } = twts.site;

@@ -10,7 +10,7 @@ import type { EleventyConfig } from "../eleventy.js";
 import { KEEP } from "../mentions/mention-html.js";
 import { ENDPOINT_PAGE } from "../output/endpoint-page.js";
 import { outputConflict } from "../output/write-files.js";
-import type { SiteBuild } from "../site-build.js";
+import type { SiteParts } from "../site-parts.js";
 import type { SiteUrls } from "../site-urls.js";
 import { checkLayout } from "./layouts.js";
 import { homeLink, pageHeading, pageHtml, withOneHeading } from "./page-html.js";
@@ -56,7 +56,7 @@ interface PageData {
 }
 
 /** Adds the pages that the options turn on, unless the site has its own at that path. */
-export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
+export function addPluginPages(config: EleventyConfig, site: SiteParts): void {
   const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site), ...endpointPage(site)];
   if (all.length === 0) return;
   const others = urlsOfPages(config);
@@ -94,7 +94,7 @@ function chooseLayout(own: string | undefined, ownOption: string, { layout }: Se
 
 function createLanguage(
   all: readonly PluginPages[],
-  { settings, urls, languages }: SiteBuild,
+  { settings, urls, languages }: SiteParts,
 ): Parameters<EleventyConfig["addExtension"]>[1] {
   const { nick, lang = "en" } = settings;
   return {
@@ -115,7 +115,7 @@ function createLanguage(
 }
 
 /** The pages that list all mentions. */
-function mentionPages({ settings, urls, mentions }: SiteBuild): PluginPages[] {
+function mentionPages({ settings, urls, mentions }: SiteParts): PluginPages[] {
   const { mentions: options } = settings;
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
   const { pages: path } = options;
@@ -146,7 +146,7 @@ function navigation(
 }
 
 /** The page of the newest twts of the followed feeds. */
-function timelinePage({ settings, urls, timeline, mentions }: SiteBuild): PluginPages[] {
+function timelinePage({ settings, urls, timeline, mentions }: SiteParts): PluginPages[] {
   if (timeline.options === null) return [];
   const { path } = timeline.options;
   const layout = chooseLayout(timeline.options.layout, "timeline.layout", settings);
@@ -162,7 +162,7 @@ function timelinePage({ settings, urls, timeline, mentions }: SiteBuild): Plugin
 }
 
 /** The page for private messages. */
-function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
+function contactPage({ settings, contact }: SiteParts): PluginPages[] {
   const options = inboxOptions(settings);
   const { page: path } = options;
   const layout = chooseLayout(options.layout, "inbox.layout", settings);
@@ -174,7 +174,7 @@ function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
 }
 
 /** The page in the site's layout in which the endpoint answers people. The build takes it out of the site. */
-function endpointPage({ settings, urls, mentions, assets }: SiteBuild): PluginPages[] {
+function endpointPage({ settings, urls, mentions, assets }: SiteParts): PluginPages[] {
   const layout = chooseLayout(mentionsOptions(settings).layout, "mentions.layout", settings);
   if (!urls.hasReceiver() || layout.layout === undefined) return [];
   const content = (): WritePart => () => {

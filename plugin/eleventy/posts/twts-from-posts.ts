@@ -7,7 +7,8 @@ import { mentionsOptions } from "../../options/mentions.js";
 import type { Settings } from "../../options.js";
 import { readAliases } from "../../site/aliases.js";
 import { type FindLinks, linkFinder } from "../../text/post-links.js";
-import { type HtmlReader, type Picture, type PostText, textOfPost } from "../../text/text-from-post.js";
+import { type Picture, type PostText, textOfPost } from "../../text/text-from-post.js";
+import type { BuildEnvironment } from "../build-environment.js";
 import type { CollectionItem, Collections } from "../eleventy.js";
 import type { Findings } from "../findings.js";
 import type { SharedBlobs } from "../pages/shared-blobs.js";
@@ -43,8 +44,7 @@ export interface SiteContext {
   linkHtml(html: string, file: string): string;
   /** Texts that look like mentions but name no known feed. */
   unknownMentions: Findings;
-  /** Loads the HTML parser. */
-  htmlReader(): HtmlReader;
+  environment: Pick<BuildEnvironment, "htmlReader">;
 }
 
 /** The twts of a build: dated when the collections are complete, with texts as soon as the posts are rendered. */
@@ -194,14 +194,14 @@ export class TwtsFromPosts {
   }
 
   #makeText(post: CollectionItem, asker: string | undefined): PostText | null {
-    const { settings, urls, blobs, unknownMentions, htmlReader } = this.site;
+    const { settings, urls, blobs, unknownMentions, environment } = this.site;
     try {
       return textOfPost(post, {
         settings,
         feedUrl: urls.feedUrl(),
         permalink: post.url ? urls.absolute(post.url) : null,
         body: () => this.#readBody(post, asker),
-        html: htmlReader,
+        html: environment.htmlReader,
         resolve: (link) => urls.resolve(link, post),
         onUnknownMention: (mention) => unknownMentions.note(mention, post.inputPath),
         linkBlobs: (text) => blobs.linkInText(text, post.inputPath),

@@ -1,0 +1,85 @@
+// plugin/eleventy/site-parts.ts: the parts of the plugin that templates and pages use, for all builds of a process.
+import type { Settings } from "../options.js";
+import { addMentionRule, isMarkdownIt, linkMentions } from "../text/markdown-mentions.js";
+import type { BuildEnvironment } from "./build-environment.js";
+import type { EleventyConfig, TemplateContext } from "./eleventy.js";
+import { Findings } from "./findings.js";
+import { removeKeep } from "./mentions/mention-html.js";
+import { SiteMentions } from "./mentions/site-mentions.js";
+import { SiteTimeline } from "./mentions/site-timeline.js";
+import { HeadLinks } from "./pages/head-links.js";
+import { PageAssets } from "./pages/page-assets.js";
+import { PageLanguages } from "./pages/page-languages.js";
+import { SharedBlobs } from "./pages/shared-blobs.js";
+import { SiteContact } from "./pages/site-contact.js";
+import { DeletedPosts, deletedPageHtml } from "./posts/deleted-posts.js";
+import { SiteUrls } from "./site-urls.js";
+
+/** The parts of a site, and what they change in its pages. */
+export class SiteParts {
+  readonly urls: SiteUrls;
+  readonly languages: PageLanguages;
+  readonly mentions: SiteMentions;
+  readonly timeline: SiteTimeline;
+  readonly contact: SiteContact;
+  readonly assets: PageAssets;
+  readonly blobs: SharedBlobs;
+  readonly head: HeadLinks;
+  readonly deleted = new DeletedPosts();
+  /** Texts that look like mentions but name no known feed. */
+  readonly unknownMentions = new Findings();
+  /** Notes about pages of the site at the URLs of the plugin's. */
+  readonly ownPages = new Set<string>();
+  /** The URLs of the plugin's pages without a layout. */
+  plainPages: readonly string[] = [];
+  #isMarkdownUsed = false;
+  #isMarkdownExtended = false;
+
+  constructor(
+    config: EleventyConfig,
+    readonly settings: Settings,
+    readonly environment: BuildEnvironment,
+  ) {
+    this.urls = new SiteUrls(config, settings, environment);
+    this.assets = new PageAssets(settings, this.urls, environment.readAsset);
+    this.languages = new PageLanguages(settings.lang);
+    this.mentions = new SiteMentions(settings, this.urls, this.assets, this.languages, environment);
+    this.timeline = new SiteTimeline(settings, this.urls, this.mentions, environment);
+    this.contact = new SiteContact(settings, this.urls, this.assets);
+    this.blobs = new SharedBlobs(settings, this.urls);
+    this.head = new HeadLinks(settings, this.urls);
+  }
+
+  /** Adds the rules for mentions and blobs to the site's Markdown library, if it is markdown-it. */
+  extendMarkdown(library: unknown): void {
+    if (!isMarkdownIt(library)) return;
+    addMentionRule(library, this.settings.follow, (mention, file) => this.unknownMentions.note(mention, file));
+    this.blobs.extendMarkdown(library);
+    this.#isMarkdownExtended = true;
+  }
+
+  /** @param file - a template of the site */
+  noteTemplate(file: string | undefined): void {
+    this.#isMarkdownUsed ||= file?.endsWith(".md") ?? false;
+  }
+
+  /** Replaces mentions by links and `blob:KEY` by URLs, if the Markdown library has not done so. */
+  linkHtml(html: string, file: string | undefined): string {
+    const hasRawMentions = this.#isMarkdownUsed && !this.#isMarkdownExtended;
+    return this.blobs.linkInHtml(hasRawMentions ? linkMentions(html, this.settings.follow) : html, file);
+  }
+
+  /** Adds links and head links to a page. */
+  transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
+    const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
+    if (this.deleted.has(inputPath)) return isHtml ? removeKeep(this.#deletedPage()) : "";
+    if (!isHtml) return content;
+    const page = removeKeep(this.linkHtml(this.languages.correct(content, url || "/"), inputPath));
+    return this.settings.head ? this.head.addTo(page, url || "/") : page;
+  }
+
+  #deletedPage(): string {
+    const { nick, lang = "en" } = this.settings;
+    return deletedPageHtml(this.urls.href("/"), { nick, lang, words: this.mentions.words });
+  }
+}
