@@ -78,7 +78,7 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
 /** The jobs of the scheduled run that wait for no stranger, in order. */
 function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notifyAuthor }: JobParts): Job[] {
   const { settings, store, now, isMetered, log } = options;
-  const { received, verification } = mentions;
+  const { received } = mentions;
   const rebuild = async () => {
     const url = readValue(options.environment, BUILD_HOOK_URL);
     if (!url) return;
@@ -92,10 +92,6 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     { name: "Notifying you", work: notifyAuthor },
     { name: "Requesting a rebuild", work: rebuild },
     { name: "Purging blobs from the CDN", work: purgeBlobs },
-    {
-      name: "Removing expired limits of verification",
-      work: async ({ isOver }) => (await verification()).allowance.sweep(isOver),
-    },
     { name: "Removing used nonces", work: ({ isOver }) => sweepNonces(store, now(), isOver) },
     { name: "Removing expired messages", work: (run) => inbox.sweep(run) },
     { name: "Removing unused contents of blobs", work: ({ isOver }) => blobs.sweep(isOver) },

@@ -39,6 +39,5 @@ export function mentionVerification(
     claims,
     pending,
     moderation,
-    allowance,
   };
 }

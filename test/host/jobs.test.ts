@@ -82,8 +82,8 @@ describe("six sources that trickle for 10 s", () => {
     const alice = receiver({ neighbours: [bob, ...slow] });
     for (const { url } of slow) await alice.mentioned({ source: `${url}/twtxt.txt#:~:text=${AT}`, target: FEED });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
-    const expired = "mentions/spending/2026-11-19/0";
-    await alice.store.put(expired, Buffer.from('{"total":0,"parties":{}}'));
+    const expired = "nonces/1-0";
+    await alice.store.put(expired, new Uint8Array());
     expect(await alice.store.keys("mentions/pending/")).toHaveLength(6);
     alice.clock.time += 2 * HOUR;
     const begin = alice.clock.time;
@@ -133,8 +133,8 @@ describe("one sender with many slow sources", () => {
 describe("the scheduled run", () => {
   it("starts with the jobs that the run before had no time for, also in a new process", async () => {
     const store = memoryStore();
-    const expired = "mentions/spending/2026-11-19/0";
-    await store.put(expired, Buffer.from('{"total":0,"parties":{}}'));
+    const expired = "nonces/1-0";
+    await store.put(expired, new Uint8Array());
     const slowHome = () =>
       loopbackServer((_request, response) => {
         alice.clock.time += 20_000;
@@ -181,21 +181,6 @@ describe("the scheduled run", () => {
     expect(alice.log.filter((line) => line.includes("failed"))).toEqual([]);
   });
 
-  it("deletes the previous day's records of verification time", async () => {
-    const slow = await loopbackServer((_request, response) => {
-      alice.clock.time += 1000;
-      response.writeHead(200, { "content-type": "text/plain" }).end(`${AT}\t${HELLO}\n`);
-    });
-    const alice = receiver({ neighbours: [slow] });
-    await alice.mentioned({ source: `${slow.url}/twtxt.txt#:~:text=${AT}`, target: FEED });
-    expect(await alice.store.keys("mentions/spending/2026-11-20/")).not.toEqual([]);
-    await alice.services.runScheduled();
-    expect(await alice.store.keys("mentions/spending/2026-11-20/")).not.toEqual([]);
-    alice.clock.time += 24 * HOUR;
-    await alice.services.runScheduled();
-    expect(await alice.store.keys("mentions/spending/")).toEqual([]);
-  });
-
   describe("and a pending mention whose source may not be asked", () => {
     async function pendingMention() {
       const bob = await feedServer({ [AT]: HELLO });
@@ -203,7 +188,8 @@ describe("the scheduled run", () => {
       const pass = async (milliseconds: number) => {
         alice.clock.time += milliseconds;
         const day = new Date(alice.clock.time).toISOString().slice(0, 10);
-        await alice.store.put(`mentions/spending/${day}/0`, Buffer.from('{"total":1000,"parties":{}}'));
+        const spent = { day, total: 1000, parties: {}, slow: {} };
+        await alice.store.put("mentions/limits", Buffer.from(JSON.stringify(spent)));
         await alice.services.runScheduled();
       };
       await pass(0);

@@ -1,14 +1,10 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
-//
-// A day's sums are split over the records `mentions/spending/<day>/<n>`. Each process writes one of them, picked at
-// random, so that concurrent processes seldom write the same one.
-
-import { createHash, randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
 import { listNetworks, SHARES, WIDE_SHARES } from "../../http/client-networks.js";
 import type { Log } from "../../http/respond.js";
-import { readJson, update, writeJson } from "../../store/json.js";
+import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { coalesce } from "../concurrency.js";
 
@@ -19,27 +15,16 @@ export const UNKNOWN: Requester = hashParty("requester schedule");
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 
-const SPENDING = "mentions/spending/";
-const RECORDS = 8;
-/** How often the records of other processes are read again. */
+const KEY = "mentions/limits";
+/** How often the record is read again, which other processes also write. */
 const READ_AGAIN_MS = 10_000;
+/** Less time than this is stored with later verifications, so that few mentions cost a write. */
+const SAVE_MS = 2_000;
 
-/** Records of source hosts that timed out. */
-const SLOW = "mentions/slow/";
-const SlowHost = v.object({ until: v.number() });
-
-const Sums = v.object({ total: v.number(), parties: v.record(v.string(), v.number()) });
-/** Milliseconds, in total and by party. */
-type Sums = v.InferOutput<typeof Sums>;
-
-interface DaySums {
-  /** `YYYY-MM-DD`; empty before the first call. */
-  day: string;
-  /** The sums of all processes when they were last read, and when that was. */
-  stored: Sums;
-  readAt: number;
-  unsaved: Sums;
-}
+const numbers = v.record(v.string(), v.number());
+/** The verification time of a day in milliseconds, in total and by party, and until when slow hosts are not asked. */
+const Usage = v.object({ day: v.string(), total: v.number(), parties: numbers, slow: numbers });
+type Usage = v.InferOutput<typeof Usage>;
 
 interface AllowanceOptions {
   store: Store;
@@ -55,20 +40,37 @@ interface AllowanceOptions {
   log: Log;
 }
 
-/** Decides which sources may be asked. PROTOCOL 2.4, "The proof". */
+/**
+ * Decides which sources may be asked. The count is approximate: it is summed in memory and written in batches, and a failing
+ * store only makes it less exact.
+ *
+ * @see PROTOCOL 2.4, "The proof"
+ */
 export class Allowance {
   readonly #options: AllowanceOptions;
-  readonly #budget: VerificationBudget | null;
+  /** The usage of all processes when it was last read. */
+  #stored = emptyUsage("");
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** What is not stored yet. */
+  #unsaved = emptyUsage("");
 
   constructor(options: AllowanceOptions) {
     this.#options = options;
-    this.#budget = options.isMetered ? new VerificationBudget(options) : null;
   }
 
   /** Whether a source may be asked now: its host is not slow, and the requester has time left. */
   async permits(source: string, requester: Requester): Promise<boolean> {
-    if (await this.#isSlow(slowKey(source))) return false;
-    return requester === AUTHOR || this.#budget === null || this.#budget.hasLeft(countedGroups(source, requester));
+    await this.#read();
+    const { isMetered, limits } = this.#options;
+    const known = [this.#stored, this.#unsaved];
+    if (known.some(({ slow }) => this.#isSlow(slow[hostKey(source)]))) return false;
+    if (requester === AUTHOR || !isMetered) return true;
+    const ofToday = known.filter(({ day }) => day === this.#today());
+    const sum = (count: (usage: Usage) => number | undefined) =>
+      ofToday.reduce((total, usage) => total + (count(usage) ?? 0), 0);
+    const limit = limits.verificationSeconds * 1000;
+    const isLeft = ({ group, share }: GroupShare) => sum(({ parties }) => parties[group]) < limit * share;
+    return sum(({ total }) => total) < limit && countedGroups(source, requester).every(isLeft);
   }
 
   /** Records the time that a verification took. Does not throw: failing to count must not fail a mention. */
@@ -77,126 +79,70 @@ export class Allowance {
     requester: Requester,
     { milliseconds, isTimeout }: { milliseconds: number; isTimeout: boolean },
   ): Promise<void> {
-    const { store, now, limits, log } = this.#options;
-    if (requester !== AUTHOR) await this.#budget?.add(countedGroups(source, requester), milliseconds);
-    if (!isTimeout || limits.slowHostPause === 0) return;
-    await writeJson(store, slowKey(source), { until: now() + limits.slowHostPause * 1000 }).catch((error: Error) =>
-      log(`A slow host could not be recorded: ${error.message}`, { level: "error" }),
-    );
+    const { now, limits, isMetered } = this.#options;
+    const isCounted = isMetered && requester !== AUTHOR;
+    const isSlow = isTimeout && limits.slowHostPause > 0;
+    const groups = isCounted ? countedGroups(source, requester) : [];
+    this.#unsaved = this.#sumUp(this.#unsaved, {
+      day: this.#today(),
+      total: isCounted ? milliseconds : 0,
+      parties: Object.fromEntries(groups.map(({ group }) => [group, milliseconds])),
+      slow: isSlow ? { [hostKey(source)]: now() + limits.slowHostPause * 1000 } : {},
+    });
+    if (isSlow || this.#unsaved.total >= SAVE_MS) await this.#save();
   }
 
-  /** Deletes outdated records. @param isOver - when true, nothing more is started */
-  async sweep(isOver: () => boolean): Promise<void> {
-    const { store } = this.#options;
-    await this.#budget?.sweep();
-    for (const key of await store.keys(SLOW)) {
-      if (isOver()) return;
-      if (!(await this.#isSlow(key))) await store.delete(key);
+  #isSlow(until = 0): boolean {
+    const { now, limits } = this.#options;
+    return isAhead(until, now(), limits.slowHostPause * 1000);
+  }
+
+  #today(): string {
+    return new Date(this.#options.now()).toISOString().slice(0, 10);
+  }
+
+  /** Sums are those of the later day; pauses that are over are left out. */
+  #sumUp(before: Usage, added: Usage): Usage {
+    const pauses = Object.entries({ ...before.slow, ...added.slow }).filter(([, until]) => this.#isSlow(until));
+    const slow = Object.fromEntries(pauses);
+    if (before.day !== added.day)
+      return { ...(before.day > added.day && before.day <= this.#today() ? before : added), slow };
+    const parties = { ...before.parties };
+    for (const [group, milliseconds] of Object.entries(added.parties)) {
+      parties[group] = (parties[group] ?? 0) + milliseconds;
     }
+    return { day: added.day, total: before.total + added.total, parties, slow };
   }
 
-  async #isSlow(key: string): Promise<boolean> {
-    const { store, now, limits } = this.#options;
-    const stored = await readJson(store, key, SlowHost);
-    return stored !== null && isAhead(stored.value.until, now(), limits.slowHostPause * 1000);
-  }
-}
-
-/**
- * Counts verification time against a daily limit. The count is approximate: it is summed in memory and written in
- * batches, and a failing store only makes it less exact.
- *
- * @see PROTOCOL 2.4, "The proof"
- */
-class VerificationBudget {
-  readonly #options: AllowanceOptions;
-  /** The record that this process writes. */
-  readonly #record = randomInt(RECORDS);
-  #current = emptySums("");
-
-  constructor(options: AllowanceOptions) {
-    this.#options = options;
-  }
-
-  /** Whether there is time left today, in total and for each of these groups. */
-  async hasLeft(groups: readonly GroupShare[]): Promise<boolean> {
-    const { stored, unsaved } = await this.#read();
-    const limit = this.#options.limits.verificationSeconds * 1000;
-    const used = (group: string) => (stored.parties[group] ?? 0) + (unsaved.parties[group] ?? 0);
-    return stored.total + unsaved.total < limit && groups.every(({ group, share }) => used(group) < limit * share);
-  }
-
-  /** Adds the time of a verification for these groups. Does not throw. */
-  async add(groups: readonly GroupShare[], milliseconds: number): Promise<void> {
-    const ofParties = Object.fromEntries(groups.map(({ group }) => [group, milliseconds]));
-    addTo(this.#today().unsaved, { total: milliseconds, parties: ofParties });
-    await this.#save();
-  }
-
-  /** Deletes the records of earlier days. */
-  async sweep(): Promise<void> {
-    const { store } = this.#options;
-    const today = toFolder(this.#today());
-    for (const key of await store.keys(SPENDING)) if (!key.startsWith(today)) await store.delete(key);
-  }
-
-  #today(): DaySums {
-    const day = new Date(this.#options.now()).toISOString().slice(0, 10);
-    if (this.#current.day !== day) this.#current = emptySums(day);
-    return this.#current;
-  }
-
-  async #read(): Promise<DaySums> {
+  async #read(): Promise<void> {
     const { store, now, log } = this.#options;
-    const today = this.#today();
-    if (now() - today.readAt < READ_AGAIN_MS) return today;
-    today.readAt = now();
-    const keys = Array.from({ length: RECORDS }, (_, record) => `${toFolder(today)}${record}`);
+    if (Math.abs(now() - this.#readAt) < READ_AGAIN_MS) return;
+    this.#readAt = now();
     try {
-      const records = await Promise.all(keys.map((key) => readJson(store, key, Sums)));
-      today.stored = noSums();
-      for (const record of records) if (record) addTo(today.stored, record.value);
+      this.#stored = (await readJson(store, KEY, Usage))?.value ?? emptyUsage("");
     } catch (error) {
-      log(`Today's verification time could not be read: ${(error as Error).message}`, { level: "error" });
+      log(`The limits of verification could not be read: ${(error as Error).message}`, { level: "error" });
     }
-    return today;
   }
 
   /** After a failure, the next call writes the same sums. */
   readonly #save = coalesce(async () => {
-    const { store, log } = this.#options;
-    const today = this.#today();
-    const saved = today.unsaved;
-    if (saved.total === 0) return;
-    today.unsaved = noSums();
+    const { store, now, log } = this.#options;
+    const saved = this.#unsaved;
+    this.#unsaved = emptyUsage("");
     try {
-      await update(store, `${toFolder(today)}${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
-      addTo(today.stored, saved);
+      const stored = await update(store, KEY, Usage, (old) => this.#sumUp(old ?? emptyUsage(""), saved));
+      this.#stored = stored ?? this.#stored;
+      this.#readAt = now();
     } catch (error) {
-      addTo(today.unsaved, saved);
-      log(`Today's verification time could not be stored: ${(error as Error).message}`, { level: "error" });
+      this.#unsaved = this.#sumUp(saved, this.#unsaved);
+      log(`The limits of verification could not be stored: ${(error as Error).message}`, { level: "error" });
     }
   });
 }
 
-function toFolder({ day }: DaySums): string {
-  return `${SPENDING}${day}/`;
-}
-
-function emptySums(day: string): DaySums {
-  return { day, stored: noSums(), unsaved: noSums(), readAt: Number.NEGATIVE_INFINITY };
-}
-
-function noSums(): Sums {
-  return { total: 0, parties: {} };
-}
-
-function addTo(sums: Sums, added: Sums): Sums {
-  sums.total += added.total;
-  for (const [group, milliseconds] of Object.entries(added.parties)) {
-    sums.parties[group] = (sums.parties[group] ?? 0) + milliseconds;
-  }
-  return sums;
+function emptyUsage(day: string): Usage {
+  return { day, total: 0, parties: {}, slow: {} };
 }
 
 /**
@@ -237,10 +183,6 @@ function hashParty(party: string): string {
 /** A host as part of a key. */
 export function hostKey(url: string): string {
   return createHash("sha256").update(new URL(url).hostname).digest("hex").slice(0, 16);
-}
-
-function slowKey(source: string): string {
-  return `${SLOW}${hostKey(source)}`;
 }
 
 function countedGroups(source: string, requester: Requester): GroupShare[] {
