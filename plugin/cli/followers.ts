@@ -10,8 +10,9 @@ import { loadSite, type Site } from "../author/site.js";
 import { isWithinReach, siteStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { isArchivePath } from "../feed/archives.js";
-import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
+import { FollowerList, parseFollower, parseLogLine, type SeenFollower } from "../feed/followers.js";
 import { readFollowers } from "../host/followers.js";
+import { isPublicHost } from "../http/public-address.js";
 import { isSameUrl } from "../http/same-url.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
@@ -47,7 +48,7 @@ async function list(values: Values, files: string[], terminal: Terminal): Promis
   const site = await loadSite(terminal, values.settings);
   const seen = files.length === 0 ? await notedByServe(site, values, terminal) : await inLogs(files, site, terminal);
   // A site reads its own feed, too.
-  const all = seen.filter(({ url }) => !isSameUrl(url, site.settings.feedUrl));
+  const all = seen.filter(({ url }) => isPublicHost(new URL(url).hostname) && !isSameUrl(url, site.settings.feedUrl));
   const rows = all.map(({ nick, url, client, lastSeen }) => [nick ?? "(several)", url, lastSeen.slice(0, 10), client]);
   printData(all, formatTable(rows.map((row) => row.map(lineShownSafely))), values, terminal);
   terminal.say(`${counted(all.length, "follower")}.`);
@@ -86,7 +87,8 @@ async function addLog(bytes: Readable, feed: string, found: FollowerList): Promi
     const request = parseLogLine(line);
     const path = request?.path.split("?")[0] ?? "";
     if (request && [200, 206, 304].includes(request.status) && (path === feed || isArchivePath(feed, path))) {
-      found.add(request.userAgent, request.time);
+      const follower = parseFollower(request.userAgent);
+      if (follower) found.add(follower, request.time);
     }
   }
 }

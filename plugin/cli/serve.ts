@@ -10,6 +10,7 @@ import { CompressedCopies } from "../host/compressed-copies.js";
 import { Followers } from "../host/followers.js";
 import { inheritedSocket } from "../host/inherited-socket.js";
 import { measureServer } from "../host/metrics-server.js";
+import { findAddress } from "../host/node-request.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import type { ServiceOptions } from "../host/service-options.js";
@@ -204,7 +205,7 @@ async function start(
     log: reports.log,
   });
   await loadAll();
-  const followers = new Followers(store, terminal.now);
+  const followers = await Followers.open(store, terminal.now);
   await reports.serveMetrics(host.findEndpoint);
   const { port, close } = await listen(served, { host, followers, copies, reports }, values, terminal).catch(
     (error) => {
@@ -290,7 +291,8 @@ async function listen(
     ...{ folder, published: site.host.published, prefix, isDeleted, needsLinkHeader, copies },
     feedPath: new URL(settings.feedUrl).pathname,
     endpoint: settings.endpoint,
-    onFeedRead: (userAgent) => followers.note(userAgent),
+    onFeedRead: (request) =>
+      followers.note(request.headers["user-agent"] ?? "", findAddress(request, values["trust-proxy"])),
   });
   const limit = rateLimit({ perMinute: values["rate-limit"], now });
   try {

@@ -88,16 +88,14 @@ export class FollowerList {
     return this.#byUrl.size;
   }
 
-  /**
-   * Adds a request for the feed.
-   *
-   * @param time - `YYYY-MM-DDThh:mm:ssZ`
-   * @returns whether a follower made it
-   */
-  add(userAgent: string, time: string): boolean {
-    const follower = parseFollower(userAgent);
-    if (follower) this.#add({ ...follower, firstSeen: time, lastSeen: time });
-    return follower !== null;
+  /** @param url - of the follower's feed */
+  has(url: string): boolean {
+    return this.#byUrl.has(url);
+  }
+
+  /** Adds a request for the feed. @param time - `YYYY-MM-DDThh:mm:ssZ` */
+  add(follower: Follower, time: string): void {
+    this.#add({ ...follower, firstSeen: time, lastSeen: time });
   }
 
   #add(follower: SeenFollower): void {

@@ -25,7 +25,7 @@ export interface SiteFilesOptions {
   /** Whether a decoded path is that of a deleted post. The answer is its page, with status 410. */
   isDeleted?(path: string): boolean;
   /** Called for each request for the feed, not for archives. */
-  onFeedRead?(userAgent: string): void;
+  onFeedRead?(request: IncomingMessage): void;
   /** Compressed copies of the files; default none. */
   copies?: CompressedCopies;
 }
@@ -51,7 +51,7 @@ export function siteFiles(options: SiteFilesOptions) {
     }
     if (found === "folder") return redirectToFolder(path, response);
     if (found === null) return notFound(files, response, folder);
-    if (plainPath(path) === options.feedPath) options.onFeedRead?.(request.headers["user-agent"] ?? "");
+    if (plainPath(path) === options.feedPath) options.onFeedRead?.(request);
     const isDeleted = options.isDeleted?.(pagePath(path)) ?? false;
     const type = findType(found.path);
     const plain: FileResponse = {

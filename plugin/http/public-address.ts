@@ -1,4 +1,5 @@
 // plugin/http/public-address.ts: public and private IP addresses.
+import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { TwtxtError } from "../errors.js";
 
@@ -27,6 +28,16 @@ export function isPublicAddress(address: string): boolean {
   const { offset, isInverted } = embedding;
   const embedded = parsed.toByteArray().slice(offset, offset + 4);
   return isPublicAddress(embedded.map((byte) => (isInverted ? byte ^ 0xff : byte)).join("."));
+}
+
+/** Names that only a local network has. RFC 6761, 6762 and 8375, and what routers use */
+const LOCAL_NAME = /(?:^|\.)(?:localhost|local|internal|lan|home|home\.arpa|invalid|test)$/;
+
+/** Whether a host, as in a URL, may be public: neither a private address nor a name of a local network. Looks nothing up. */
+export function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, "");
+  if (isIP(host) !== 0) return isPublicAddress(host);
+  return host.includes(".") && !LOCAL_NAME.test(host);
 }
 
 /** An `address-refused` for an address in a private network. */

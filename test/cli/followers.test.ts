@@ -9,6 +9,7 @@ import { serve, site } from "./server.js";
 
 const BOB = "twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)";
 const OWN = "eleventy-plugin-twtxt/0.1.0 (+https://alice.example/twtxt.txt; @alice)";
+const ADDRESS = "203.0.113.7";
 const POD = "yarnd/0.15 (~https://yarn.example/whoFollows?token=1; contact=https://yarn.example/support)";
 
 function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {}): string {
@@ -37,15 +38,15 @@ describe("eleventy-twtxt followers", () => {
   it("are stored later if the store fails or new ones arrive during a save", async () => {
     const store = memoryStore();
     let isDown = true;
-    const followers = new Followers(
+    const followers = await Followers.open(
       { ...store, put: (...put) => (isDown ? Promise.reject(new Error("full")) : store.put(...put)) },
       () => 0,
     );
-    followers.note(BOB);
+    followers.note(BOB, ADDRESS);
     await expect(followers.save()).rejects.toThrow("full");
     isDown = false;
     const saving = followers.save();
-    followers.note(POD);
+    followers.note(POD, ADDRESS);
     await saving;
     await followers.save();
     expect((await readFollowers(store)).map(({ client }) => client).sort()).toEqual(["twtxt/1.3.1", "yarnd/0.15"]);
@@ -57,16 +58,45 @@ describe("eleventy-twtxt followers", () => {
     const bob = { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" };
     await writeJson(store, "followers", { followers: [{ ...bob, lastSeen: "2026-10-01T00:00:00Z" }] });
     for (const now of days) {
-      const followers = new Followers(store, () => now);
-      if (now === days[1]) followers.note(BOB);
+      const followers = await Followers.open(store, () => now);
+      if (now === days[1]) followers.note(BOB, ADDRESS);
       for (let n = 0; n < 10_000; n += 1) {
-        followers.note(`twtxt/1 (+https://forged${n}.example/${now}; @x${n})`);
+        followers.note(`twtxt/1 (+https://forged${n}.example/${now}; @x${n})`, `10.0.${n >> 8}.${n % 256}`);
         if (n % 1000 === 999) await followers.save();
       }
     }
     const stored = await readFollowers(store);
     expect(stored).toHaveLength(1000);
     expect(stored.find(({ nick }) => nick === "bob")).toMatchObject({ firstSeen: "2026-10-01T00:00:00Z" });
+  });
+
+  it("notes known followers and new ones of other networks while one network floods it, and none in private networks", async () => {
+    const store = memoryStore();
+    const bob = { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" };
+    await writeJson(store, "followers", { followers: [{ ...bob, lastSeen: "2026-10-01T00:00:00Z" }] });
+    const followers = await Followers.open(store, () => Date.parse("2026-10-02"));
+    for (let n = 0; n < 3000; n += 1) {
+      followers.note(`twtxt/1 (+https://forged${n}.example/; @x${n})`, `2001:db8:1:${n % 300}`);
+    }
+    followers.note(BOB, "2001:db8:1:0");
+    followers.note(POD, ADDRESS);
+    for (const host of ["127.0.0.1", "[::1]", "192.168.0.2:8080", "localhost", "nas", "nas.local", "2130706433"]) {
+      followers.note(`twtxt/1 (+http://${host}/; @eve)`, "198.51.100.1");
+    }
+    await followers.save();
+    const stored = await readFollowers(store);
+    expect(stored.find(({ nick }) => nick === "bob")?.lastSeen).toBe("2026-10-02T00:00:00Z");
+    expect(stored.map(({ nick }) => nick)).toContain(null);
+    expect(stored.map(({ nick }) => nick)).not.toContain("eve");
+    expect(stored).toHaveLength(302);
+  });
+
+  it("does not list private addresses that access logs name", async () => {
+    const alice = site();
+    const ofLoopback = BOB.replace("bob.example", "127.0.0.1");
+    alice.write("access.log", [logLine("/twtxt.txt", ofLoopback), logLine("/twtxt.txt", BOB)].join("\n"));
+    const { stdout, stderr } = await command(alice.folder, ["followers", "access.log"]);
+    expect([stdout.includes("127.0.0.1"), stderr]).toEqual([false, "1 follower.\n"]);
   });
 
   it("lists the followers in access logs, the most recent first", async () => {

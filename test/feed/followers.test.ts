@@ -89,11 +89,10 @@ test("each follower is listed once, most recently seen first", () => {
       lastSeen: "2026-01-02T00:00:00Z",
     },
   ]);
-  const bob = (version: number) => `twtxt/${version} (+https://bob.example/t; @bob)`;
+  const bob = (version: number) => ({ nick: "bob", url: "https://bob.example/t", client: `twtxt/${version}` });
   followers.add(bob(1), "2026-01-01T00:00:00Z");
   followers.add(bob(3), "2026-01-03T00:00:00Z");
   followers.add(bob(2), "2026-01-02T00:00:00Z");
-  followers.add("Mozilla/5.0", "2026-01-04T00:00:00Z");
   expect(followers.list(10).map(({ nick, client, lastSeen }) => `${nick} ${client} ${lastSeen}`)).toEqual([
     "bob twtxt/3 2026-01-03T00:00:00Z",
     "carol a/1 2026-01-02T00:00:00Z",
@@ -105,7 +104,7 @@ test("those who were seen on several days stay, however many others follow", () 
   const followers = new FollowerList();
   const seen = (name: string, day: number, second = 0) =>
     followers.add(
-      `twtxt/1 (+https://${name}.example/t; @${name})`,
+      { nick: name, url: `https://${name}.example/t`, client: "twtxt/1" },
       `2026-01-${String(day).padStart(2, "0")}T00:00:${String(second).padStart(2, "0")}Z`,
     );
   for (const day of [1, 2]) for (const name of ["bob", "carol"]) seen(name, day);
