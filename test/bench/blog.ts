@@ -6,8 +6,6 @@ export interface Blog {
   posts: number;
   /** Without titles, a twt is made from the body's HTML. */
   isTitled: boolean;
-  /** Whether each post lists its mentions. */
-  hasMentions?: boolean;
 }
 
 const FIRST_POST = Date.parse("2011-01-03T08:00:00Z");
@@ -19,16 +17,17 @@ const WORDS =
   );
 
 /**
- * Writes a blog: posts in Markdown, one layout, a page that lists them.
+ * Writes a blog: posts in Markdown, a page that lists them, and two layouts, of which a configuration chooses one as `post`.
  *
  * @param folder - is created, with a link to the `node_modules` that contain Eleventy
  */
 export function writeBlog(folder: string, blog: Blog, nodeModules: string): void {
   const files = {
     "package.json": '{"type":"module"}\n',
-    "_includes/page.njk": blog.hasMentions ? LAYOUT.replace("</main>", "{% twtxtMentions %}</main>") : LAYOUT,
+    "_includes/page.njk": LAYOUT,
+    "_includes/mentions.njk": LAYOUT.replace("</main>", "{% twtxtMentions %}</main>"),
     "index.njk": INDEX,
-    "posts/posts.json": `${JSON.stringify({ layout: "page.njk", tags: "posts" })}\n`,
+    "posts/posts.json": `${JSON.stringify({ layout: "post", tags: "posts" })}\n`,
   };
   mkdirSync(folder, { recursive: true });
   symlinkSync(nodeModules, join(folder, "node_modules"));

@@ -1,6 +1,9 @@
 // test/bench/build.ts: build time added by this plugin and by the feed of @11ty/eleventy-plugin-rss.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { type Blog, writeBlog } from "./blog.js";
 import { runNode } from "./child.js";
 import { nodeModules } from "./package.js";
@@ -16,6 +19,8 @@ export interface Variant {
   writes: string;
   /** A text that this file contains. */
   contains?: string;
+  /** Whether the layout of posts lists their mentions, as in step 4 of the quick start. */
+  listsMentions?: boolean;
 }
 
 export interface BuildSetup {
@@ -38,26 +43,37 @@ interface Usage {
   memory: number;
 }
 
+/** Mentions in one response of the list. */
+const PER_PAGE = 100;
+
 const usageHook = new URL("./usage.mjs", import.meta.url).href;
 
 const ALONE: Variant = { name: "Eleventy alone", imports: "", config: "", writes: "index.html" };
 
-/** The compared variants: the first is the baseline, the last is this plugin. */
-function variants(plugin: string): Variant[] {
-  return [ALONE, rss("with the RSS plugin, all posts", 0), rss("with the RSS plugin, 10 posts", 10), twtxt(plugin)];
+/** The compared variants: the first is the baseline, the last is this plugin with each step of the quick start. */
+function variants(plugin: string, url: string): Variant[] {
+  const ours = withPlugin(plugin, url);
+  return [
+    ALONE,
+    RSS,
+    { ...ours, name: "with this plugin, without mentions" },
+    { ...ours, name: "with this plugin", writes: "index.html", contains: "<twtxt-mentions", listsMentions: true },
+  ];
 }
 
-function twtxt(plugin: string): Variant {
+/** @param url - of a site on loopback that has a list of mentions */
+export function withPlugin(plugin: string, url: string): Omit<Variant, "name"> {
   return {
-    name: "with this plugin",
     imports: `import twtxt from ${JSON.stringify(plugin)};`,
-    config: 'config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" });',
+    config: `config.addPlugin(twtxt, { url: ${JSON.stringify(url)}, nick: "alice", host: "node" });`,
     writes: "twtxt.txt",
   };
 }
 
-/** Configured as in the documentation of the RSS plugin, whose example has a limit of 10. */
-function rss(name: string, limit: number): Variant {
+const RSS = rss("with the RSS plugin, all posts");
+
+/** Configured as in the documentation of the RSS plugin, without the limit of its example. */
+function rss(name: string): Variant {
   const metadata = {
     language: "en",
     title: "Alice",
@@ -65,7 +81,7 @@ function rss(name: string, limit: number): Variant {
     base: "https://alice.example/",
     author: { name: "Alice" },
   };
-  const options = { type: "atom", outputPath: "/feed.xml", collection: { name: "posts", limit }, metadata };
+  const options = { type: "atom", outputPath: "/feed.xml", collection: { name: "posts", limit: 0 }, metadata };
   return {
     name,
     imports: 'import { feedPlugin } from "@11ty/eleventy-plugin-rss";',
@@ -76,18 +92,37 @@ function rss(name: string, limit: number): Variant {
 
 /** The aim for the cost that the last variant adds to the first. */
 interface BuildAim extends Omit<Aim, "reached"> {
-  reached(shares: { wall: number; cpu: number }): string;
+  reached(shares: { wall: number; cpu: number; memory: number }): string;
 }
 
 const AIM: BuildAim = {
   what: "Added by this plugin",
-  aim: "below 15 %",
-  reached: ({ wall, cpu }) => `${added(wall)} wall, ${added(cpu)} CPU, median of paired runs`,
+  aim: "at most 10 % CPU and 15 % memory",
+  reached: ({ wall, cpu, memory }) =>
+    `${added(wall)} wall, ${added(cpu)} CPU, ${added(memory)} memory, median of paired runs`,
 };
 
-/** Builds a blog without the plugin, with it, and with other plugins. */
-export function measureBuilds(blog: Blog, setup: BuildSetup): Promise<Part> {
-  return compareBuilds(blog, variants(setup.plugin), { ...setup, aim: AIM });
+/** Builds a blog without the plugin, with it, and with another plugin. */
+export async function measureBuilds(blog: Blog, setup: BuildSetup): Promise<Part> {
+  const site = await startSite(() => []);
+  try {
+    return await compareBuilds(blog, variants(setup.plugin, site.url), { ...setup, aim: AIM });
+  } finally {
+    site.end();
+  }
+}
+
+/** Serves the list of mentions of a published site on loopback. */
+export async function startSite(listFor: (url: string) => PublicMention[]): Promise<{ url: string; end(): void }> {
+  const server = createServer(({ url = "" }, response) => {
+    const start = Number(new URL(url, "http://x").searchParams.get("after") ?? 0);
+    const next = start + PER_PAGE < list.length ? String(start + PER_PAGE) : null;
+    response.end(JSON.stringify({ mentions: list.slice(start, start + PER_PAGE), next }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const list = listFor(url);
+  return { url, end: () => server.close().closeAllConnections() };
 }
 
 /**
@@ -99,7 +134,7 @@ export function measureBuilds(blog: Blog, setup: BuildSetup): Promise<Part> {
 export async function compareBuilds(
   blog: Blog,
   all: readonly Variant[],
-  { folder, runs, warmUps, aim, stop, say }: Omit<BuildSetup, "plugin"> & { aim: BuildAim },
+  { folder, runs, warmUps, aim, about = "", stop, say }: Omit<BuildSetup, "plugin"> & { aim: BuildAim; about?: string },
 ): Promise<Part> {
   writeBlog(folder, blog, nodeModules);
   all.forEach((variant, i) => {
@@ -120,7 +155,7 @@ export async function compareBuilds(
   rmSync(folder, { recursive: true, force: true });
   return {
     ...partOf(all, usages, aim),
-    title: `Building ${blog.posts.toLocaleString("en")} ${nameOf(blog)}, median of ${runs}`,
+    title: `Building ${blog.posts.toLocaleString("en")} ${nameOf(blog)}${about}, median of ${runs}`,
   };
 }
 
@@ -144,7 +179,7 @@ function partOf(all: readonly Variant[], usages: Usage[][], { reached, ...aim }:
   const alone = usages[0] ?? [];
   const figures = all.map(({ name }, i) => {
     const own = usages[i] ?? [];
-    const share = (key: "wall" | "cpu") =>
+    const share = (key: keyof Usage) =>
       median(own.map((usage, run) => usage[key] / (alone[run]?.[key] ?? Number.NaN) - 1));
     return {
       name,
@@ -153,6 +188,7 @@ function partOf(all: readonly Variant[], usages: Usage[][], { reached, ...aim }:
       memory: own.map(({ memory }) => memory),
       addedWall: share("wall"),
       addedCpu: share("cpu"),
+      addedMemory: share("memory"),
     };
   });
 
@@ -168,8 +204,9 @@ function partOf(all: readonly Variant[], usages: Usage[][], { reached, ...aim }:
     "added",
     "peak memory",
     "ratio",
+    "added",
   ];
-  const rows = figures.map(({ name, wall, cpu, memory, addedWall, addedCpu }, i) => [
+  const rows = figures.map(({ name, wall, cpu, memory, addedWall, addedCpu, addedMemory }, i) => [
     name,
     time(median(wall)),
     range(wall),
@@ -181,23 +218,27 @@ function partOf(all: readonly Variant[], usages: Usage[][], { reached, ...aim }:
     i === 0 ? "" : added(addedCpu),
     `${median(memory).toFixed(0)} MiB`,
     ratio(median(memory), median(figures[0]?.memory ?? [])),
+    i === 0 ? "" : added(addedMemory),
   ]);
   const ours = figures.at(-1);
   return {
     rows: [header, ...rows],
-    aims: [{ ...aim, reached: reached({ wall: ours?.addedWall ?? Number.NaN, cpu: ours?.addedCpu ?? Number.NaN }) }],
+    aims: ours
+      ? [{ ...aim, reached: reached({ wall: ours.addedWall, cpu: ours.addedCpu, memory: ours.addedMemory }) }]
+      : [],
     figures,
   };
 }
 
-function nameOf({ isTitled, hasMentions }: Blog): string {
-  return isTitled ? `titled posts${hasMentions ? " that list their mentions" : ""}` : "notes without titles";
+function nameOf({ isTitled }: Blog): string {
+  return isTitled ? "titled posts" : "notes without titles";
 }
 
 function configFile(variant: number): string {
   return `eleventy.config.${variant}.js`;
 }
 
-function configOf({ imports, config }: Variant): string {
-  return `${imports}\nexport default function (config) {\n  ${config}\n}\n`;
+function configOf({ imports, config, listsMentions = false }: Variant): string {
+  const layout = `config.addLayoutAlias("post", "${listsMentions ? "mentions" : "page"}.njk");`;
+  return `${imports}\nexport default function (config) {\n  ${layout}\n  ${config}\n}\n`;
 }

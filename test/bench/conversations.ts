@@ -1,17 +1,15 @@
 // test/bench/conversations.ts: mentions in the pages of a build, the tree of replies, and the sizes of the files for pages.
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { permalinkOf, wordsFrom } from "./blog.js";
-import { type BuildSetup, compareBuilds, type Variant } from "./build.js";
+import { type BuildSetup, compareBuilds, startSite, type Variant, withPlugin } from "./build.js";
+import { weighReplies } from "./page-weight.js";
 import { added, median, type Part, range, ratio, time } from "./table.js";
 
 const POSTS = 1000;
 /** The mentions of the most mentioned post, as a share of all. */
 const LARGEST = 0.1;
-const PER_PAGE = 100;
 /** The plugin's default number of mentions on a page of the list of all mentions. */
 const LISTED = 100;
 
@@ -32,8 +30,9 @@ export async function measureMentionBuilds(count: number, setup: BuildSetup): Pr
       return withMentions(name, setup.plugin, url, i > 0);
     }) as [Variant, Variant];
     const variants = [none, withEmptyPages(none, Math.ceil(count / LISTED)), many];
-    return await compareBuilds({ posts: POSTS, isTitled: true, hasMentions: true }, variants, {
+    return await compareBuilds({ posts: POSTS, isTitled: true }, variants, {
       ...setup,
+      about: " that list their mentions",
       aim: { what: "CPU that mentions add", aim: "below 10 %", reached: ({ cpu }) => added(cpu) },
     });
   } finally {
@@ -42,18 +41,13 @@ export async function measureMentionBuilds(count: number, setup: BuildSetup): Pr
 }
 
 function withMentions(name: string, plugin: string, url: string, hasAny: boolean): Variant {
-  return {
-    name,
-    imports: `import twtxt from ${JSON.stringify(plugin)};`,
-    config: `config.addPlugin(twtxt, { url: ${JSON.stringify(url)}, nick: "alice", host: "node" });`,
-    writes: "mentions/index.html",
-    // A build that cannot read the list warns, and would be measured without mentions.
-    contains: hasAny ? "h-cite" : "twtxt-none",
-  };
+  // A build that cannot read the list warns, and would be measured without mentions.
+  const proof = { writes: "mentions/index.html", contains: hasAny ? "h-cite" : "twtxt-none" };
+  return { ...withPlugin(plugin, url), name, ...proof, listsMentions: true };
 }
 
 /** Eleventy's own cost for as many pages as list all mentions. */
-function withEmptyPages({ name, imports, config }: Variant, count: number): Variant {
+function withEmptyPages(variant: Variant, count: number): Variant {
   const data = `{
     further: Array(${count}).fill(0),
     pagination: { data: "further", size: 1 },
@@ -61,24 +55,12 @@ function withEmptyPages({ name, imports, config }: Variant, count: number): Vari
     permalink: ({ pagination }) => "/further/" + pagination.pageNumber + "/",
   }`;
   return {
-    name: `${name}, with ${count.toLocaleString("en")} empty pages`,
-    imports,
-    config: `${config} config.addTemplate("further.11ty.js", () => "empty", ${data});`,
+    ...variant,
+    name: `${variant.name}, with ${count.toLocaleString("en")} empty pages`,
+    config: `${variant.config} config.addTemplate("further.11ty.js", () => "empty", ${data});`,
     writes: `further/${count - 1}/index.html`,
+    contains: "",
   };
-}
-
-/** Serves the list of mentions of a published site on loopback. */
-async function startSite(listFor: (url: string) => PublicMention[]): Promise<{ url: string; end(): void }> {
-  const server = createServer(({ url = "" }, response) => {
-    const start = Number(new URL(url, "http://x").searchParams.get("after") ?? 0);
-    const next = start + PER_PAGE < list.length ? String(start + PER_PAGE) : null;
-    response.end(JSON.stringify({ mentions: list.slice(start, start + PER_PAGE), next }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const list = listFor(url);
-  return { url, end: () => server.close().closeAllConnections() };
 }
 
 /** Mentions of the posts of a site, newest first: one post has a tenth of them, most have few. A third are replies in trees. */
@@ -166,24 +148,26 @@ export async function measureTree(entry: string, runs: number): Promise<Part> {
   };
 }
 
-/** The compressed files that pages load. @param entry - the URL of the package's compiled main entry */
+/** The compressed files that pages load, and the HTML of replies. @param entry - the URL of the package's compiled main entry */
 export function measureAssets(entry: string): Part {
   const assets = ASSETS.map(({ file, what, limit }) => {
     const content = readFileSync(new URL(`browser/${file}`, entry));
     return { file, what, limit, bytes: content.length, compressed: gzipSync(content, { level: 9 }).length };
   });
   const kilobytes = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
+  const replies = weighReplies();
   return {
-    title: "Files that pages load",
+    title: "Files that pages load, and the HTML of replies",
     rows: [
       ["", "size", "gzip"],
       ...assets.map(({ file, bytes, compressed }) => [file, kilobytes(bytes), kilobytes(compressed)]),
+      ...replies.map(({ name, bytes, compressed }) => [name, `${bytes} B`, `${compressed} B`]),
     ],
     aims: assets.map(({ what, limit, compressed }) => ({
       what: `${what}, compressed`,
       aim: `below ${kilobytes(limit)}`,
       reached: kilobytes(compressed),
     })),
-    figures: assets,
+    figures: { assets, replies },
   };
 }

@@ -16,7 +16,8 @@ import { median, type Part, percentile, ratio, time } from "./table.js";
 const AT_ONCE = [1, 16];
 /** Bytes of a message before it is sealed: some lines of text. */
 const TEXT_BYTES = 1000;
-const INBOX = {
+/** The inbox of a served site. */
+export const INBOX = {
   users: ["alice"],
   messages: 100_000,
   megabytes: 10_000,
@@ -86,7 +87,8 @@ function rowOf(name: string, { perSecond, times }: Reading, bare: Reading): stri
 
 type Messages = typeof import("../../plugin/messages/index.js");
 
-async function sealedMessages(entry: string, count: number): Promise<string[]> {
+/** Sealed messages of {@link TEXT_BYTES}. */
+export async function sealedMessages(entry: string, count: number): Promise<string[]> {
   const { seal, secretKey }: Messages = await import(new URL("messages/index.js", entry).href);
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const jwk = [privateKey.export({ format: "jwk" }).d, publicKey.export({ format: "jwk" }).x];
@@ -96,7 +98,8 @@ async function sealedMessages(entry: string, count: number): Promise<string[]> {
   );
 }
 
-async function deliver(url: string, bodies: readonly string[], atOnce: number): Promise<Reading> {
+/** Posts messages to the inbox of a server. */
+export async function deliver(url: string, bodies: readonly string[], atOnce: number): Promise<Reading> {
   const pool = new Pool(url, { connections: atOnce });
   const times: number[] = [];
   let next = 0;

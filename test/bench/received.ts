@@ -45,6 +45,8 @@ interface Prepared {
 interface Series {
   cold: Readings;
   warm: Readings;
+  /** Each after one more mention. */
+  changed: Readings;
   /** The peak, in MiB. */
   memory: number;
 }
@@ -60,7 +62,11 @@ export async function measureReceived(
   for (let run = 0; run < runs; run += 1) {
     for (const query of Object.keys(QUERIES)) files.push(await runSeries("file", [entry, folder, query], stop));
   }
-  const file = { cold: merged(files.map(({ cold }) => cold)), warm: merged(files.map(({ warm }) => warm)) };
+  const file = {
+    cold: merged(files.map(({ cold }) => cold)),
+    warm: merged(files.map(({ warm }) => warm)),
+    changed: merged(files.map(({ changed }) => changed)),
+  };
 
   const row = (name: string, readings: Reading[]) => {
     const times = readings.map(({ ms }) => ms);
@@ -72,6 +78,7 @@ export async function measureReceived(
     row(`${query}, memory, warm`, memory.warm[query] ?? []),
     row(`${query}, files, cold`, file.cold[query] ?? []),
     row(`${query}, files, warm`, file.warm[query] ?? []),
+    row(`${query}, files, after a new mention`, file.changed[query] ?? []),
   ]);
   const bare = ["gunzip, JSON.parse", time(median(memory.bare)), range(memory.bare), "", ratio(1, 1)];
   return {
@@ -121,18 +128,21 @@ type Modules = Awaited<ReturnType<typeof modulesOf>>;
 function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
+  const journal = new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} });
   const received = new ReceivedMentions({
-    journal: new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
+    journal,
     now,
     onChange: async () => {},
   });
-  return async (query: MentionQuery): Promise<Reading> => {
-    counted.reset();
-    const start = performance.now();
-    const { mentions } = await received.list(query);
-    const ms = performance.now() - start;
-    if (mentions.length === 0) throw new Error("Nothing was read.");
-    return { ms, requests: counted.requests() };
+  return {
+    async read(query: MentionQuery): Promise<Reading> {
+      counted.reset();
+      const start = performance.now();
+      const { mentions } = await received.list(query);
+      const ms = performance.now() - start;
+      if (mentions.length === 0) throw new Error("Nothing was read.");
+      return { ms, requests: counted.requests() };
+    },
   };
 }
 
@@ -183,7 +193,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
     bare.push(performance.now() - start);
     if (mentions.length !== count) throw new Error(`Expected ${count} stored mentions, got ${mentions.length}.`);
     for (const [name, query] of Object.entries(QUERIES)) {
-      const read = reader(modules, store);
+      const { read } = reader(modules, store);
       cold[name] = [...(cold[name] ?? []), await read(query)];
       warm[name] = [...(warm[name] ?? []), await read(query)];
     }
@@ -241,11 +251,20 @@ async function readFiles(entry: string, folder: string, name: string): Promise<S
   const modules = await modulesOf(entry);
   const query = QUERIES[name];
   if (!query) throw new Error(`There is no query "${name}".`);
-  const read = reader(modules, new modules.SqliteStore(folder));
+  const store = new modules.SqliteStore(folder);
+  const { read } = reader(modules, store);
   const cold = await read(query);
   const warm: Reading[] = [];
   for (let run = 0; run < WARM_RUNS; run += 1) warm.push(await read(query));
-  return { cold: { [name]: [cold] }, warm: { [name]: warm }, memory: process.resourceUsage().maxRSS / 1024 };
+  const memory = process.resourceUsage().maxRSS / 1024;
+  const changed: Reading[] = [];
+  for (let run = 0; run < WARM_RUNS; run += 1) {
+    // By another process, as after a request to it.
+    const journal = new modules.Journal({ store, now: () => FIRST, shownPerHost: 10, log: () => {} });
+    await journal.add({ kind: "kept", at: new Date().toISOString(), mention: mentionNumber(Date.now()) });
+    changed.push(await read(query));
+  }
+  return { cold: { [name]: [cold] }, warm: { [name]: warm }, changed: { [name]: changed }, memory };
 }
 
 const [, script, series, entry = "", folder = "", value = "", runs] = process.argv;

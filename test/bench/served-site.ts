@@ -17,14 +17,20 @@ export interface Served {
 }
 
 /** Serves a site that {@link writeSite} wrote, without a rate limit. */
-export function startServe(entry: string, folder: string, stop: AbortSignal, more: string[] = []): Promise<Served> {
+export function startServe(
+  entry: string,
+  folder: string,
+  stop: AbortSignal,
+  more: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<Served> {
   const main = fileURLToPath(new URL("cli/main.js", entry));
   const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1", ...more];
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
     const child = spawn(process.execPath, args, {
       cwd: folder,
-      env: { ...process.env, XDG_DATA_HOME: join(folder, "data") },
+      env: { ...process.env, XDG_DATA_HOME: join(folder, "data"), ...environment },
       stdio: ["ignore", "pipe", "ignore"],
     });
     const end = () => {

@@ -75,6 +75,7 @@ function configOf(plugin: string, { feeds, hanging }: Variant, port: number): st
   const options = { url: "http://127.0.0.1", nick: "alice", host: "static", timeline: feeds > 0, follow };
   return `import twtxt from ${JSON.stringify(plugin)};
 export default function (config) {
+  config.addLayoutAlias("post", "page.njk");
   config.addPlugin(twtxt, ${JSON.stringify(options)});
 }
 `;

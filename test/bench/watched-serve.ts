@@ -38,7 +38,11 @@ export async function watchedServe(
   args: string[],
   stop: AbortSignal,
 ): Promise<WatchedServe> {
-  const served = await startServe(entry, folder, stop, args);
+  return watchServe(await startServe(entry, folder, stop, args));
+}
+
+/** Adds the measurements to a running server. */
+export function watchServe(served: Served): WatchedServe {
   const pool = new Pool(served.url, { headersTimeout: 60_000 });
   const json = async (path: string) => (await pool.request({ path, method: "GET" })).body.json();
   return {
