@@ -21,6 +21,7 @@ import {
   checkPrefix,
   type FolderSurvey,
   type ListRange,
+  pageOfKeys,
   type Range,
   type StoredValue,
   type StreamingStore,
@@ -74,8 +75,10 @@ export class RemoteStore implements StreamingStore {
     return all;
   }
 
-  async list(prefix: string, { after = "", limit }: ListRange): Promise<string[]> {
+  async list(prefix: string, range: ListRange): Promise<string[]> {
+    if (range.isReversed) return pageOfKeys(await this.keys(prefix), range);
     checkPrefix(prefix);
+    const { after = "", limit } = range;
     const found: string[] = [];
     for (let start = after; found.length < limit; ) {
       const { keys, next } = await this.#page(prefix, start);

@@ -70,9 +70,10 @@ export const message = toCommand({
       run: async (...asked) => (await import("./message/compose.js")).reply(...asked),
     }),
     list: action({
-      usage: "[--threads] [--unread]",
-      help: "lists the messages in your inbox, and whether their senders are verified",
+      usage: "[--threads] [--unread] [--all]",
+      help: "lists the newest 50 messages in your inbox, newest first, and whether their senders are verified",
       options: {
+        all: flag("lists all of them"),
         threads: flag("groups them by correspondent, with your own copies"),
         unread: flag("lists only messages that you have not opened with read, follow or the client"),
       },

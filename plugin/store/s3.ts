@@ -11,6 +11,7 @@ import {
   type FolderSurvey,
   isKey,
   type ListRange,
+  pageOfKeys,
   type Range,
   type StoredValue,
   type StreamingStore,
@@ -137,8 +138,10 @@ export class S3Store implements StreamingStore {
     return this.list(prefix, { limit: Number.POSITIVE_INFINITY });
   }
 
-  async list(start: string, { after, limit }: ListRange): Promise<string[]> {
+  async list(start: string, range: ListRange): Promise<string[]> {
+    if (range.isReversed) return pageOfKeys(await this.keys(start), range);
     checkPrefix(start);
+    const { after, limit } = range;
     const prefix = this.#prefix + start;
     const startAfter = after === undefined ? undefined : this.#prefix + after;
     return this.#run(async (signal) => {

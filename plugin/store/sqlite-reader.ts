@@ -61,10 +61,10 @@ export class SqliteReader {
     }
   }
 
-  async list(prefix: string, { after = "", limit }: ListRange): Promise<string[]> {
+  async list(prefix: string, range: ListRange): Promise<string[]> {
     checkPrefix(prefix);
     const { root, query } = this.#options;
-    return withStoreErrors(root, async () => (await query((rows) => rows.list(prefix, after, limit))) ?? []);
+    return withStoreErrors(root, async () => (await query((rows) => rows.list(prefix, range))) ?? []);
   }
 
   async survey(folder: string, id = ""): Promise<FolderSurvey> {

@@ -1,7 +1,7 @@
 // plugin/store/sqlite-rows.ts: the table of a store, one row for each key, and statements on it.
 import { FORMAT } from "./format.js";
 import type { Database, SqlRow, SqlValue, Statement } from "./sqlite-driver.js";
-import type { FolderSurvey } from "./store.js";
+import type { FolderSurvey, ListRange } from "./store.js";
 
 /** The ID of an entry, as `parseEntry` finds it; NULL for other keys. */
 const ENTRY_ID = `CASE
@@ -83,11 +83,16 @@ export class Rows {
     return this.#prepared("SELECT 1 FROM entries WHERE key = ?").get(key) !== undefined;
   }
 
-  /** Keys with this prefix after `after`, in order. */
-  list(prefix: string, after: string, limit: number): string[] {
-    const sql = "SELECT key FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key LIMIT ?";
+  /** As `Store.list`. */
+  list(prefix: string, { after, limit, isReversed = false }: ListRange): string[] {
+    const order = isReversed ? "DESC" : "ASC";
+    const sql = `SELECT key FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key ${order} LIMIT ?`;
     // Keys are ASCII, so DEL follows all that may come after the prefix.
-    const rows = this.#prepared(sql).all(after, prefix, `${prefix}\x7f`, limit);
+    const end = `${prefix}\x7f`;
+    const bounds = isReversed
+      ? ["", prefix, after !== undefined && after < end ? after : end]
+      : [after ?? "", prefix, end];
+    const rows = this.#prepared(sql).all(...bounds, limit);
     return (rows as { key: string }[]).map(({ key }) => key);
   }
 
@@ -138,7 +143,7 @@ export class Rows {
   /** From here on, shows the database as it is now. */
   startSnapshot(): void {
     this.#database.exec("BEGIN");
-    this.list("", "", 1);
+    this.list("", { limit: 1 });
   }
 
   close(): void {

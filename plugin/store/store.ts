@@ -22,6 +22,8 @@ export interface ListRange {
   /** The last key of the page before. */
   after?: string | undefined;
   limit: number;
+  /** Lists from the last key to the first. A bucket has to be listed as a whole for it. */
+  isReversed?: boolean;
 }
 
 /** What a store knows about the *entries* of a folder, see {@link Store.survey}. */
@@ -65,7 +67,7 @@ export interface Store {
   /**
    * A page of the keys that start with `prefix`, in the order of their bytes.
    *
-   * @param page - the keys after `after`, at most `limit` of them; default: from the first
+   * @param page - the keys that come after `after` in this order, at most `limit` of them; default: from the first
    */
   list(prefix: string, page: ListRange): Promise<string[]>;
   /**
@@ -124,11 +126,9 @@ export function isConditionMet(condition: Condition | undefined, etag: string | 
 }
 
 /** A page of all keys, for stores that cannot list one themselves. */
-export function pageOfKeys(keys: readonly string[], { after = "", limit }: ListRange): string[] {
-  return keys
-    .filter((key) => key > after)
-    .sort()
-    .slice(0, limit);
+export function pageOfKeys(keys: readonly string[], { after, limit, isReversed = false }: ListRange): string[] {
+  const rest = keys.filter((key) => after === undefined || (isReversed ? key < after : key > after)).sort();
+  return (isReversed ? rest.reverse() : rest).slice(0, limit);
 }
 
 /** Surveys a folder, for stores that do not count its entries. */

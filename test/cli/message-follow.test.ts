@@ -128,7 +128,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(slow.requests).toHaveLength(1);
     vi.runOnlyPendingTimers();
     vi.useRealTimers();
-    expect(await bob.messageJson("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "quick" }, { text: "slow", trust: "unverified" }]);
   });
 
   it("polls without a subscription, and requests the body of new messages only", async () => {
@@ -158,7 +158,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     bob.clockLagMs = 30_000;
     await alice.message("send", bob.address, "late");
     await expect.poll(following.texts).toEqual(["  late"]);
-    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["old", "newest", "late"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["late", "newest", "old"]);
     expect(await following.end()).toBe(0);
   });
 

@@ -52,7 +52,7 @@ describeWithoutKeychain("a guest", () => {
       { text: "From October on.", address: alice.address, trust: "verified", guest: false, name: null },
     ]);
     expect((await alice.message("send", alice.address, "Good.", ...dana.options)).exitCode).toBe(0);
-    expect(await alice.messageJson("list")).toMatchObject([{}, { text: "Good.", address, name: null }]);
+    expect(await alice.messageJson("list")).toMatchObject([{ text: "Good.", address, name: null }, {}]);
   });
 
   it("of a site on this machine needs no --allow-private-host", async () => {
@@ -138,7 +138,7 @@ describeWithoutKeychain("message reply", () => {
     const id = (await idIn(alice, "At nine?")).slice(0, 6);
     expect((await alice.message("reply", id, "Nine it is.")).exitCode).toBe(0);
     expect((await alice.run(["message", "reply", id], "Or ten.\n")).exitCode).toBe(0);
-    expect(await bob.messageJson("list")).toMatchObject([{ text: "Nine it is." }, { text: "Or ten." }]);
+    expect(await bob.messageJson("list")).toMatchObject([{ text: "Or ten." }, { text: "Nine it is." }]);
   });
 
   it.each([

@@ -45,7 +45,7 @@ describeWithoutKeychain("the outbox", () => {
     const late = await alice.message("retry");
     expect(late).toMatchObject({ exitCode: 0, stderr: "1 delivered.\n" });
     expect(late.stdout).toBe(`${entry.id.slice(0, 8)}  ${bob.address}  delivered to ${bob.endpoint}\n`);
-    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["first", "second"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["second", "first"]);
     expect(await alice.message("outbox")).toMatchObject({ stdout: "", stderr: "0 in the outbox.\n" });
     expect(await alice.messageJson("sent")).toMatchObject([{ id: entry.id, to: [bob.address, carol.address] }]);
     expect(await alice.message("retry")).toMatchObject({
@@ -83,7 +83,7 @@ describeWithoutKeychain("the outbox", () => {
       "From the outbox: 1 delivered. To see what is left, type: eleventy-twtxt message outbox",
       "1 delivered.",
     ]);
-    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["first", "second"]);
+    expect((await bob.messageJson("list")).map(({ text }) => text)).toEqual(["second", "first"]);
     expect(await entries(alice)).toEqual([]);
   });
 

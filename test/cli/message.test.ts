@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { idOf, sealed } from "../messages/inbox/alices-inbox.js";
 import { correspondents } from "./correspondent.js";
 import { blog, command, testTerminal } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
@@ -32,11 +33,30 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.requests).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
+  it("lists the newest 50, newest first, and requests no others; --all lists all", async () => {
+    const { bob } = await correspondents(["bob"]);
+    for (let n = 0; n < 52; n += 1) {
+      const delivery = await fetch(bob.endpoint, { method: "POST", body: Uint8Array.from(sealed(n)) });
+      expect(delivery.status).toBe(202);
+    }
+    const ids = Array.from({ length: 52 }, (_, n) => idOf(sealed(51 - n)));
+    bob.requests.length = 0;
+    const newest = await bob.message("list", "--json");
+    expect(JSON.parse(newest.stdout).map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 50));
+    expect(newest.stderr).toBe(
+      "50 messages, 50 unread, 50 unreadable.\nThere are older ones: eleventy-twtxt message list --all lists all.\n",
+    );
+    expect(bob.requests).toEqual(["GET 200"]);
+    const all = await bob.message("list", "--all", "--json");
+    expect(JSON.parse(all.stdout).map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(all.stderr).toBe("52 messages, 52 unread, 52 unreadable.\n");
+  });
+
   it("is read and deleted by the start of its id, without affecting other messages", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two", "three"]) await alice.message("send", bob.address, text, "--no-copy");
     const all = await bob.messageJson("list");
-    expect(all.map(({ text }) => text)).toEqual(["one", "two", "three"]);
+    expect(all.map(({ text }) => text)).toEqual(["three", "two", "one"]);
     const ids = all.map(({ id }) => String(id));
 
     const [read, unknown, short, word] = await Promise.all([

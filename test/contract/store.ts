@@ -246,6 +246,11 @@ export function storeContract(
       expect(await store.list("a/1", { after: "a/0", limit: 9 })).toEqual(["a/1-x", "a/1.x", "a/1/x", "a/10"]);
       expect(await store.list("a/1", { after: "ab", limit: 9 })).toEqual([]);
       expect(await store.list("", { limit: 99 })).toEqual(keys);
+      const last = below.toReversed();
+      expect(await store.list("a/", { limit: 3, isReversed: true })).toEqual(last.slice(0, 3));
+      expect(await store.list("a/", { after: last[2], limit: 3, isReversed: true })).toEqual(last.slice(3, 6));
+      expect(await store.list("a/1", { after: "ab", limit: 2, isReversed: true })).toEqual(["a/10", "a/1/x"]);
+      expect(await store.list("a/", { after: "a-b", limit: 9, isReversed: true })).toEqual([]);
     });
 
     it("can have the maximum length", async () => {

@@ -16,8 +16,10 @@ const POLL_SECONDS = 30;
 const PAUSE_MS = 60_000;
 /** The pause after the first failure to read the inbox. It doubles with each one. */
 const FIRST_PAUSE_MS = 1000;
-/** Messages that are opened at once. This takes some ten milliseconds. */
+/** Messages that are requested and opened at once. This takes some ten milliseconds. */
 const BATCH = 50;
+/** Opened messages in memory. Older ones stay in the inbox. */
+const MAX_ENTRIES = 10_000;
 
 /** A thread, with what the author has read of it. */
 export interface Conversation extends Thread {
@@ -36,8 +38,10 @@ export class Correspondence {
   #senders: SenderLookup;
   /** Why the newest messages may be missing, a sentence; `null` while the inbox answers. */
   fault: string | null = null;
-  /** How many messages are still to be opened. */
-  opening = 0;
+  /** Whether older messages are being opened. */
+  isOpening = false;
+  /** Whether all older messages were opened once; `null` while they are being opened. */
+  #isComplete: boolean | null = false;
 
   private constructor(mailbox: Mailbox, inbox: InboxClient) {
     this.mailbox = mailbox;
@@ -128,7 +132,9 @@ export class Correspondence {
   /** Verifies the senders again that were not verified, such as after the author has accepted a key. */
   async verifyAgain(): Promise<void> {
     this.#senders = this.mailbox.senders();
-    await this.#add([...this.#uncertain.values()]);
+    const uncertain = [...this.#uncertain.values()];
+    for (let start = 0; start < uncertain.length; start += BATCH)
+      await this.#open(uncertain.slice(start, start + BATCH));
   }
 
   /** Removes, and deletes from the inbox, what blocked senders wrote. */
@@ -156,13 +162,11 @@ export class Correspondence {
         const onStart = () => {
           this.fault = null;
           pause = FIRST_PAUSE_MS;
+          void this.#openOlder(ending);
         };
-        const options = { all: true, every: POLL_SECONDS };
+        const options = { existing: "newest" as const, every: POLL_SECONDS };
         for await (const messages of newMessages(this.#inbox, options, { signal: ending, sleep, onStart })) {
-          await this.#add(
-            messages.filter(({ id }) => !this.#entries.has(id)),
-            resolve,
-          );
+          await this.#add(messages, resolve);
         }
       };
       const keepRunning = async () => {
@@ -179,16 +183,34 @@ export class Correspondence {
     });
   }
 
+  /** Opens messages from the newest to the oldest. If all were opened once, up to those. */
+  async #openOlder(ending: AbortSignal): Promise<void> {
+    const wasComplete = this.#isComplete;
+    if (wasComplete === null) return;
+    this.#isComplete = null;
+    const openAll = async () => {
+      for await (const messages of this.#inbox.newestFirst(BATCH)) {
+        const isKnown = messages.every(({ id }) => this.#entries.has(id));
+        if (ending.aborted || this.#entries.size >= MAX_ENTRIES || (wasComplete && isKnown)) break;
+        this.isOpening ||= !isKnown;
+        await this.#add(messages);
+      }
+      this.#isComplete = true;
+      this.isOpening = false;
+    };
+    // Until it succeeds, {@link fault} says why the inbox cannot be read.
+    while (this.#isComplete === null && !ending.aborted) await openAll().catch(() => sleep(PAUSE_MS, ending));
+  }
+
   /**
-   * Opens the newest messages first, and lets other work run in between.
+   * Opens messages, and lets other work run in between.
    *
-   * @param onFirst - called once the newest ones are opened
+   * @param onFirst - called once the first ones are opened
    */
   async #add(messages: readonly InboxMessage[], onFirst = () => {}): Promise<void> {
-    this.opening += messages.length;
-    const newestFirst = messages.toReversed();
-    for (let start = 0; start < newestFirst.length; start += BATCH) {
-      await this.#open(newestFirst.slice(start, start + BATCH));
+    const unknown = messages.filter(({ id }) => !this.#entries.has(id));
+    for (let start = 0; start < unknown.length; start += BATCH) {
+      await this.#open(unknown.slice(start, start + BATCH));
       onFirst();
       await setImmediate();
     }
@@ -201,7 +223,6 @@ export class Correspondence {
     for (const message of messages) {
       if (uncertain.has(message.id)) this.#uncertain.set(message.id, message);
     }
-    this.opening -= messages.length;
   }
 
   async #keepWanted(entries: readonly InboxEntry[]): Promise<InboxEntry[]> {

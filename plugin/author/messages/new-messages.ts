@@ -8,40 +8,48 @@ type Place = Pick<InboxMessage, "id" | "created">;
 
 /** A message may be listed this much later than another one that arrived at the same time or just after it. */
 const OVERLAP_MS = 60_000;
+/** Messages that are requested at once. */
+const PAGE = 100;
+
+interface NewMessagesOptions {
+  /** Which of the existing messages are yielded first: `newest` for those of the last minutes, newest first. */
+  existing: "all" | "newest" | "none";
+  /** Seconds between two polls. */
+  every: number;
+}
 
 /**
  * Waits for new messages and yields each once: through a subscription if the inbox offers one, else by polling.
  *
- * @param options - `all`: starts with the existing messages; `every`: seconds between two polls
  * @param onStart - called once the existing messages are known
  * @throws TwtxtError as `InboxClient.list`; after the first list, outages are retried
  * @see PROTOCOL 3.4
  */
 export async function* newMessages(
   inbox: InboxClient,
-  { all, every }: { all: boolean; every: number },
+  { existing, every }: NewMessagesOptions,
   { signal, sleep, onStart }: { signal: AbortSignal; sleep: Sleep; onStart(): void },
 ): AsyncGenerator<InboxMessage[]> {
-  const known = new Map<string, Place>();
-  const onlyNew = (messages: readonly InboxMessage[]) => {
-    const unseen = messages.filter(({ id }) => !known.has(id));
-    for (const { id, created } of unseen) known.set(id, { id, created });
-    return unseen;
-  };
+  const known = new KnownMessages();
   const poll = polling(inbox, known);
-
-  const existing = onlyNew(await poll());
-  if (all) yield existing;
+  if (existing === "all") yield known.add(await poll());
+  else {
+    for await (const page of inbox.newestFirst(PAGE)) {
+      const found = known.add(page);
+      if (existing === "newest") yield found;
+      if (!known.mayBeRepeated(page.at(-1))) break;
+    }
+  }
   onStart();
   for (let isStreaming = true; !signal.aborted; ) {
     try {
       if (isStreaming) {
-        const stream = await inbox.subscribe({ ...after(known), signal });
-        for await (const message of stream ?? []) yield onlyNew([message]);
+        const stream = await inbox.subscribe({ ...known.after(), signal });
+        for await (const message of stream ?? []) yield known.add([message]);
         isStreaming = false;
         continue;
       }
-      yield onlyNew(await poll());
+      yield known.add(await poll());
     } catch (error) {
       if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
     }
@@ -49,24 +57,56 @@ export async function* newMessages(
   }
 }
 
+/** The messages that the host may list again, by ID. */
+class KnownMessages {
+  readonly #places = new Map<string, Place>();
+  #newest = Number.NEGATIVE_INFINITY;
+
+  /** @returns those that were not known */
+  add(messages: readonly InboxMessage[]): InboxMessage[] {
+    const unseen = messages.filter(({ id }) => !this.#places.has(id));
+    for (const { id, created } of unseen) {
+      this.#places.set(id, { id, created });
+      this.#newest = Math.max(this.#newest, Date.parse(created));
+    }
+    const cursor = this.#findCursor();
+    for (const place of this.#places.values()) {
+      if (place !== cursor && !this.mayBeRepeated(place)) this.#places.delete(place.id);
+    }
+    return unseen;
+  }
+
+  /** Whether the host may list a message again: a subscription starts before its cursor. */
+  mayBeRepeated(place: Place | undefined): boolean {
+    return place !== undefined && Date.parse(place.created) > this.#newest - 2 * OVERLAP_MS;
+  }
+
+  /** The newest cursor before which no message can still appear, by the host's clock, which may differ from ours. */
+  after(): { after?: string } {
+    const cursor = this.#findCursor();
+    return cursor ? { after: toCursor(cursor) } : {};
+  }
+
+  #findCursor(): Place | null {
+    let found: Place | null = null;
+    for (const place of this.#places.values()) {
+      const isOld = Date.parse(place.created) <= this.#newest - OVERLAP_MS;
+      if (isOld && (found === null || toCursor(place) > toCursor(found))) found = place;
+    }
+    return found;
+  }
+}
+
 /** Requests what has arrived since the last poll, with its ETag. */
-function polling(inbox: InboxClient, known: ReadonlyMap<string, Place>): () => Promise<InboxMessage[]> {
+function polling(inbox: InboxClient, known: KnownMessages): () => Promise<InboxMessage[]> {
   let last: { after?: string; etag: string | null } = { etag: null };
   return async () => {
-    const cursor = after(known);
+    const cursor = known.after();
     const etag = cursor.after === last.after ? last.etag : null;
     const answer = await inbox.list({ ...cursor, ...(etag !== null && { etag }) });
     if (answer) last = { ...cursor, etag: answer.etag };
     return answer?.messages ?? [];
   };
-}
-
-/** The newest cursor before which no message can still appear, by the host's clock, which may differ from ours. */
-function after(known: ReadonlyMap<string, Place>): { after?: string } {
-  const places = [...known.values()].sort((a, b) => (toCursor(a) < toCursor(b) ? -1 : 1));
-  const newest = Date.parse(places.at(-1)?.created ?? "");
-  const last = places.findLast(({ created }) => Date.parse(created) <= newest - OVERLAP_MS);
-  return last ? { after: toCursor(last) } : {};
 }
 
 /**

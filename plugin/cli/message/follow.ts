@@ -28,7 +28,8 @@ export async function follow(values: Values, _: null, terminal: Terminal): Promi
     ending.abort();
   };
   try {
-    for await (const messages of newMessages(inbox, values, { signal, sleep: terminal.sleep, onStart })) {
+    const options = { existing: values.all ? ("all" as const) : ("none" as const), every: values.every };
+    for await (const messages of newMessages(inbox, options, { signal, sleep: terminal.sleep, onStart })) {
       // Not awaited: the senders of later messages may be known sooner.
       void print(messages).catch(onFailure);
     }

@@ -17,19 +17,39 @@ import type { Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
-export const list: RunAtSite<{ threads: boolean; unread: boolean }> = async (values, _, terminal) => {
-  const inbox = await openInbox(values, terminal);
-  const { mailbox, isRead, all } = inbox;
-  const messages = await readWanted(values.unread ? all.filter(({ id }) => !isRead(id)) : all, inbox, terminal);
+/** Messages that `message list` shows without `--all`. */
+const NEWEST = 50;
+
+export const list: RunAtSite<{ all: boolean; threads: boolean; unread: boolean }> = async (values, _, terminal) => {
+  const mailbox = await Mailbox.open(values, terminal);
+  const isRead = await mailbox.readMarks.current();
+  const inbox = await mailbox.inbox();
+  const { newest, isMore } = await newestMessages(inbox, (id) => !values.unread || !isRead(id), values.all);
+  const messages = await readWanted(newest, { mailbox, inbox }, terminal);
   const columns = terminal.columns();
   if (values.threads) {
-    const threads = toThreads(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
+    const threads = toThreads(messages.toReversed(), openCopies(await mailbox.outbox().sent(), mailbox.keys));
     const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
     printData(facts, threadsText(threads, columns), values, terminal);
   } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
   terminal.say(formatCounts(messages, isRead));
+  if (isMore) terminal.say(`There are older ones: ${typed("message list --all")} lists all.`);
   return 0;
 };
+
+/** The newest messages, newest first, and whether there are more. */
+async function newestMessages(
+  inbox: InboxClient,
+  isWanted: (id: string) => boolean,
+  isAll: boolean,
+): Promise<{ newest: InboxMessage[]; isMore: boolean }> {
+  const newest: InboxMessage[] = [];
+  for await (const page of inbox.newestFirst(isAll ? 2 * NEWEST : NEWEST + 1)) {
+    newest.push(...page.filter(({ id }) => isWanted(id)));
+    if (!isAll && newest.length > NEWEST) return { newest: newest.slice(0, NEWEST), isMore: true };
+  }
+  return { newest, isMore: false };
+}
 
 export const read: RunAtSite<{ receipts: boolean }, string[]> = async (values, ids, terminal) => {
   const inbox = await openInbox(values, terminal);
@@ -81,7 +101,7 @@ async function listMessages(inbox: InboxClient): Promise<InboxMessage[]> {
 /** Opens messages, and deletes those of blocked senders. */
 async function readWanted(
   messages: readonly InboxMessage[],
-  { mailbox, inbox }: OpenInbox,
+  { mailbox, inbox }: Pick<OpenInbox, "mailbox" | "inbox">,
   terminal: Terminal,
 ): Promise<InboxEntry[]> {
   const opened = await mailbox.read(messages);

@@ -30,7 +30,7 @@ export interface InboxState {
   /** A sentence about an inbox that does not answer; `null` if it does. */
   fault: string | null;
   /** How many messages are still to be opened. */
-  opening: number;
+  isOpening: boolean;
 }
 
 interface ListProps extends InboxState {
@@ -67,7 +67,7 @@ export const ConversationList: FC<ListProps> = ({ conversations, pages, changed,
           ))}
         </p>
       )}
-      {conversations.length === 0 && state.opening === 0 && state.fault === null && (
+      {conversations.length === 0 && !state.isOpening && state.fault === null && (
         <p class="muted">
           No messages yet. Write to an address above, or tell your readers about the form on your contact page.
         </p>
@@ -85,12 +85,12 @@ export const ConversationList: FC<ListProps> = ({ conversations, pages, changed,
   </>
 );
 
-export const InboxStatus: FC<InboxState> = ({ fault, opening }) => (
+export const InboxStatus: FC<InboxState> = ({ fault, isOpening }) => (
   <>
     <Fault text={fault && `${fault} New messages appear when it answers again; nothing is lost meanwhile.`} />
-    {opening > 0 && (
+    {isOpening && (
       <p class="muted" data-busy>
-        Opening {counted(opening, "message")}.
+        Opening older messages.
       </p>
     )}
   </>

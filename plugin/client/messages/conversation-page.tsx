@@ -30,11 +30,11 @@ interface ConversationProps extends InboxState, ComposerProps {
 export const PAGE = 100;
 
 export const ConversationPage: FC<ConversationProps> = (props) => {
-  const { address, conversation, fault, opening } = props;
+  const { address, conversation, fault, isOpening } = props;
   return (
     <>
       <div id="conversation" data-live>
-        <InboxStatus fault={fault} opening={opening} />
+        <InboxStatus fault={fault} isOpening={isOpening} />
         <SenderNote {...props} />
         <NewestMessages {...props} />
       </div>

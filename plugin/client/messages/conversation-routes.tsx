@@ -29,11 +29,11 @@ export function addConversations(room: RoomParts): void {
     const all = await correspondence.conversations();
     unread.set(countUnread(all));
     const { items: conversations, pages } = selectPage(c, all, CONVERSATIONS);
-    const { fault, opening } = correspondence;
+    const { fault, isOpening } = correspondence;
     const to = c.req.query("to") ?? "";
     const changed = new Set(correspondence.keyChanges().map(({ address }) => address));
     const page = (
-      <ConversationList {...{ conversations, pages, changed, drafts, fault, opening, to }} outbox={outbox.length} />
+      <ConversationList {...{ conversations, pages, changed, drafts, fault, isOpening, to }} outbox={outbox.length} />
     );
     return c.render(page, { title: "Messages" });
   });
@@ -79,10 +79,10 @@ export async function showConversation(
   const maxBytes = await attachmentLimit(choice, machine);
   const maxFileBytes = maxBytes === null ? null : Math.min(maxBytes, MAX_FILE_BYTES);
   const limit = shownCount(c, PAGE);
-  const { fault, opening, mailbox } = correspondence;
+  const { fault, isOpening, mailbox } = correspondence;
   const page = (
     <ConversationPage
-      {...{ address, conversation, keyChange, draft, maxFileBytes, unsent, undelivered, limit, fault, opening }}
+      {...{ address, conversation, keyChange, draft, maxFileBytes, unsent, undelivered, limit, fault, isOpening }}
       keys={mailbox.keys}
     />
   );

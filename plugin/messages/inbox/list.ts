@@ -5,6 +5,8 @@ import { type HttpRequest, json, matchesEtag, parseLimit, parseParameters } from
 import type { Place, StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
+/** The value of `order` for the newest messages first. */
+const NEWEST = "newest";
 /** Total size of the bodies in a page. Base64 adds a third, and platforms send at most 6 MB. */
 const PAGE_BYTES = 3_000_000;
 
@@ -24,7 +26,7 @@ export interface InboxItem {
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
 
 /**
- * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first.
+ * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first, or newest first with `order=newest`.
  *
  * `after` is strict: each message has a later time than those stored before it. `Link: rel="next"` leads to the next page.
  * A matching `If-None-Match` costs one listing of as many keys.
@@ -39,16 +41,21 @@ export async function listMessages(
   user: string,
   messages: StoredMessages,
 ): Promise<Response> {
-  const { after, limit } = parseParameters(request.url, ["after", "limit"]);
+  const { after, limit, order } = parseParameters(request.url, ["after", "limit", "order"]);
+  if (order !== undefined && order !== NEWEST) throw new TwtxtError("bad-request", `"order" can only be "${NEWEST}".`);
   const start = after === undefined ? null : parseCursor(after);
-  const found = await messages.list(user, start, parseLimit(limit, MAX_LIMIT));
+  const found = await messages.list(user, {
+    after: start,
+    limit: parseLimit(limit, MAX_LIMIT),
+    isReversed: order === NEWEST,
+  });
   const page = selectFirst(found.page);
   const last = found.isMore || page.length < found.page.length ? page.at(-1) : undefined;
 
   const headers = {
     ...PRIVATE_HEADERS,
     etag: toEtag(page, last !== undefined),
-    ...(last && { link: `<${nextUrl(inboxUrl, last, limit)}>; rel="next"` }),
+    ...(last && { link: `<${nextUrl(inboxUrl, { after: formatCursor(last), limit, order })}>; rel="next"` }),
   };
   if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") {
@@ -91,9 +98,8 @@ function toEtag(page: readonly StoredMessage[], isMore: boolean): string {
   return `"${hash("sha256", text, "base64url")}"`;
 }
 
-function nextUrl(inbox: string, last: StoredMessage, limit: string | undefined): string {
+function nextUrl(inbox: string, query: Record<string, string | undefined>): string {
   const url = new URL(inbox);
-  url.searchParams.set("after", formatCursor(last));
-  if (limit !== undefined) url.searchParams.set("limit", limit);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
   return url.href;
 }

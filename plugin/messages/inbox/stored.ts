@@ -65,15 +65,24 @@ export class StoredMessages {
 
   /** Lists each message once, oldest first, from the keys in the store. */
   async all(user: string): Promise<StoredMessage[]> {
-    return withoutCopies(parseMessages(await this.#store.keys(messageFolder(user))));
+    return withoutCopies(parseMessages((await this.#store.keys(messageFolder(user))).sort()));
   }
 
-  /** The oldest messages after a place, which need not be that of a stored message: at most so many, and whether there are more. */
-  async list(user: string, after: Place | null, limit: number): Promise<{ page: StoredMessage[]; isMore: boolean }> {
+  /**
+   * The messages after a place, which need not be that of a stored message: at most so many, and whether there are more.
+   *
+   * @param after - `null` for the first ones
+   * @param isReversed - from the newest to the oldest
+   */
+  async list(
+    user: string,
+    { after, limit, isReversed = false }: { after: Place | null; limit: number; isReversed?: boolean },
+  ): Promise<{ page: StoredMessage[]; isMore: boolean }> {
     const folder = messageFolder(user);
     // A dot sorts after the hyphen before the size.
-    const start = after === null ? undefined : `${folder}${toOrder(after.created)}-${after.id}.`;
-    const keys = await this.#store.list(folder, { after: start, limit: limit + 1 });
+    const end = isReversed ? "" : ".";
+    const start = after === null ? undefined : `${folder}${toOrder(after.created)}-${after.id}${end}`;
+    const keys = await this.#store.list(folder, { after: start, limit: limit + 1, isReversed });
     return { page: withoutCopies(parseMessages(keys.slice(0, limit))), isMore: keys.length > limit };
   }
 
@@ -143,7 +152,7 @@ export class StoredMessages {
   async sweep(user: string, keys: readonly string[], retentionDays: number | null, run: SweepRun): Promise<void> {
     const { isOver, steadySince } = run;
     const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
-    const copies = parseMessages(keys);
+    const copies = parseMessages(keys.toSorted());
     const old = withoutCopies(copies).filter(({ created }) => countedSince(created, steadySince) < oldest);
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
       await this.delete(user, old.slice(start, start + BATCH));
@@ -194,9 +203,9 @@ function toCreated(key: string | null): number {
   return Number(key?.split("/").at(-1)?.slice(0, 15) ?? 0);
 }
 
-/** The messages among these keys, with their copies, oldest first. */
+/** The messages among these keys, with their copies, in their order. */
 function parseMessages(keys: readonly string[]): StoredMessage[] {
-  return keys.toSorted().flatMap((key) => {
+  return keys.flatMap((key) => {
     const entry = parseEntry(key);
     if (!entry?.folder.endsWith("/messages/")) return [];
     return [{ key, id: entry.id, created: toCreated(key), size: entry.number }];

@@ -107,7 +107,7 @@ async function* streamEvents(subscription: Subscription): AsyncGenerator<string,
   signal?.addEventListener("abort", wake);
   openStreams.count += 1;
   try {
-    await messages.list(user, subscription.since, 1);
+    await messages.list(user, { after: subscription.since, limit: 1 });
     yield `retry: ${RETRY_MS}\n\n`;
     yield* messageEvents(subscription, () => {
       waking = new AbortController();
@@ -152,7 +152,7 @@ interface Sent {
 /** @param sent - updated in place */
 async function* unsentEvents({ messages, user }: Subscription, sent: Sent): AsyncGenerator<string> {
   for (let after = sent.since, isMore = true; isMore; ) {
-    const found = await messages.list(user, after, PAGE);
+    const found = await messages.list(user, { after, limit: PAGE });
     for (const message of found.page) {
       if (sent.times.has(message.id)) continue;
       sent.times.set(message.id, message.created);

@@ -87,25 +87,48 @@ export class InboxClient {
    * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
    */
   async list({ after, etag }: { after?: string; etag?: string } = {}): Promise<MessageList | null> {
-    const headers: Record<string, string> = etag === undefined ? {} : { "if-none-match": etag };
-    const first = await this.#ask({ method: "GET", path: pathAfter(after), headers, expected: [304] });
-    if (first.status === 304) {
-      first.close();
-      return null;
+    const messages: InboxMessage[] = [];
+    const etags: (string | null)[] = [];
+    for await (const page of this.#pages(pathAfter(after), etag)) {
+      if (page === null) return null;
+      messages.push(...page.messages);
+      etags.push(page.etag);
     }
-    const messages = this.#parse(await first.text(), ListJson);
-    const pages = new Set([pathAfter(after)]);
-    for (let path = this.#nextPage(first); path !== null; ) {
-      if (pages.has(path) || pages.size >= MAX_PAGES)
+    return { messages, etag: etags.length === 1 ? (etags[0] ?? null) : null };
+  }
+
+  /**
+   * Lists messages in pages, newest first. The next page is requested when it is wanted.
+   *
+   * @param limit - messages of a page, at most 100
+   * @throws TwtxtError as {@link InboxClient.list}
+   */
+  async *newestFirst(limit: number): AsyncGenerator<InboxMessage[]> {
+    const query = new URLSearchParams({ order: "newest", limit: String(limit) });
+    for await (const page of this.#pages(`?${query}`)) if (page) yield page.messages;
+  }
+
+  /** @returns `null` instead of the first page if nothing changed since `etag` */
+  async *#pages(first: string, etag?: string): AsyncGenerator<MessageList | null> {
+    const paths = new Set<string>();
+    let count = 0;
+    for (let path: string | null = first; path !== null; ) {
+      if (paths.has(path) || paths.size >= MAX_PAGES)
         throw refused(this.#endpoint + path, "the pages of this inbox form a loop");
-      pages.add(path);
-      const answer = await this.#ask({ method: "GET", path });
-      for (const message of this.#parse(await answer.text(), ListJson)) messages.push(message);
-      if (messages.length > MAX_MESSAGES)
-        throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
+      const headers: Record<string, string> = etag === undefined || paths.size > 0 ? {} : { "if-none-match": etag };
+      paths.add(path);
+      const answer: SiteAnswer = await this.#ask({ method: "GET", path, headers, expected: [304] });
+      if (answer.status === 304) {
+        answer.close();
+        yield null;
+        return;
+      }
+      const messages = this.#parse(await answer.text(), ListJson);
+      count += messages.length;
+      if (count > MAX_MESSAGES) throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
+      yield { messages, etag: answer.headers.get("etag") };
       path = this.#nextPage(answer);
     }
-    return { messages, etag: pages.size === 1 ? first.headers.get("etag") : null };
   }
 
   /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */

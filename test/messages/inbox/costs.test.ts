@@ -100,7 +100,8 @@ describe("what a request asks of the store", () => {
       },
       close() {},
     });
-    rows.list("a/", "", 1);
+    rows.list("a/", { limit: 1 });
+    rows.list("a/", { limit: 1, isReversed: true });
     rows.survey("a/", "");
     const plans = [...prepared].flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
     expect(plans.map(({ detail }) => String(detail))).toEqual(plans.map(() => expect.stringMatching(/^SEARCH /)));

@@ -116,6 +116,16 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=100`)).toHaveLength(3);
   });
 
+  it("200: lists 250 messages newest first, on three pages, each once", async () => {
+    const alice = await filledInbox(250);
+    const newest = idsOf(0, 250).toReversed();
+    const found = await pages(alice, `${INBOX}?order=newest`);
+    expect(found).toEqual([newest.slice(0, 100), newest.slice(100, 200), newest.slice(200)]);
+    expect((await pages(alice, `${INBOX}?order=newest&limit=70`)).flat()).toEqual(newest);
+    const oldest = encodeURIComponent(`2026-11-20T09:00:00.000Z-${idOf(sealed(0))}`);
+    expect(await pages(alice, `${INBOX}?order=newest&after=${oldest}`)).toEqual([[]]);
+  });
+
   it("200: splits messages of one millisecond between pages, each once", async () => {
     const alice = alicesInbox();
     const bodies = Array.from({ length: 7 }, (_, n) => sealed(n));
@@ -207,6 +217,7 @@ describe("an inbox", () => {
     "after=x",
     `after=2026-13-20T09:00:00.000Z-${"0".repeat(64)}`,
     "colour=red",
+    "order=oldest",
   ])("400: ?%s", async (query) => {
     const alice = await filledInbox(1);
     expect(await outcomeOf(await alice.ask("GET", `${INBOX}?${query}`))).toEqual({ status: 400, code: "bad-request" });
