@@ -27,7 +27,7 @@ const PATIENCE_MS = 60_000;
 /** The services that have jobs. */
 export interface JobParts {
   mentions: MentionServices;
-  timeline: { isOn: boolean; refresh(): Promise<void>; keptFeeds(): Promise<KeptFeed[]> };
+  timeline: { refresh(): Promise<void>; keptFeeds(): Promise<KeptFeed[]> };
   inbox: Pick<Inboxes, "sweep" | "news">;
   blobs: Pick<Blobs, "sweep" | "purgeAgain">;
   notifyAuthor(): Promise<void>;
@@ -35,13 +35,13 @@ export interface JobParts {
 
 /** The jobs of a site. Failures are logged; the next run tries again. */
 export function createJobs(options: ServiceOptions, parts: JobParts) {
-  const { store, environment, now, log, isLive } = options;
+  const { settings, store, environment, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const findTwt = twtFinder({ received, keptFeeds: parts.timeline.keptFeeds });
   const sender = mentionSender(options, { siteIndex, findTwt });
   const sending: Job = { name: "Sending mentions", work: ({ isOver }) => sender.send(isOver, 0) };
   const timeline: Job = { name: "Reading the followed feeds", work: () => parts.timeline.refresh() };
-  const timelines = parts.timeline.isOn ? [timeline] : [];
+  const timelines = settings.timeline ? [timeline] : [];
   const { verification } = parts.mentions;
   // Last, because the sources of strangers may use up the time that the other jobs leave.
   const verifying: Job = {
@@ -63,7 +63,7 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
     },
     /** Reads the followed feeds, if the site has a timeline. */
     async refreshTimeline() {
-      if (parts.timeline.isOn) await runAlone(timeline);
+      if (settings.timeline) await runAlone(timeline);
     },
     /** Sends the mentions of new posts. */
     async afterDeploy() {

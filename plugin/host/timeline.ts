@@ -25,7 +25,6 @@ export function timelineServices(options: ServiceOptions) {
   };
   return {
     handlers,
-    isOn: settings.timeline !== null,
     /** The followed feeds as they were last read; none without a timeline. */
     async keptFeeds(): Promise<KeptFeed[]> {
       return settings.timeline === null ? [] : (await refresher()).readKeptFeeds(store);

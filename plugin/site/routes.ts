@@ -184,13 +184,9 @@ export interface RoutedSite {
   blobs: object | null;
 }
 
-/**
- * @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for the site's own files.
- *   Other paths below a base have the last route there without params: its handler answers 404.
- */
-export function createRouter(site: RoutedSite): (path: string) => RouteMatch | null {
-  const { urls, isReceiver, authors, timeline, inbox, blobs } = site;
-  const isOn = {
+/** The capabilities that are on. */
+export function listCapabilities({ isReceiver, authors, timeline, inbox, blobs }: RoutedSite): Capability[] {
+  const isOn: Record<Capability, boolean> = {
     mentions: isReceiver,
     timeline: timeline !== null,
     inbox: inbox !== null,
@@ -198,8 +194,18 @@ export function createRouter(site: RoutedSite): (path: string) => RouteMatch | n
     blobs: blobs !== null,
     site: authors.length > 0,
   };
+  return (Object.keys(isOn) as Capability[]).filter((capability) => isOn[capability]);
+}
+
+/**
+ * @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for the site's own files.
+ *   Other paths below a base have the last route there without params: its handler answers 404.
+ */
+export function createRouter(site: RoutedSite): (path: string) => RouteMatch | null {
+  const { urls } = site;
+  const capabilities = listCapabilities(site);
   const routes = Object.entries<Route>(ROUTES)
-    .filter(([, { capability }]) => capability === null || isOn[capability])
+    .filter(([, { capability }]) => capability === null || capabilities.includes(capability))
     .map(([name, route]) => ({
       name: name as RouteName,
       route,

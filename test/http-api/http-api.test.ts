@@ -159,7 +159,7 @@ describe("a request that is not described", () => {
 });
 
 describe("the paths of docs/openapi.yaml", () => {
-  const { settings, options, urls } = builtSite(ORIGIN, OPTIONS);
+  const { settings, urls } = builtSite(ORIGIN, OPTIONS);
 
   it("are the routes with their methods, and the files", () => {
     const find = createRouter(settings);
@@ -198,7 +198,7 @@ describe("the paths of docs/openapi.yaml", () => {
   });
 
   it("are the paths of the functions at Netlify", () => {
-    const functions = listFunctions(options, urls).flatMap((one) => one.paths);
+    const functions = listFunctions(settings, urls).flatMap((one) => one.paths);
     const patterns = functions.map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("*", ".+")}$`));
     const isServed = (path: string) => patterns.some((pattern) => pattern.test(path));
     expect(PATHS.filter((path) => !isServed(path))).toEqual(["/health", ...FILES]);

@@ -2,9 +2,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
-import { mentionsOptions } from "../../options/mentions.js";
-import type { Settings } from "../../options.js";
-import { type Capability, type EndpointFunction, listPaths, type SiteRoute, siteRoutes } from "../../site/routes.js";
+import {
+  type Capability,
+  type EndpointFunction,
+  listCapabilities,
+  listPaths,
+  type SiteRoute,
+  siteRoutes,
+} from "../../site/routes.js";
 import type { HostSettings, PublishedSite } from "../../site/site.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
@@ -37,23 +42,15 @@ const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) 
 const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */
-export function listFunctions(settings: Settings, urls: SiteUrls): NetlifyFunction[] {
-  const { everyHours } = mentionsOptions(settings);
-  const isOn = {
-    mentions: urls.hasReceiver(),
-    timeline: urls.hasLiveTimeline(),
-    inbox: urls.hasInbox(),
-    guests: urls.hasGuests(),
-    blobs: urls.hasBlobs(),
-    site: urls.hasFunctions() && settings.authors.length > 0,
-  };
+export function listFunctions(settings: HostSettings, urls: Pick<SiteUrls, "bases" | "href">): NetlifyFunction[] {
+  const capabilities = listCapabilities(settings);
   const jobs = { module: "jobs", paths: [] } as const;
   return [
     ...[...ENDPOINTS]
-      .filter(([, { capability }]) => isOn[capability])
+      .filter(([, { capability }]) => capabilities.includes(capability))
       .map(([name, route]) => endpointFunction(name, route, urls)),
     { ...jobs, name: "deploy-succeeded", factory: "deploySucceeded", config: {}, event: "deploySucceeded" },
-    { ...jobs, name: "scheduled", factory: "scheduled", config: { schedule: cron(everyHours) } },
+    { ...jobs, name: "scheduled", factory: "scheduled", config: { schedule: cron(settings.mentions.everyHours) } },
   ];
 }
 

@@ -135,7 +135,7 @@ export class SiteWriter {
       headers: isNetlify ? headerRules(feed, built.discovery, endpoint, head.pagesWithoutHead()) : [],
       "redirects!": isNetlify ? deletedRules(built.deleted.map(({ page }) => page)) : [],
     });
-    const functions = isNetlify && settings.functions ? listFunctions(settings, urls) : [];
+    const functions = isNetlify && settings.functions ? listFunctions(published.settings, urls) : [];
     await writeFunctions(root, functionFiles(functions, published, { root, packageFolder }));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
