@@ -5,7 +5,7 @@ import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds, unreadFe
 import { TimeSlices } from "../http/time-slices.js";
 import { textHtml } from "../site/text-html.js";
 import { type PlainTwt, selectTwts, type Timeline, type TimelineTwt } from "../site/timeline.js";
-import { writeJson } from "../store/json.js";
+import { readJson, writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
@@ -28,8 +28,8 @@ const TIMELINE = v.object({ updated: v.string() });
 export async function refreshTimeline(options: ServiceOptions, names: { list: string; tag: string }): Promise<void> {
   const { settings, pages, store, now, ending, purge, log } = options;
   if (!settings.timeline) return;
-  const last = await readOrNull(store, names.list, TIMELINE);
-  const age = last ? now() - Date.parse(last.updated) : Number.NaN;
+  const last = await readJson(store, names.list, TIMELINE, replaceDamaged);
+  const age = last ? now() - Date.parse(last.value.updated) : Number.NaN;
   if (age >= 0 && age < PAUSE_MS) return;
 
   const signal = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(ending ? [ending] : [])]);
@@ -58,7 +58,7 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
 
 /** The followed feeds as they were last read. @throws TwtxtError `store-failed` */
 export async function readKeptFeeds(store: Store): Promise<KeptFeed[]> {
-  return parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
+  return parseKeptFeeds((await readJson(store, FEEDS_KEY, FEEDS, replaceDamaged))?.value ?? []);
 }
 
 /** Adds the HTML of each text. Other requests are answered in between. */
@@ -66,13 +66,5 @@ export function withHtml(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
   return new TimeSlices().map(twts, (twt) => ({ ...twt, html: textHtml(twt.text, "twt") }));
 }
 
-/** A damaged value counts as none, and is replaced. @throws TwtxtError `store-failed` */
-async function readOrNull<T>(store: Store, key: string, schema: v.GenericSchema<unknown, T>): Promise<T | null> {
-  const stored = await store.get(key);
-  if (!stored) return null;
-  try {
-    return v.parse(schema, JSON.parse(Buffer.from(stored.bytes).toString("utf8")));
-  } catch {
-    return null;
-  }
-}
+/** A damaged value counts as none, and is replaced. */
+function replaceDamaged(): void {}

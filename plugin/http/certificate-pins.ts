@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
-import { readJson, writeJson } from "../store/json.js";
+import { Collection } from "../store/collection.js";
 import type { Store } from "../store/store.js";
 import type { ServerCertificate } from "../transport/small-web.js";
 
@@ -15,11 +15,11 @@ const Pin = v.object({ fingerprint: v.string(), expires: v.number(), seen: v.num
 
 /** The known certificates, in a store. */
 export class CertificatePins {
-  readonly #store: Store;
+  readonly #pins: Collection<v.InferOutput<typeof Pin>>;
   readonly #now: () => number;
 
   constructor(store: Store, now: () => number) {
-    this.#store = store;
+    this.#pins = new Collection(store, "gemini/pins/", Pin);
     this.#now = now;
   }
 
@@ -32,8 +32,8 @@ export class CertificatePins {
    */
   async check(host: string, { fingerprint, expires, isAuthorized }: ServerCertificate): Promise<void> {
     const now = this.#now();
-    const key = `gemini/pins/${createHash("sha256").update(host).digest("hex").slice(0, 32)}`;
-    const known = (await readJson(this.#store, key, Pin))?.value;
+    const id = createHash("sha256").update(host).digest("hex").slice(0, 32);
+    const known = await this.#pins.get(id);
     const isOver = known && (known.expires < now || known.seen < now - FORGET_MS);
     if (known && known.fingerprint !== fingerprint && !isOver && !isAuthorized) {
       throw new TwtxtError(
@@ -42,6 +42,6 @@ export class CertificatePins {
       );
     }
     const isNoted = known?.fingerprint === fingerprint && known.seen > now - DAY_MS;
-    if (!isNoted) await writeJson(this.#store, key, { fingerprint, expires, seen: now });
+    if (!isNoted) await this.#pins.write(id, { fingerprint, expires, seen: now });
   }
 }

@@ -7,36 +7,34 @@ import type { Condition, Store } from "./store.js";
 /** Retries after losing a race with another process. */
 const TRIES = 50;
 
+/** The error of a value that exists and cannot be read: not an outage of the storage. */
+export class DamagedValue extends TwtxtError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("store-failed", message, options);
+  }
+}
+
 /**
  * Reads a value and validates it.
  *
+ * @param onDamaged - called with the error of a damaged value, which then counts as none; default: it is thrown
  * @returns `null` if the key does not exist
- * @throws TwtxtError `store-failed`, also for invalid JSON or a value that does not match the schema
+ * @throws TwtxtError `store-failed`; DamagedValue for invalid JSON or a value that does not match the schema
  */
 export async function readJson<T>(
   store: Store,
   key: string,
   schema: v.GenericSchema<unknown, T>,
+  onDamaged?: (error: DamagedValue) => void,
 ): Promise<{ value: T; etag: string } | null> {
-  const stored = await store.get(key);
-  return stored && { value: parseJson(key, stored.bytes, schema), etag: stored.etag };
-}
-
-/**
- * Reads all values with a prefix, in no order.
- *
- * @param isWanted - whether to read the value of a key; default: all
- * @throws TwtxtError as {@link readJson}
- */
-export async function readAllJson<T>(
-  store: Store,
-  prefix: string,
-  schema: v.GenericSchema<unknown, T>,
-  isWanted = (_key: string) => true,
-): Promise<T[]> {
-  const keys = (await store.keys(prefix)).filter(isWanted);
-  const stored = await Promise.all(keys.map((key) => readJson(store, key, schema)));
-  return stored.flatMap((one) => (one ? [one.value] : []));
+  try {
+    const stored = await store.get(key);
+    return stored && { value: parseJson(key, stored.bytes, schema), etag: stored.etag };
+  } catch (error) {
+    if (!onDamaged || !(error instanceof DamagedValue)) throw error;
+    onDamaged(error);
+    return null;
+  }
 }
 
 /** Writes a value as {@link Store.put} does. */
@@ -95,11 +93,11 @@ export async function updateValue<T>(
  * Parses and validates the bytes of a value.
  *
  * @param key - for the message
- * @throws TwtxtError `store-failed`
+ * @throws DamagedValue
  */
 export function parseJson<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   const damaged = (why: string, options?: ErrorOptions) =>
-    new TwtxtError("store-failed", `The value of ${key} cannot be read: ${why}.`, options);
+    new DamagedValue(`The value of ${key} cannot be read: ${why}.`, options);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -2,6 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { toStream } from "./chunks.js";
 import { describeFullDisk } from "./disk.js";
+import { DamagedValue } from "./json.js";
 import { isDamaged, systemCode } from "./sqlite-driver.js";
 import type { Entry, Rows } from "./sqlite-rows.js";
 import {
@@ -108,9 +109,6 @@ function describeFailure(root: string, error: unknown): string {
   return systemCode(error) === "ENOSPC" ? describeFullDisk(root) : message;
 }
 
-function lostFile(root: string, key: string, { file }: Entry): TwtxtError {
-  return new TwtxtError(
-    "store-failed",
-    `The file ${root}/files/${file} with the value of ${key} is missing: restore a backup.`,
-  );
+function lostFile(root: string, key: string, { file }: Entry): DamagedValue {
+  return new DamagedValue(`The file ${root}/files/${file} with the value of ${key} is missing: restore a backup.`);
 }

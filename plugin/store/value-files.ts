@@ -7,6 +7,7 @@ import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { errorCode, ifExists, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
+import { DamagedValue } from "./json.js";
 import { MARKS, markInUse, processOfName, uniqueName } from "./processes.js";
 import type { Range } from "./store.js";
 
@@ -126,6 +127,6 @@ function readNames(folder: string): string[] {
 }
 
 /** The error of a file that was cut off or extended. */
-function wrongSize(name: string): TwtxtError {
-  return new TwtxtError("store-failed", `The file ${FOLDER}/${name} is damaged: it has the wrong size.`);
+function wrongSize(name: string): DamagedValue {
+  return new DamagedValue(`The file ${FOLDER}/${name} is damaged: it has the wrong size.`);
 }

@@ -5,7 +5,8 @@ import * as v from "valibot";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { type CleanPicture, removeMetadata, typeOfExtension } from "../../pictures/remove-metadata.js";
-import { readAllJson, readJson, update, writeJson } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
+import { readJson, update, writeJson } from "../../store/json.js";
 import type { StreamingStore } from "../../store/store.js";
 import { sizeText } from "../amounts.js";
 
@@ -140,8 +141,9 @@ export class DraftPictures {
     if (count >= this.#limits.count) {
       throw new TwtxtError("too-large", `${name} was not added: a note has at most ${this.#limits.count} pictures.`);
     }
-    const lists = await readAllJson(this.#store, PREFIX, PICTURES, (key) => key.endsWith(`/${LIST}`));
-    const stored = lists.flat().reduce((sum, picture) => sum + picture.size, 0);
+    const drafts = new Collection(this.#store, PREFIX, PICTURES);
+    const lists = (await drafts.ids()).filter((id) => id.endsWith(`/${LIST}`));
+    const stored = (await drafts.getAll(lists)).flat().reduce((sum, picture) => sum + picture.size, 0);
     if (stored + size <= this.#limits.bytes) return;
     throw new TwtxtError(
       "too-large",

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { readAllJson, readJson, update } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { StreamingStore } from "../../store/store.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
 import type { Machine } from "../machine.js";
@@ -38,17 +38,15 @@ export type SavedText = Omit<PostDraft, "saved" | "answered" | "title" | "tags">
   Partial<Pick<PostDraft, "answered" | "title" | "tags">> &
   DraftSave;
 
-const PREFIX = "drafts/";
-
 /** The drafts of a site on this machine, in the author's data folder. All methods throw TwtxtError `store-failed`. */
 export class PostDrafts {
   readonly pictures: DraftPictures;
-  readonly #store: StreamingStore;
+  readonly #drafts: Collection<PostDraft>;
   readonly #now: Clock;
 
   constructor(store: StreamingStore, now: Clock, limits = PICTURE_LIMITS) {
     this.pictures = new DraftPictures(store, limits);
-    this.#store = store;
+    this.#drafts = new Collection(store, "drafts/", DRAFT);
     this.#now = now;
   }
 
@@ -76,7 +74,7 @@ export class PostDrafts {
       ...text,
       saved: new Date(this.#now()).toISOString(),
     };
-    const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
+    const stored = await this.#drafts.update(text.id, (old) => {
       return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
     });
     return stored ?? draft;
@@ -84,15 +82,14 @@ export class PostDrafts {
 
   /** The newest first. */
   async list(): Promise<PostDraft[]> {
-    const drafts = await readAllJson(this.#store, PREFIX, DRAFT);
-    return drafts.sort((a, b) => (a.saved < b.saved ? 1 : -1));
+    return (await this.#drafts.list()).sort((a, b) => (a.saved < b.saved ? 1 : -1));
   }
 
   /** @throws TwtxtError `not-found` */
   async find(id: string): Promise<PostDraft> {
-    const stored = DRAFT_ID.test(id) ? await readJson(this.#store, PREFIX + id, DRAFT) : null;
-    if (stored === null) throw new TwtxtError("not-found", "There is no such draft. It may be saved as a post.");
-    return stored.value;
+    const draft = DRAFT_ID.test(id) ? await this.#drafts.get(id) : null;
+    if (draft === null) throw new TwtxtError("not-found", "There is no such draft. It may be saved as a post.");
+    return draft;
   }
 
   /** Deletes a draft if it exists, and its pictures. */
@@ -100,7 +97,7 @@ export class PostDrafts {
     if (!DRAFT_ID.test(id)) return;
     // First: pictures without a draft would count, and no page would show them.
     await this.pictures.clear(id);
-    await this.#store.delete(PREFIX + id);
+    await this.#drafts.delete(id);
   }
 }
 

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
-import { readJson, update } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import { type BlobFields, isContentAddress } from "../blob.js";
 import { examineProof, type Proof } from "../proof.js";
@@ -28,42 +28,31 @@ export type BlobState = v.InferOutput<typeof STATE>;
  * @see PROTOCOL 4, "Owner's proof"
  */
 export class KnownBlobs {
-  readonly #store: Store;
-  readonly #folder: string;
+  readonly #states: Collection<BlobState>;
 
   /**
    * @param store - of this machine
    * @param origin - of the site
    */
   constructor(store: Store, { origin, owner }: { origin: string; owner: string }) {
-    this.#store = store;
-    this.#folder = `newest/${hash("sha256", origin)}/${owner}/`;
+    this.#states = new Collection(store, `newest/${hash("sha256", origin)}/${owner}/`, STATE);
   }
 
   /** @returns `null` for a blob that this machine has never seen */
-  async get(key: string): Promise<BlobState | null> {
-    return (await readJson(this.#store, this.#recordKey(key), STATE))?.value ?? null;
+  get(key: string): Promise<BlobState | null> {
+    return this.#states.get(toId(key));
   }
 
   /** All states, in no order, and a message for each record that cannot be read. */
   async list(): Promise<{ states: BlobState[]; damaged: string[] }> {
-    const states: BlobState[] = [];
     const damaged: string[] = [];
-    for (const record of await this.#store.keys(this.#folder)) {
-      try {
-        const found = await readJson(this.#store, record, STATE);
-        if (found) states.push(found.value);
-      } catch (error) {
-        if (!(error instanceof TwtxtError)) throw error;
-        damaged.push(error.message);
-      }
-    }
+    const states = await this.#states.list(({ message }) => damaged.push(message));
     return { states, damaged };
   }
 
   /** Records a state, unless a newer one is recorded. */
   async record(state: BlobState): Promise<void> {
-    await update(this.#store, this.#recordKey(state.key), STATE, (old) => {
+    await this.#states.update(toId(state.key), (old) => {
       return old === null || isLater(state.created, old.created) ? state : null;
     });
   }
@@ -93,11 +82,11 @@ export class KnownBlobs {
     if (proof.state === "right") await this.record({ key, created: proof.created, sha256, isDeleted: false });
     return proof;
   }
+}
 
-  /** A URL, and some keys of blobs, are not valid keys of a store. */
-  #recordKey(key: string): string {
-    return this.#folder + hash("sha256", key);
-  }
+/** Some keys of blobs are not valid keys of a store. */
+function toId(key: string): string {
+  return hash("sha256", key);
 }
 
 /** How a site shows an older state than the known one, a clause; `null` if it does not. */

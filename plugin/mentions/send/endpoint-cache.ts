@@ -1,7 +1,7 @@
 // plugin/mentions/send/endpoint-cache.ts: cache of discovered endpoints, shared by runs.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
 import { type Discover, FoundEndpoint, memoize, NoEndpoint } from "./discover.js";
@@ -46,47 +46,50 @@ interface EndpointOptions {
  */
 export class EndpointCache {
   readonly #options: EndpointOptions;
+  readonly #endpoints: Collection<v.InferOutput<typeof CachedEndpoint>>;
+  readonly #acceptedForms: Collection<AcceptedForm>;
   readonly #provisional = new Map<string, FoundEndpoint>();
   readonly #untried = new Set<string>();
   readonly #forms = new Map<string, AcceptedForm>();
 
   constructor(options: EndpointOptions) {
     this.#options = options;
+    this.#endpoints = new Collection(options.store, "sent/endpoints/", CachedEndpoint);
+    this.#acceptedForms = new Collection(options.store, "sent/forms/", FormRecord);
   }
 
   /** @throws also what `options.discover` throws */
   readonly discover: Discover = memoize(async (target) => {
-    const { store, discover, now } = this.#options;
-    const key = endpointKey(target);
-    const known = (await readJson(store, key, CachedEndpoint))?.value;
+    const { discover, now } = this.#options;
+    const id = toId(target);
+    const known = await this.#endpoints.get(id);
     if (known?.endpoint && (known.untriedUntil ?? 0) > now()) {
       const { untriedUntil, ...found } = known;
-      this.#provisional.set(key, found);
+      this.#provisional.set(id, found);
       return found;
     }
     if (known && this.#isFresh(known)) return known;
     const found = await discover(target);
     if (found.endpoint !== null) {
-      this.#provisional.set(key, found);
-      await writeJson(store, key, { ...found, untriedUntil: now() + DAY });
+      this.#provisional.set(id, found);
+      await this.#endpoints.write(id, { ...found, untriedUntil: now() + DAY });
     } else if (this.#isFresh(found)) {
-      await writeJson(store, key, found);
+      await this.#endpoints.write(id, found);
     }
     return found;
   });
 
   /** Keeps the endpoint of this target for the next run, since a mention of it was not tried. */
   noteUntried(target: string): void {
-    this.#untried.add(endpointKey(target));
+    this.#untried.add(toId(target));
   }
 
   /** Ends a run: removes stale endpoints without untried mentions. */
   async end(): Promise<void> {
-    const { store } = this.#options;
-    const tried = [...this.#provisional].filter(([key]) => !this.#untried.has(key));
-    await mapInParallel(tried, WRITERS, async ([key, found]) => {
-      if (this.#isFresh(found)) await writeJson(store, key, found);
-      else await store.delete(key);
+    const tried = [...this.#provisional].filter(([id]) => !this.#untried.has(id));
+    await mapInParallel(tried, WRITERS, async ([id, found]) => {
+      if (this.#isFresh(found)) await this.#endpoints.write(id, found);
+      else await this.#endpoints.delete(id);
     });
   }
 
@@ -100,23 +103,17 @@ export class EndpointCache {
     const known = await this.readForm(endpoint);
     const needsFeedTarget = isReferenceRefused || (known?.needsFeedTarget ?? false);
     if (known?.form === form && known.needsFeedTarget === needsFeedTarget) return;
-    await writeJson(this.#options.store, formKey(endpoint), { form, needsFeedTarget });
+    await this.#acceptedForms.write(shortHash(endpoint, 32), { form, needsFeedTarget });
     this.#forms.set(endpoint, { form, needsFeedTarget });
   }
 
-  readonly #storedForm = memoize(async (endpoint) => {
-    return (await readJson(this.#options.store, formKey(endpoint), FormRecord))?.value ?? null;
-  });
+  readonly #storedForm = memoize((endpoint) => this.#acceptedForms.get(shortHash(endpoint, 32)));
 
   #isFresh({ freshUntil }: { freshUntil: number | null }): boolean {
     return (freshUntil ?? 0) > this.#options.now();
   }
 }
 
-function formKey(endpoint: string): string {
-  return `sent/forms/${shortHash(endpoint, 32)}`;
-}
-
-function endpointKey(target: string): string {
-  return `sent/endpoints/${shortHash(target.replace(/#.*$/s, ""), 32)}`;
+function toId(target: string): string {
+  return shortHash(target.replace(/#.*$/s, ""), 32);
 }

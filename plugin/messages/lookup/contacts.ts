@@ -4,11 +4,9 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { addressHash } from "../../keys/address.js";
-import { readAllJson, readJson, update } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import type { Found } from "./lookup.js";
-
-const FOLDER = "contacts/";
 
 const ContactRecord = v.object({
   address: v.string(),
@@ -31,23 +29,22 @@ export type Contact = v.InferOutput<typeof ContactRecord>;
  * @see PROTOCOL 3.2, "Trust"
  */
 export class Contacts {
-  readonly #store: Store;
+  readonly #contacts: Collection<Contact>;
   readonly #now: Clock;
 
   constructor(store: Store, now: Clock) {
-    this.#store = store;
+    this.#contacts = new Collection(store, "contacts/", ContactRecord);
     this.#now = now;
   }
 
   /** @returns `null` if no key is pinned */
-  async get(address: string): Promise<Contact | null> {
-    return (await readJson(this.#store, toKey(address), ContactRecord))?.value ?? null;
+  get(address: string): Promise<Contact | null> {
+    return this.#contacts.get(addressHash(address));
   }
 
   /** All contacts, sorted by address. */
   async list(): Promise<Contact[]> {
-    const contacts = await readAllJson(this.#store, FOLDER, ContactRecord);
-    return contacts.sort((a, b) => (a.address < b.address ? -1 : 1));
+    return (await this.#contacts.list()).sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
   /**
@@ -80,14 +77,12 @@ export class Contacts {
   }
 
   /** @returns whether the contact existed */
-  async forget(address: string): Promise<boolean> {
-    const isThere = (await this.get(address)) !== null;
-    await this.#store.delete(toKey(address));
-    return isThere;
+  forget(address: string): Promise<boolean> {
+    return this.#contacts.forget(addressHash(address));
   }
 
   async #change(found: Found, decide: (old: Contact | null) => Contact | null): Promise<Contact> {
-    const changed = await update(this.#store, toKey(found.address), ContactRecord, decide);
+    const changed = await this.#contacts.update(addressHash(found.address), decide);
     return changed ?? this.#toContact(found);
   }
 
@@ -100,8 +95,4 @@ export class Contacts {
 function withInbox(old: Contact, { key, endpoint, byDns }: Found): Contact | null {
   const isKnown = old.endpoint === endpoint && old.byDns === byDns;
   return key !== old.key || isKnown || (byDns && !old.byDns) ? null : { ...old, endpoint, byDns };
-}
-
-function toKey(address: string): string {
-  return FOLDER + addressHash(address);
 }

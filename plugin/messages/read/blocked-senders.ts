@@ -3,11 +3,9 @@ import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { addressHash } from "../../keys/address.js";
-import { readAllJson, writeJson } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import type { OpenedMessage } from "./read.js";
-
-const FOLDER = "blocked/";
 
 const BlockRecord = v.object({ address: v.string(), key: v.nullable(v.string()), since: v.string() });
 
@@ -16,38 +14,31 @@ type BlockedSender = v.InferOutput<typeof BlockRecord>;
 
 /** The senders that the author has blocked, on this machine. All methods throw TwtxtError `store-failed`. */
 export class BlockedSenders {
-  readonly #store: Store;
+  readonly #senders: Collection<BlockedSender>;
   readonly #now: Clock;
 
   constructor(store: Store, now: Clock) {
-    this.#store = store;
+    this.#senders = new Collection(store, "blocked/", BlockRecord);
     this.#now = now;
   }
 
   /** Sorted by address. */
   async list(): Promise<BlockedSender[]> {
-    const senders = await readAllJson(this.#store, FOLDER, BlockRecord);
-    return senders.sort((a, b) => (a.address < b.address ? -1 : 1));
+    return (await this.#senders.list()).sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
   /** @param key - the sender's key, if it is known */
   async block(address: string, key: string | null): Promise<void> {
-    await writeJson(this.#store, toKey(address), { address, key, since: formatTimestamp(this.#now()) });
+    await this.#senders.write(addressHash(address), { address, key, since: formatTimestamp(this.#now()) });
   }
 
   /** @returns whether the address was blocked */
-  async unblock(address: string): Promise<boolean> {
-    const wasBlocked = (await this.#store.get(toKey(address))) !== null;
-    await this.#store.delete(toKey(address));
-    return wasBlocked;
+  unblock(address: string): Promise<boolean> {
+    return this.#senders.forget(addressHash(address));
   }
 }
 
 /** Whether a message is from a blocked sender: signed with the key, or claiming the address. */
 export function isBlocked({ signer, message }: OpenedMessage, blocked: readonly BlockedSender[]): boolean {
   return blocked.some(({ address, key }) => address === message.address || key === signer);
-}
-
-function toKey(address: string): string {
-  return FOLDER + addressHash(address);
 }

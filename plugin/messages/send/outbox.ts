@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
 import { type Signer, signRequest } from "../../http/sign-request.js";
-import { readAllJson, readJson, update, writeJson } from "../../store/json.js";
+import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import {
   afterAttempt,
@@ -40,8 +40,6 @@ interface OutboxOptions {
   onResult?(report: RecipientReport): void;
 }
 
-const OUTBOX = "outbox/";
-const SENT = "sent/";
 /** Concurrent deliveries. */
 const CONCURRENCY = 4;
 
@@ -52,9 +50,13 @@ const CONCURRENCY = 4;
  */
 export class Outbox {
   readonly #options: OutboxOptions;
+  readonly #entries: Collection<OutboxEntry>;
+  readonly #copies: Collection<SentCopy>;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#entries = new Collection(options.store, "outbox/", EntryRecord);
+    this.#copies = new Collection(options.store, "sent/", SentRecord);
   }
 
   /**
@@ -64,9 +66,8 @@ export class Outbox {
    * @returns a report for each recipient
    */
   async send(outgoing: Outgoing): Promise<RecipientReport[]> {
-    const { store, now } = this.#options;
-    const entry = newEntry(outgoing, now());
-    await writeJson(store, toKey(entry.id), entry, { isNew: true });
+    const entry = newEntry(outgoing, this.#options.now());
+    await this.#entries.write(entry.id, entry, { isNew: true });
     return this.#attempt(entry, entry.recipients, new Set());
   }
 
@@ -77,13 +78,13 @@ export class Outbox {
    * @returns a report for each attempted recipient
    */
   async retry({ all }: { all: boolean }): Promise<RecipientReport[]> {
-    const { store, now } = this.#options;
+    const { now } = this.#options;
     const reports: RecipientReport[] = [];
     const silent = new Set<string>();
     const isWanted = (recipient: Recipient) => !silent.has(recipient.endpoint) && isDue(recipient, all, now());
     for (const { id } of await this.list()) {
       let taken: Recipient[] = [];
-      const entry = await update(store, toKey(id), EntryRecord, (old) => {
+      const entry = await this.#entries.update(id, (old) => {
         const claim = old && claimRecipients(old, isWanted, now());
         taken = claim?.taken ?? [];
         return taken.length > 0 && claim ? claim.entry : null;
@@ -95,15 +96,14 @@ export class Outbox {
 
   /** Messages that have not reached every recipient yet, oldest first. */
   async list(): Promise<OutboxEntry[]> {
-    return (await readAllJson(this.#options.store, OUTBOX, EntryRecord)).sort(byAge);
+    return (await this.#entries.list()).sort(byAge);
   }
 
   /** Gives up a message, and keeps a copy if some recipients have it. @returns whether it was in the outbox */
   async discard(id: string): Promise<boolean> {
-    const { store } = this.#options;
-    const stored = await readJson(store, toKey(id), EntryRecord);
-    if (stored) await close(store, stored.value);
-    return stored !== null;
+    const entry = await this.#entries.get(id);
+    if (entry) await this.#close(entry);
+    return entry !== null;
   }
 
   /**
@@ -114,8 +114,7 @@ export class Outbox {
   async sent(known: ReadonlySet<string> = new Set()): Promise<SentCopy[]> {
     // In this order, so that an entry that becomes a copy meanwhile is not missed.
     const entries = await this.list();
-    const isNeeded = (key: string) => !known.has(key.slice(SENT.length));
-    const copies = await readAllJson(this.#options.store, SENT, SentRecord, isNeeded);
+    const copies = await this.#copies.getAll((await this.#copies.ids()).filter((id) => !known.has(id)));
     const ids = new Set([...known, ...copies.map(({ id }) => id)]);
     const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => toSentCopy(entry) ?? []);
     return [...copies, ...partly].sort(byAge);
@@ -131,7 +130,6 @@ export class Outbox {
     recipients: readonly Recipient[],
     silent: Set<string>,
   ): Promise<RecipientReport[]> {
-    const { store } = this.#options;
     const queue = new PQueue({ concurrency: CONCURRENCY });
     const inboxes = new Set(recipients.map(({ endpoint }) => endpoint));
     const reports = await Promise.allSettled(
@@ -142,8 +140,8 @@ export class Outbox {
     );
     const failed = reports.find((report) => report.status === "rejected");
     if (failed) throw failed.reason;
-    const stored = await readJson(store, toKey(entry.id), EntryRecord);
-    if (stored && isDone(stored.value)) await close(store, stored.value);
+    const stored = await this.#entries.get(entry.id);
+    if (stored && isDone(stored)) await this.#close(stored);
     return reports.flatMap((report) => (report.status === "fulfilled" ? report.value : []));
   }
 
@@ -153,14 +151,14 @@ export class Outbox {
     sharing: readonly Recipient[],
     silent: Set<string>,
   ): Promise<RecipientReport[]> {
-    const { store, ask, now, random, chooseSigner = () => null, onResult } = this.#options;
+    const { ask, now, random, chooseSigner = () => null, onResult } = this.#options;
     const [signer = null] = sharing.flatMap(({ address }) => chooseSigner(address) ?? []);
     const delivery = await deliver(endpoint, sealed, { ask, now, signer });
     if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
     const tried = new Set(sharing.map(({ address }) => address));
     const after = (recipient: Recipient) =>
       tried.has(recipient.address) ? afterAttempt(recipient, delivery, now(), random) : recipient;
-    const entry = await update(store, toKey(id), EntryRecord, (old) => {
+    const entry = await this.#entries.update(id, (old) => {
       return old && { ...old, recipients: old.recipients.map(after) };
     });
     // If another process closed the entry, report this attempt's own result.
@@ -168,6 +166,12 @@ export class Outbox {
     const reports = known.map((recipient) => ({ id, ...recipient }));
     for (const report of reports) onResult?.(report);
     return reports;
+  }
+
+  async #close(entry: OutboxEntry): Promise<void> {
+    const copy = toSentCopy(entry);
+    if (copy) await this.#copies.write(entry.id, copy);
+    await this.#entries.delete(entry.id);
   }
 }
 
@@ -190,16 +194,6 @@ export function deliver(
   return post(ask, endpoint, { headers, body: sealed, isHttpsNeeded: true }, now);
 }
 
-async function close(store: Store, entry: OutboxEntry): Promise<void> {
-  const copy = toSentCopy(entry);
-  if (copy) await writeJson(store, SENT + entry.id, copy);
-  await store.delete(toKey(entry.id));
-}
-
 function byAge(a: { created: string; id: string }, b: { created: string; id: string }): number {
   return `${a.created}${a.id}` < `${b.created}${b.id}` ? -1 : 1;
-}
-
-function toKey(id: string): string {
-  return OUTBOX + id;
 }
