@@ -1,8 +1,8 @@
 // netlify/endpoint-function.ts: a Netlify function that answers at the endpoints of a capability.
 import { createEndpoints, type Handlers } from "../plugin/host/endpoints.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
-import { attempt, once } from "../plugin/host/work.js";
-import { later } from "../plugin/later.js";
+import { attempt } from "../plugin/host/work.js";
+import { later, once } from "../plugin/later.js";
 import { readPrefix } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { byPlace, type Deploy, isLocal } from "./environment.js";

@@ -11,16 +11,21 @@ const loaders = new Set<() => Promise<unknown>>();
  *   if the file has been removed
  */
 export function later<T>(load: () => Promise<T>): () => Promise<T> {
-  let loaded: Promise<T> | null = null;
-  const loadOnce = () => {
-    loaded ??= load().catch((error) => {
-      loaded = null;
-      throw error;
-    });
-    return loaded;
-  };
+  const loadOnce = once(load);
   loaders.add(loadOnce);
   return loadOnce;
+}
+
+/** Makes a value at the first call and returns it at later ones. After a failure, the next call tries again. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
 }
 
 /** Loads the modules of all calls of {@link later}, including those in modules that are loaded by this. */

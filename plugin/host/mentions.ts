@@ -1,6 +1,6 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
 import type { Handler } from "../http/respond.js";
-import { later } from "../later.js";
+import { later, once } from "../later.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
@@ -12,7 +12,7 @@ import { readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
 import { MENTIONS_TOKEN, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
-import { attempt, once } from "./work.js";
+import { attempt } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { openUpload } from "../blobs/serve/incoming.js";
+import { mapInParallel } from "../concurrency.js";
 import { TwtxtError } from "../errors.js";
 import { noSuchRange, parseRange } from "../http/conditions.js";
 import { spendNonce } from "../http/nonces.js";
 import { allowing, type HttpRequest, json, parseParameters, readBody } from "../http/respond.js";
 import { later } from "../later.js";
-import { mapInParallel } from "../mentions/concurrency.js";
 import { ROUTES } from "../site/routes.js";
 import {
   BATCH_BYTES,

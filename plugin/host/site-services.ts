@@ -1,6 +1,7 @@
 // plugin/host/site-services.ts: all endpoints and jobs of a site.
+
+import { coalesce } from "../concurrency.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
-import { coalesce } from "../mentions/concurrency.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
 import { guestDocument } from "../messages/inbox/guest-document.js";
 import { blobServices } from "./blobs.js";

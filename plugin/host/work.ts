@@ -1,4 +1,4 @@
-// plugin/host/work.ts: asynchronous work: in the background, once, with a timeout, and with failures that are only logged.
+// plugin/host/work.ts: asynchronous work: in the background, with a timeout, and with failures that are only logged.
 import type { Log } from "../http/respond.js";
 
 /** Tracks work that goes on after an answer, so that a host can wait for it before it exits. */
@@ -26,18 +26,6 @@ export async function attempt(name: string, work: () => Promise<unknown>, log: L
     log(`${name} failed; the next scheduled run tries again: ${(error as Error).message}`, { level: "error" });
     return false;
   }
-}
-
-/** Makes a value at the first call and returns it at later ones. After a failure, the next call tries again. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make().catch((error) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
 }
 
 /** The result of `work`. Rejects with `timeoutError` if it takes longer than this many milliseconds. */

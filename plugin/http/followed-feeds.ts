@@ -1,7 +1,7 @@
 // plugin/http/followed-feeds.ts: reads the newest twts of followed feeds.
-import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
+import { mapInParallel } from "../concurrency.js";
 import { TwtxtError } from "../errors.js";
 import { findAuthorPage, findTwtPage } from "../feed/author-pages.js";
 import type { ParsedTwt } from "../feed/feed.js";
@@ -96,16 +96,13 @@ export async function readFollowedFeeds(
   known: readonly KeptFeed[],
   parts: FollowedFeedsParts,
 ): Promise<FollowedFeed[]> {
-  const queue = new PQueue({ concurrency: FEEDS_AT_ONCE });
   const byUrl = new Map(known.map((feed) => [feed.url, feed]));
   const last = (feed: Followed) => byUrl.get(feed.url)?.read ?? "";
   const order = [...follow].sort((a, b) => (last(a) < last(b) ? 1 : Number(last(a) > last(b)) * -1));
-  const read = await queue.addAll(
-    order.map((feed) => async () => ({
-      ...feed,
-      ...(await readFollowed(feed.url, byUrl.get(feed.url) ?? null, parts)),
-    })),
-  );
+  const read = await mapInParallel(order, FEEDS_AT_ONCE, async (feed) => ({
+    ...feed,
+    ...(await readFollowed(feed.url, byUrl.get(feed.url) ?? null, parts)),
+  }));
   const byNick = new Map(read.map((feed) => [feed.nick, feed]));
   return follow.flatMap(({ nick }) => byNick.get(nick) ?? []);
 }

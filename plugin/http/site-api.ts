@@ -4,6 +4,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntilAborted } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
+import { IdleLimit } from "../transport/idle-limit.js";
 import { problemDetail } from "./one-line.js";
 import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
@@ -113,7 +114,8 @@ export function siteApi(options: SiteApiOptions): AskSite {
   return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
     const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, now());
-    const idle = idleTimeout(idleTimeoutMs, [options.signal, signal]);
+    const idle = new IdleLimit(idleTimeoutMs, [options.signal, signal]);
+    idle.start();
     let response: Response;
     try {
       response = await fetch(url, {
@@ -122,38 +124,15 @@ export function siteApi(options: SiteApiOptions): AskSite {
         headers: { ...signed, ...measureLength(body), "accept-encoding": "identity" },
         redirect: "error",
         signal: idle.signal,
-        ...sentBody(body, idle.refreshing),
+        ...sentBody(body, idle),
       });
     } catch (cause) {
-      idle.end();
+      idle.stop();
       throw unreachable(url, cause);
     }
     const answer = toAnswer(url, response, idle);
     if (response.ok || expected.includes(response.status)) return answer;
     throw refusal(url, response, await answer.text(), missing);
-  };
-}
-
-type IdleTimeout = ReturnType<typeof idleTimeout>;
-
-/** Aborts a request when no data has moved for this long. The total time is not limited. */
-function idleTimeout(idleTimeoutMs: number, signals: readonly (AbortSignal | undefined)[]) {
-  const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(new Error(`no data for ${idleTimeoutMs / 1000} s`)), idleTimeoutMs);
-  return {
-    signal: AbortSignal.any([stalled.signal, ...signals.filter((signal) => signal !== undefined)]),
-    async *refreshing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-      for await (const chunk of chunks) {
-        timer.refresh();
-        yield chunk;
-      }
-      timer.refresh();
-    },
-    end: () => clearTimeout(timer),
-    close() {
-      clearTimeout(timer);
-      stalled.abort();
-    },
   };
 }
 
@@ -165,24 +144,24 @@ function measureLength(body: SiteRequest["body"]) {
   return body && !(body instanceof Uint8Array) ? { "content-length": String(body.size) } : {};
 }
 
-function sentBody(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing"]) {
+function sentBody(body: SiteRequest["body"], idle: IdleLimit) {
   if (body === undefined) return {};
   if (body instanceof Uint8Array) return { body: Uint8Array.from(body) };
-  return { body: ReadableStream.from(refreshing(body.chunks())), duplex: "half" as const };
+  return { body: ReadableStream.from(idle.watch(body.chunks())), duplex: "half" as const };
 }
 
-function toAnswer(url: string, response: Response, idle: IdleTimeout): SiteAnswer {
+function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer {
   const { status, headers } = response;
-  if (!response.body) idle.end();
+  if (!response.body) idle.stop();
   const chunks = async function* () {
     try {
       // Only here: Node.js cancels the unread body of a response that no one refers to.
       const { body } = response;
-      if (body) yield* idle.refreshing(chunksUntilAborted(body, idle.signal));
+      if (body) yield* idle.watch(chunksUntilAborted(body, idle.signal));
     } catch (cause) {
       throw unreachable(url, cause);
     } finally {
-      idle.close();
+      idle.end();
     }
   };
   const text = async () => {
@@ -197,7 +176,7 @@ function toAnswer(url: string, response: Response, idle: IdleTimeout): SiteAnswe
       throw unreachable(url, new Error("its answer is not JSON"));
     }
   };
-  return { status, headers, chunks, text, json, close: idle.close };
+  return { status, headers, chunks, text, json, close: () => idle.end() };
 }
 
 function refusal(url: string, { status, headers }: Response, text: string, missing: string): TwtxtError {

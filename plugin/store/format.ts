@@ -1,5 +1,6 @@
 // plugin/store/format.ts: the format of stored data. An older program leaves data of a newer format untouched.
 import { TwtxtError } from "../errors.js";
+import { once } from "../later.js";
 import type { StoredValue, StreamingStore } from "./store.js";
 
 /** Increased by a change that makes older programs misread or lose data. */
@@ -19,15 +20,7 @@ export function checkFormat(format: number, place: string): void {
 
 /** Checks the format of a remote store before its first use. */
 export function withFormatCheck(store: StreamingStore, place: string): StreamingStore {
-  let checking: Promise<void> | null = null;
-  const check = async () => checkFormat(parseFormat(await store.get(KEY)), place);
-  const ready = () => {
-    checking ??= check().catch((error) => {
-      checking = null;
-      throw error;
-    });
-    return checking;
-  };
+  const ready = once(async () => checkFormat(parseFormat(await store.get(KEY)), place));
   return {
     get: async (key) => ready().then(() => store.get(key)),
     put: async (key, bytes, condition) => ready().then(() => store.put(key, bytes, condition)),

@@ -22,6 +22,11 @@ export function memoryStore(): StreamingStore {
     return etag;
   };
 
+  const keys = async (prefix: string) => {
+    checkPrefix(prefix);
+    return [...values.keys()].filter((key) => key.startsWith(prefix));
+  };
+
   return {
     async get(key) {
       checkKey(key);
@@ -51,18 +56,9 @@ export function memoryStore(): StreamingStore {
       values.delete(key);
     },
 
-    async keys(prefix) {
-      checkPrefix(prefix);
-      return [...values.keys()].filter((key) => key.startsWith(prefix));
-    },
+    keys,
 
-    async list(prefix, range) {
-      checkPrefix(prefix);
-      return pageOfKeys(
-        [...values.keys()].filter((key) => key.startsWith(prefix)),
-        range,
-      );
-    },
+    list: async (prefix, range) => pageOfKeys(await keys(prefix), range),
 
     async survey(folder, id) {
       checkPrefix(folder);

@@ -1,41 +1,7 @@
 // plugin/store/s3-streams.ts: uploads and downloads with an idle timeout.
 import { TwtxtError } from "../errors.js";
+import type { IdleLimit } from "../transport/idle-limit.js";
 import { chunksUntilAborted, concatChunks } from "./chunks.js";
-
-/** An idle timeout, which counts only while this side waits for the bucket. */
-export class IdleLimit {
-  readonly #controller = new AbortController();
-  readonly #idleMs: number;
-  #timer: NodeJS.Timeout | undefined;
-
-  /** @param idleMs - the timeout in milliseconds */
-  constructor(idleMs: number) {
-    this.#idleMs = idleMs;
-  }
-
-  /** Aborted at the timeout, and by `end`. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Starts or restarts the timer. */
-  start(): void {
-    this.stop();
-    this.#timer = setTimeout(() => {
-      this.#controller.abort(new Error(`no data for ${this.#idleMs} ms`));
-    }, this.#idleMs);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** Aborts what is still running. */
-  end(): void {
-    this.stop();
-    this.#controller.abort();
-  }
-}
 
 /** A request body that is being sent. */
 interface Upload {

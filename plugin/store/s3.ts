@@ -1,9 +1,10 @@
 // plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
+import { IdleLimit } from "../transport/idle-limit.js";
 import { describeError } from "./fetch-with-retry.js";
 import { FolderListings } from "./folder-listings.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
-import { collectChunks, IdleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
+import { collectChunks, startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,

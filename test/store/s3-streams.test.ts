@@ -1,6 +1,7 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { IdleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
+import { startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
+import { IdleLimit } from "../../plugin/transport/idle-limit.js";
 
 const IDLE_MS = 1000;
 const LONG_MS = 100 * IDLE_MS;
@@ -45,7 +46,7 @@ describe("the idle timeout of a bucket", () => {
     expect(upload.isTaken()).toBe(true);
     expect(idle.signal.aborted).toBe(false);
     vi.advanceTimersByTime(IDLE_MS);
-    expect(idle.signal.reason).toEqual(new Error("no data for 1000 ms"));
+    expect(idle.signal.reason).toEqual(new Error("no data for 1 s"));
   });
 
   it("counts while a download waits for the bucket, not for the reader of the value", async () => {

@@ -382,7 +382,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       const rest = reader?.read();
       await expect.poll(() => vi.getTimerCount()).toBe(1);
       pass();
-      await expect(rest).rejects.toThrow(failsWith(`no data for ${IDLE_MS} ms`));
+      await expect(rest).rejects.toThrow(failsWith(`no data for ${IDLE_MS / 1000} s`));
     });
 
     it("store-failed: a truncated list, or one with a failed page", async () => {

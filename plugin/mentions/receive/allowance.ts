@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
+import { coalesce } from "../../concurrency.js";
 import { listNetworks, SHARES, WIDE_SHARES } from "../../http/client-networks.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { coalesce } from "../concurrency.js";
 
 /** The groups of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
 export type Requester = string;

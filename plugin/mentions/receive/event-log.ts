@@ -3,9 +3,9 @@
 // Beside them is a mark, which each compaction replaces, so that a listing shows whether the snapshot was replaced.
 import { randomBytes } from "node:crypto";
 import { isAhead } from "../../clock.js";
+import { mapInParallel } from "../../concurrency.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
-import { mapInParallel } from "../concurrency.js";
 import { type MentionEvent, parseEvent, toMentionId } from "./event.js";
 
 /** The keys of all events start with this. */

@@ -1,12 +1,12 @@
 // plugin/mentions/receive/journal.ts: the journal of mentions: events that are regularly folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock.js";
+import { coalesce } from "../../concurrency.js";
 import type { Log } from "../../http/respond.js";
 import type { TwtLike } from "../../site/conversation.js";
 import { withLease } from "../../store/lease.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
-import { coalesce } from "../concurrency.js";
 import { applyEvent, type MentionEvent, type NewMention, toMentionId } from "./event.js";
 import { EventLog, readEventId } from "./event-log.js";
 import { type Change, MentionView, readEntry } from "./mention-view.js";

@@ -1,6 +1,7 @@
 // plugin/mentions/send/discover.ts: finds the endpoint of a mention or a link, or the reason why it has none.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
+import { memoize } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import { endpointInHeader, firstEndpoint, startsAsMarkup } from "../../http/feed-file.js";
@@ -135,19 +136,6 @@ async function askOnce(ask: Ask, url: string, now: Clock): Promise<GuardedRespon
   if (response.status !== 429 && response.status < 500) return response;
   const notBefore = parseRetryAfter(response.headers["retry-after"], now());
   throw new ServerBusyError(`${url} answers ${response.status}.`, notBefore);
-}
-
-/** Caches results by key, failures excluded. Concurrent calls share one request. */
-export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const answers = new Map<string, Promise<T>>();
-  return (key) => {
-    const known = answers.get(key);
-    if (known) return known;
-    const answer = ask(key);
-    answers.set(key, answer);
-    answer.catch(() => answers.delete(key));
-    return answer;
-  };
 }
 
 async function endpointInHtml(html: string, pageUrl: string): Promise<string | null> {

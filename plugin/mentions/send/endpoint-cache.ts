@@ -1,10 +1,10 @@
 // plugin/mentions/send/endpoint-cache.ts: cache of discovered endpoints, shared by runs.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
+import { mapInParallel, memoize } from "../../concurrency.js";
 import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
-import { mapInParallel } from "../concurrency.js";
-import { type Discover, FoundEndpoint, memoize, NoEndpoint } from "./discover.js";
+import { type Discover, FoundEndpoint, NoEndpoint } from "./discover.js";
 import { shortHash } from "./live-feed.js";
 import type { Form } from "./post-mention.js";
 

@@ -1,9 +1,9 @@
 // plugin/mentions/send/ledger-list.ts: the ledger as its author sees it: what was sent, waits, failed or was withdrawn.
 import type * as v from "valibot";
+import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { mapInParallel } from "../concurrency.js";
 import { feedFolder, type LedgerName, parseLedgerKey } from "./ledger-keys.js";
 import {
   FinishedRecord,

@@ -1,9 +1,10 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice.
+
+import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
-import { mapInParallel } from "../concurrency.js";
 import { type Change, listKeys } from "./changes.js";
 import { doneKey, feedFolder, goneKey, parseDoneKey } from "./ledger-keys.js";
 import {

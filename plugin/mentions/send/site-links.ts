@@ -1,4 +1,5 @@
 // plugin/mentions/send/site-links.ts: links in the site's posts, sent as classic Webmentions, and in its live pages. PROTOCOL 2.3
+import { memoize } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import type { ParsedTwt } from "../../feed/feed.js";
 import type { Ask } from "../../http/guard.js";
@@ -6,7 +7,6 @@ import { findBase, parseHtml, readHref, walkElements } from "../../http/parse-ht
 import type { PublishedSite } from "../../site/site.js";
 import { resolveUrl } from "../../url.js";
 import { Moderation } from "../receive/moderation.js";
-import { memoize } from "./discover.js";
 import { LINK_TEXT } from "./ledger-records.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
 

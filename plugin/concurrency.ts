@@ -1,4 +1,4 @@
-// plugin/mentions/concurrency.ts: combines concurrent calls, and limits and queues them.
+// plugin/concurrency.ts: combines concurrent calls, and limits and queues them.
 import PQueue from "p-queue";
 
 /**
@@ -17,6 +17,19 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   return () => {
     next ??= current.then(start);
     return next;
+  };
+}
+
+/** Caches results by key, failures excluded. Concurrent calls share one request. */
+export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const answers = new Map<string, Promise<T>>();
+  return (key) => {
+    const known = answers.get(key);
+    if (known) return known;
+    const answer = ask(key);
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+    return answer;
   };
 }
 

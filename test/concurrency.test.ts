@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coalesce } from "../../plugin/mentions/concurrency.js";
+import { coalesce } from "../plugin/concurrency.js";
 
 /** Work that a test ends. */
 function gated() {
