@@ -1,6 +1,7 @@
 // plugin/http/nonces.ts: nonces of signed writes, against replay.
 import { createHash, randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
+import { sweep } from "../store/sweep.js";
 
 const FOLDER = "nonces/";
 const HOUR = 3600;
@@ -47,10 +48,8 @@ export function isExpired(expires: number, now: number): boolean {
  */
 export async function sweepNonces(store: Store, now: number, isOver: () => boolean): Promise<void> {
   const current = toHour(now / 1000 - CLOCK_SKEW);
-  for (const key of await store.keys(FOLDER)) {
-    if (isOver()) return;
-    if (Number.parseInt(key.slice(FOLDER.length), 10) < current) await store.delete(key);
-  }
+  const isOutdated = (key: string) => Number.parseInt(key.slice(FOLDER.length), 10) < current;
+  await sweep(store, (await store.keys(FOLDER)).filter(isOutdated), isOver);
 }
 
 function toKey({ keyid, nonce, expires }: Nonce): string {

@@ -10,6 +10,7 @@ import { TwtxtError } from "../../errors.js";
 import { parseJson } from "../../store/json.js";
 import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
+import { sweep } from "../../store/sweep.js";
 import { StoredMention } from "../mention.js";
 import { type Entry, type JsonText, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
 import type { Relocation } from "./relocation.js";
@@ -126,9 +127,8 @@ export class Snapshots {
   async sweep(time: number): Promise<void> {
     const { parts } = await this.read();
     const isOld = (key: string) => Number.parseInt(key.slice(PARTS.length), 10) < time - ORPHAN_AGE;
-    for (const key of await this.#store.keys(PARTS)) {
-      if (!parts.includes(key) && isOld(key)) await this.#store.delete(key);
-    }
+    const keys = await this.#store.keys(PARTS);
+    await sweep(this.#store, keys.filter((key) => !parts.includes(key) && isOld(key)));
   }
 
   /** @returns its mentions, which are valid unless they are in the view already */

@@ -7,6 +7,7 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { type ClientNetwork, listNetworks, SHARES } from "../../http/client-networks.js";
 import type { Store } from "../../store/store.js";
+import { sweep } from "../../store/sweep.js";
 
 const SALTS = "inbox-salts/";
 /** The day of a record or a salt. */
@@ -76,12 +77,8 @@ export class DailyShares {
   /** Deletes the records of earlier days. @param keys - of all inboxes, with the salts; others are ignored */
   async sweep(keys: readonly string[], isOver: () => boolean): Promise<void> {
     const today = this.#date();
-    for (const key of keys) {
-      const [, day = today] = DAY.exec(key) ?? [];
-      if (day >= today) continue;
-      if (isOver()) return;
-      await this.#options.store.delete(key);
-    }
+    const isOutdated = (key: string) => (DAY.exec(key)?.[1] ?? today) < today;
+    await sweep(this.#options.store, keys.filter(isOutdated), isOver);
   }
 
   #date(): string {

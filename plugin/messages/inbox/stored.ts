@@ -11,6 +11,7 @@
 import PQueue from "p-queue";
 import { type Clock, countedSince } from "../../clock.js";
 import { parseEntry, type Store } from "../../store/store.js";
+import { sweep } from "../../store/sweep.js";
 
 const DAY_MS = 24 * 3600_000;
 /** Deletions are remembered for three more periods. PROTOCOL 3.3 */
@@ -160,10 +161,7 @@ export class StoredMessages {
     const deleted = keys.filter((key) => key.startsWith(deletedFolder(user)));
     const isOutdated = (key: string) => this.#countPeriods(key, steadySince) > PERIODS_KEPT;
     const remembered = new Set(deleted.filter((key) => !isOutdated(key)).map((key) => parseEntry(key)?.id ?? ""));
-    for (const key of [...extraCopies(copies, remembered), ...deleted.filter(isOutdated)]) {
-      if (isOver()) return;
-      await this.#store.delete(key);
-    }
+    await sweep(this.#store, [...extraCopies(copies, remembered), ...deleted.filter(isOutdated)], isOver);
   }
 
   async #findCopies(user: string, id: string): Promise<StoredMessage[]> {
