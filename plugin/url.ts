@@ -85,3 +85,12 @@ export function parseUrl(text: string): URL {
 export function isSameHost(a: string, b: string): boolean {
   return new URL(a).host === new URL(b).host;
 }
+
+/** @returns `null` for a text that is not percent-encoded UTF-8 */
+export function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}

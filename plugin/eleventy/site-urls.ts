@@ -8,7 +8,7 @@ import { timelineOptions } from "../options/timeline.js";
 import type { Post, Settings } from "../options.js";
 import { type Bases, completeBases } from "../site/routes.js";
 import type { SiteSettings } from "../site/site.js";
-import { canParseUrl } from "../url.js";
+import { canParseUrl, decodePercent } from "../url.js";
 import type { BuildEnvironment } from "./build-environment.js";
 import type { EleventyConfig } from "./eleventy.js";
 
@@ -166,7 +166,7 @@ export class SiteUrls {
     const source = path.startsWith("/")
       ? posix.join(this.#input, path)
       : posix.join(posix.dirname(post.inputPath), path);
-    return this.#pages[`./${posix.normalize(decodePath(source))}`]?.[0] || null;
+    return this.#pages[`./${posix.normalize(decodePercent(source) ?? source)}`]?.[0] || null;
   }
 
   #hasHtmlBase(): boolean {
@@ -182,12 +182,4 @@ export class SiteUrls {
 /** The authors with an inbox at this site, if the host runs it. */
 export function authorsHere({ authors, inbox }: Pick<Settings, "authors" | "inbox">): Settings["authors"] {
   return inbox === false ? [] : authors.filter(({ endpoint }) => endpoint === undefined);
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

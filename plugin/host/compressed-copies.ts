@@ -1,5 +1,5 @@
 // plugin/host/compressed-copies.ts: Brotli and gzip copies of a site's text files, made after each build.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, parse } from "node:path";
@@ -97,7 +97,7 @@ export class CompressedCopies {
     const { size, mtime } = await stat(path);
     if (size < MIN_BYTES || size > MAX_BYTES) return null;
     const contents = await readFile(path);
-    const name = createHash("sha256").update(contents).digest("hex");
+    const name = hash("sha256", contents);
     for (const [encoding, compress] of Object.entries(encodings)) {
       const file = `${name}.${encoding}`;
       if (existing.has(file)) continue;

@@ -1,5 +1,5 @@
 // plugin/host/site-data.ts: gives the site's owner all stored values, and takes them back: backup and restore over HTTP.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { openUpload } from "../blobs/serve/incoming.js";
 import { mapInParallel } from "../concurrency.js";
@@ -138,7 +138,7 @@ async function readValues(store: StreamingStore, keys: readonly string[]): Promi
 }
 
 function encodeValue({ bytes, etag }: StoredValue) {
-  return { etag, base64: Buffer.from(bytes).toString("base64"), sha256: sha256(bytes) };
+  return { etag, base64: Buffer.from(bytes).toString("base64"), sha256: hash("sha256", bytes) };
 }
 
 /** @returns only the size of a large value; `null` if there is none */
@@ -157,9 +157,13 @@ async function hashValue(store: StreamingStore, key: string): Promise<string | n
 
 type Written = Extract<DataRequest, { write: unknown }>["write"][number];
 
-async function writeValue(store: StreamingStore, { key, base64, sha256: hash, etag }: Written): Promise<string | null> {
+async function writeValue(
+  store: StreamingStore,
+  { key, base64, sha256: expected, etag }: Written,
+): Promise<string | null> {
   const bytes = Buffer.from(base64, "base64");
-  if (sha256(bytes) !== hash) throw new TwtxtError("bad-request", `The value of ${key} does not match its hash.`);
+  if (hash("sha256", bytes) !== expected)
+    throw new TwtxtError("bad-request", `The value of ${key} does not match its hash.`);
   const condition = etag === undefined ? undefined : etag === null ? ({ isNew: true } as const) : { etag };
   return store.put(key, Uint8Array.from(bytes), condition);
 }
@@ -194,8 +198,4 @@ async function putLarge(
   const { size, chunks } = await openUpload(request, { digest, maxBytes: MAX_VALUE_BYTES });
   await store.write(key, chunks(), size);
   return json({ key, size }, { status: 201 });
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, posix } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { isArchivePath } from "../feed/archives.js";
+import { decodePercent } from "../url.js";
 import { type CompressedCopies, isCompressible, readEncodings } from "./compressed-copies.js";
 import { toPath } from "./node-request.js";
 import { type FileResponse, findType, sendFile } from "./send-file.js";
@@ -138,12 +139,8 @@ function plainPath(path: string): string {
 
 /** @returns `null` for a path that is not percent-encoded UTF-8, or with a NUL */
 function decodePath(path: string): string | null {
-  try {
-    const decoded = decodeURIComponent(path);
-    return decoded.includes("\0") ? null : decoded;
-  } catch {
-    return null;
-  }
+  const decoded = decodePercent(path);
+  return decoded?.includes("\0") ? null : decoded;
 }
 
 /** The only dotfiles that are served, and no path through them: `/.well-known/../.env`. */

@@ -1,5 +1,5 @@
 // plugin/http/certificate-pins.ts: certificates of gemini servers, trusted on first use. PROTOCOL 2.8
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import { Collection } from "../store/collection.js";
@@ -32,7 +32,7 @@ export class CertificatePins {
    */
   async check(host: string, { fingerprint, expires, isAuthorized }: ServerCertificate): Promise<void> {
     const now = this.#now();
-    const id = createHash("sha256").update(host).digest("hex").slice(0, 32);
+    const id = hash("sha256", host).slice(0, 32);
     const known = await this.#pins.get(id);
     const isOver = known && (known.expires < now || known.seen < now - FORGET_MS);
     if (known && known.fingerprint !== fingerprint && !isOver && !isAuthorized) {

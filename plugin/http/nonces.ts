@@ -1,5 +1,5 @@
 // plugin/http/nonces.ts: nonces of signed writes, against replay.
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
 
@@ -53,8 +53,8 @@ export async function sweepNonces(store: Store, now: number, isOver: () => boole
 }
 
 function toKey({ keyid, nonce, expires }: Nonce): string {
-  const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
-  return `${FOLDER}${toHour(expires)}-${hash}`;
+  const digest = hash("sha256", `${keyid} ${nonce}`);
+  return `${FOLDER}${toHour(expires)}-${digest}`;
 }
 
 /** The hour in which a nonce expires. */

@@ -45,12 +45,12 @@ export async function parseHtml(html: string, slices = new TimeSlices()): Promis
   return { tree: await toTree(document, fromParse5, slices), isWhole };
 }
 
-/** The elements of a tree, in document order. */
-export function* walkElements(root: Root | Element): Iterable<Element> {
+/** The elements of a tree, in document order. @param isEntered - whether those in an element are wanted; default: all */
+export function* walkElements(root: Root | Element, isEntered = (_element: Element) => true): Iterable<Element> {
   const ahead: Nodes[] = [root];
   for (let node = ahead.pop(); node; node = ahead.pop()) {
     if (node.type === "element") yield node;
-    if (!("children" in node)) continue;
+    if (!("children" in node) || (node.type === "element" && !isEntered(node))) continue;
     for (const child of node.children.toReversed()) ahead.push(child);
   }
 }

@@ -1,5 +1,5 @@
 // plugin/http/public-json.ts: public JSON that the CDN keeps and that pages of any site may read.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { allowing, type Handler, type HttpRequest, matchesEtag } from "./respond.js";
 
 /** The site's pages may be on another origin. */
@@ -31,7 +31,7 @@ export function publicJson(
 
 /** The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old. */
 function responseTo(request: HttpRequest, body: string, { tag, seconds, parameters }: CdnCache): Response {
-  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
+  const etag = `"${hash("sha256", body, "base64url")}"`;
   const headers = {
     "content-type": "application/json",
     ...CORS,

@@ -1,5 +1,5 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
-import { createHash, type KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import {
   type Dictionary,
   isInnerList,
@@ -113,7 +113,8 @@ export function verifyHead(
     digest,
     nonce,
     checkBody(body) {
-      if (digest === null ? body.length > 0 : digest !== contentDigest(sha256(body))) throw digestMismatch();
+      if (digest === null ? body.length > 0 : digest !== contentDigest(hash("sha256", body, "buffer")))
+        throw digestMismatch();
     },
   };
 }
@@ -126,10 +127,6 @@ export function nonceUsed(): TwtxtError {
 /** The error for a body that does not match the signed digest. */
 export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
 }
 
 /**

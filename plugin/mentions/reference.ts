@@ -1,7 +1,7 @@
 // plugin/mentions/reference.ts: references to a twt, `<feed url>#:~:text=<timestamp>`.
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
-import { isFeedUrl, parseUrl } from "../url.js";
+import { decodePercent, isFeedUrl, parseUrl } from "../url.js";
 
 const MAX_URL_LENGTH = 2048;
 const MARK = ":~:text=";
@@ -60,7 +60,7 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
 
 /** Some clients encode the values and then the form, so a value may have to be decoded once more. */
 function readable(value: string): string {
-  return /^(?:https?|gemini|gopher)%3A/i.test(value) ? decoded(value) : value;
+  return /^(?:https?|gemini|gopher)%3A/i.test(value) ? (decodePercent(value) ?? value) : value;
 }
 
 /**
@@ -68,7 +68,8 @@ function readable(value: string): string {
  * an offset (timeline does not encode), an element's id before it, or an end parameter after it.
  */
 function parseTimestamps(fragment: string, code: TwtxtErrorCode): string[] {
-  const forms = [fragment, decoded(fragment), decoded(decoded(fragment))];
+  const once = decodePercent(fragment) ?? fragment;
+  const forms = [fragment, once, decodePercent(once) ?? once];
   const texts = forms.filter((form) => form.includes(MARK)).map(startOfText);
   const readings = [...new Set(texts.flatMap((text) => [text, text.replace(/ (?=\d\d:?(\d\d)?$)/, "+")]))];
   const timestamps = readings.filter((text) => toInstant(text) !== null);
@@ -85,12 +86,4 @@ function parseTimestamps(fragment: string, code: TwtxtErrorCode): string[] {
 function startOfText(fragment: string): string {
   const text = fragment.slice(fragment.indexOf(MARK) + MARK.length);
   return /^[^,&]*/.exec(text)?.[0].trim() ?? "";
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -11,7 +11,7 @@ import remarkRehype from "remark-rehype";
 import { type Processor, unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
 import { locateMentions, type Mention } from "../feed/mention.js";
-import { canParseUrl, isFeedUrl } from "../url.js";
+import { canParseUrl, decodePercent, isFeedUrl } from "../url.js";
 import { boundedMarks, SAFE_ELEMENTS, STRANGERS_REL } from "./safe-markup.js";
 
 /** Markdown for whole blocks, and HTML. It is not interpreted in a twt: its characters stay as they are. */
@@ -117,11 +117,7 @@ function fileName(url: string): string | null {
   if (!canParseUrl(url)) return null;
   const { pathname, host } = new URL(url);
   const name = pathname.split("/").findLast((segment) => segment !== "") ?? host;
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+  return decodePercent(name) ?? name;
 }
 
 function mentionLink(mention: Mention | undefined): Link | false {

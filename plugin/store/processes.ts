@@ -1,5 +1,5 @@
 // plugin/store/processes.ts: processes that share the folder of a store, by the names of their temporary files and marks.
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { hash, randomBytes, randomUUID } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { readdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -16,10 +16,7 @@ const PAUSE_MS = 50;
 const TRIES = 400;
 
 /** This machine or container, within which process IDs are unique. */
-const MACHINE = createHash("sha256")
-  .update(hostname() + processSpace())
-  .digest("hex")
-  .slice(0, 8);
+const MACHINE = hash("sha256", hostname() + processSpace()).slice(0, 8);
 /** Tells this process from an earlier one with the same ID. */
 const LIFE = randomBytes(4).toString("hex");
 

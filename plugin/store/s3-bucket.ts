@@ -2,7 +2,7 @@
 import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
-import { canParseUrl } from "../url.js";
+import { canParseUrl, decodePercent } from "../url.js";
 import { fetchWithRetry } from "./fetch-with-retry.js";
 import { isKey } from "./store.js";
 
@@ -171,15 +171,10 @@ export function listPage(xml: string): ListPage {
   const [next = ""] = readTexts(xml, "NextContinuationToken");
   const isWhole = /<\/ListBucketResult>\s*$/.test(xml) && (isMore === "false" || (isMore === "true" && next !== ""));
   if (!isWhole) throw new Error("its list of keys is incomplete");
-  return { keys: readTexts(xml, "Key").flatMap(decoded), next: isMore === "true" ? next : null };
-}
-
-function decoded(key: string): string[] {
-  try {
-    return [decodeURIComponent(key)];
-  } catch {
-    return [];
-  }
+  return {
+    keys: readTexts(xml, "Key").flatMap((key) => decodePercent(key) ?? []),
+    next: isMore === "true" ? next : null,
+  };
 }
 
 /** The contents of all elements of this name that contain only text. */

@@ -1,5 +1,5 @@
 // plugin/mentions/send/live-feed.ts: reads this site's published feed, its archives, and the mentions in them.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
@@ -153,7 +153,7 @@ export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) =>
 
 /** The first hex digits of a text's SHA-256, for use in keys. */
 export function shortHash(text: string, digits: number): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, digits);
+  return hash("sha256", text).slice(0, digits);
 }
 
 function byTimestamp(twts: readonly ParsedTwt[]): Map<string, ParsedTwt[]> {

@@ -6,7 +6,7 @@ import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { SILENT_TAGS } from "./html-elements.js";
+import { BLOCK_TAGS, SILENT_TAGS } from "./html-elements.js";
 import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 
 const parser = later(() => import("microformats-parser"));
@@ -45,12 +45,6 @@ const ATTRIBUTES = [
   ["dateTime", "datetime"],
   ["value", "value"],
 ] as const;
-
-const BLOCK_TAGS = new Set(
-  "address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tr ul".split(
-    " ",
-  ),
-);
 
 /** Items nest, as an author in an entry. The parser reads a nested item once for each class of its parent. */
 const MAX_NESTED = 2;
@@ -174,7 +168,7 @@ class Outline {
     if (tag !== null) this.#elements -= 1;
     const inside = node.children.map((child) => this.formatHtml(child, items, properties)).join("");
     const html = tag === null ? inside : `${tag}${inside}${endTag(node)}`;
-    return BLOCK_TAGS.has(node.tagName) ? `\n${html}\n` : html;
+    return BLOCK_TAGS.has(node.tagName) || node.tagName === "br" ? `\n${html}\n` : html;
   }
 
   #text(value: string): string {

@@ -1,9 +1,10 @@
 // plugin/mentions/verify/page-content.ts: the content of an entry as safe elements, from the parsed tree of its page.
 import type { Element, ElementContent } from "hast";
+import { walkElements } from "../../http/parse-html.js";
 import { element, isElement, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { boundedMarks, safeElement } from "../../site/safe-markup.js";
-import { hasClass, SILENT_TAGS } from "./html-elements.js";
+import { BLOCK_TAGS, hasClass, SILENT_TAGS } from "./html-elements.js";
 import { webUrlOrNull } from "./source-text.js";
 
 /** The safe element for each inline element. Others are replaced by their contents. */
@@ -11,12 +12,6 @@ const INLINE: Readonly<Record<string, string>> = {
   ...{ a: "a", br: "br", b: "strong", strong: "strong", i: "em", em: "em", cite: "em" },
   ...{ code: "code", kbd: "code", samp: "code", tt: "code" },
 };
-
-const BLOCK_TAGS = new Set(
-  "address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead tr ul".split(
-    " ",
-  ),
-);
 
 const MAX_NODES = 5_000;
 const MAX_ELEMENTS = 500;
@@ -37,11 +32,9 @@ export interface PageContent {
  * a cited post.
  */
 export function findContent(entry: Element): Element | null {
-  const ahead = entry.children.toReversed();
-  for (let node = ahead.pop(); node; node = ahead.pop()) {
-    if (node.type !== "element") continue;
-    if (hasClass(node, (name) => name === "e-content" || name === "entry-content")) return node;
-    if (!hasClass(node, (name) => /^(h-[a-z]+|hentry|vcard)$/.test(name))) ahead.push(...node.children.toReversed());
+  const isItem = (node: Element) => node !== entry && hasClass(node, (name) => /^(h-[a-z]+|hentry|vcard)$/.test(name));
+  for (const node of walkElements(entry, (element) => !isItem(element))) {
+    if (node !== entry && hasClass(node, (name) => name === "e-content" || name === "entry-content")) return node;
   }
   return null;
 }
