@@ -13,7 +13,7 @@ import {
   ReadAnswer,
   WriteAnswer,
 } from "../site/stored-data.js";
-import { concatChunks, toStream } from "../store/chunks.js";
+import { ChunkMeter, concatChunks, toStream } from "../store/chunks.js";
 import { retry, type Sleep } from "../store/retry.js";
 import {
   type Condition,
@@ -133,9 +133,9 @@ export class RemoteStore implements StreamingStore {
     checkKey(key);
     const draft = await createTemporaryFile(null, 0o600);
     try {
-      const hash = createHash("sha256");
-      await draft.write(hashing(chunks, hash), this.#signal);
-      const body = { size, sha256: hash.digest(), chunks: () => draft.chunks() };
+      const meter = new ChunkMeter();
+      await draft.write(meter.pass(chunks), this.#signal);
+      const body = { size, sha256: Buffer.from(meter.sha256(), "hex"), chunks: () => draft.chunks() };
       // `netlify dev` changes bodies whose type is not named.
       const headers = { "content-type": "application/octet-stream" };
       await this.#repeat({ method: "PUT", path: `/${key}`, headers, body });
@@ -243,14 +243,4 @@ function decodeValue(key: string, { base64, sha256 }: { base64: string; sha256: 
   const bytes = Uint8Array.from(Buffer.from(base64, "base64"));
   if (createHash("sha256").update(bytes).digest("hex") === sha256) return bytes;
   throw new TwtxtError("store-failed", `${key} does not match the hash that the site has sent with it.`);
-}
-
-async function* hashing(
-  chunks: AsyncIterable<Uint8Array>,
-  hash: ReturnType<typeof createHash>,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
 }

@@ -1,30 +1,24 @@
 // plugin/host/metrics.ts: counts what a server does, in Prometheus' text format.
 
-/** A metric. Names and units follow Prometheus' conventions. */
-interface Metric {
-  name: string;
-  type: "counter" | "gauge" | "histogram";
-  help: string;
-}
-
+/** Name, type and help of each metric. Names and units follow Prometheus' conventions. */
 const METRICS = {
-  requests: counter("twtxt_http_requests_total", "Requests by endpoint, or file; status 0 if the client disconnected."),
-  duration: {
-    name: "twtxt_http_request_duration_seconds",
-    type: "histogram",
-    help: "Time until the response of an endpoint began.",
-  },
-  jobs: counter("twtxt_job_runs_total", "Runs of jobs by result: done or failed."),
-  jobSuccess: gauge("twtxt_job_last_success_timestamp_seconds", "When a job last succeeded."),
-  logLines: counter("twtxt_log_lines_total", "Log lines by level."),
-  info: gauge("twtxt_info", "The version of the software."),
-  up: gauge("twtxt_up", "Whether data can be read and stored: 1 or 0, as /health says."),
-  build: gauge("twtxt_build_timestamp_seconds", "When the served build was loaded."),
-  processor: counter("process_cpu_seconds_total", "Processor time of the process."),
-  memory: gauge("process_resident_memory_bytes", "Memory of the process."),
-  start: gauge("process_start_time_seconds", "When the process started."),
-  delay: gauge("nodejs_eventloop_delay_seconds", "Delay of the event loop since the last request for the metrics."),
-} as const satisfies Record<string, Metric>;
+  requests: [
+    "twtxt_http_requests_total",
+    "counter",
+    "Requests by endpoint, or file; status 0 if the client disconnected.",
+  ],
+  duration: ["twtxt_http_request_duration_seconds", "histogram", "Time until the response of an endpoint began."],
+  jobs: ["twtxt_job_runs_total", "counter", "Runs of jobs by result: done or failed."],
+  jobSuccess: ["twtxt_job_last_success_timestamp_seconds", "gauge", "When a job last succeeded."],
+  logLines: ["twtxt_log_lines_total", "counter", "Log lines by level."],
+  info: ["twtxt_info", "gauge", "The version of the software."],
+  up: ["twtxt_up", "gauge", "Whether data can be read and stored: 1 or 0, as /health says."],
+  build: ["twtxt_build_timestamp_seconds", "gauge", "When the served build was loaded."],
+  processor: ["process_cpu_seconds_total", "counter", "Processor time of the process."],
+  memory: ["process_resident_memory_bytes", "gauge", "Memory of the process."],
+  start: ["process_start_time_seconds", "gauge", "When the process started."],
+  delay: ["nodejs_eventloop_delay_seconds", "gauge", "Delay of the event loop since the last request for the metrics."],
+} as const;
 
 export type MetricName = keyof typeof METRICS;
 export type Labels = Readonly<Record<string, string>>;
@@ -65,7 +59,7 @@ export class Metrics {
   /** All metrics that have a value. @see https://prometheus.io/docs/instrumenting/exposition_formats/ */
   toString(): string {
     const lines = [...this.#samples].flatMap(([metric, samples]) => {
-      const { name, type, help } = METRICS[metric];
+      const [name, type, help] = METRICS[metric];
       const values = [...samples.values()].map(
         ({ suffix, labels, value }) => `${name}${suffix}${formatLabels(labels)} ${value}`,
       );
@@ -87,12 +81,4 @@ export class Metrics {
 function formatLabels(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function counter(name: string, help: string): Metric & { type: "counter" } {
-  return { name, type: "counter", help };
-}
-
-function gauge(name: string, help: string): Metric & { type: "gauge" } {
-  return { name, type: "gauge", help };
 }

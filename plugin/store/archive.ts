@@ -2,13 +2,12 @@
 //
 // `store/<key>` is a value. `SHA256SUMS`, the last entry, lists the valid values in the format of sha256sum(1). If a key
 // occurs twice, because it was read again, the later value is valid.
-import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { createTarDecoder, createTarPacker } from "modern-tar";
 import { TwtxtError } from "../errors.js";
-import { concatChunks } from "./chunks.js";
+import { ChunkMeter, concatChunks } from "./chunks.js";
 import { type CopyTarget, hashChunks, type Value } from "./copy.js";
 import { isKey } from "./store.js";
 
@@ -98,14 +97,11 @@ export class ArchiveWriter implements CopyTarget {
   async add(key: string, { size, open }: Value): Promise<boolean> {
     const chunks = await open();
     if (!chunks) return false;
-    const hash = createHash("sha256");
+    const meter = new ChunkMeter();
     const entry = this.#packer.controller.add({ name: FOLDER + key, size, mode: MODE }).getWriter();
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      await entry.write(chunk);
-    }
+    for await (const chunk of meter.pass(chunks)) await entry.write(chunk);
     await entry.close();
-    this.#sums.set(key, hash.digest("hex"));
+    this.#sums.set(key, meter.sha256());
     this.#bytes += size;
     return true;
   }
@@ -238,12 +234,9 @@ async function* verifiedChunks(
   { sha256 }: ArchivedValue,
   fault: () => TwtxtError,
 ): AsyncGenerator<Uint8Array> {
-  const hash = createHash("sha256");
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (hash.digest("hex") !== sha256) throw fault();
+  const meter = new ChunkMeter();
+  yield* meter.pass(chunks);
+  if (meter.sha256() !== sha256) throw fault();
 }
 
 /** @throws TwtxtError `bad-file` for a name without a valid key, such as `store/../.env` */

@@ -1,4 +1,5 @@
 // plugin/store/chunks.ts: conversion between bytes and streams, and abortable reading.
+import { createHash } from "node:crypto";
 import type { Range } from "./store.js";
 
 /** Collects all chunks into one. */
@@ -6,6 +7,26 @@ export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<U
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
+}
+
+/** Measures chunks that pass through it. */
+export class ChunkMeter {
+  /** In bytes. */
+  size = 0;
+  readonly #hash = createHash("sha256");
+
+  async *pass(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.size += chunk.length;
+      this.#hash.update(chunk);
+      yield chunk;
+    }
+  }
+
+  /** The SHA-256 of what has passed, in hex. */
+  sha256(): string {
+    return this.#hash.copy().digest("hex");
+  }
 }
 
 /** A stream of these bytes, or of a range of them. */

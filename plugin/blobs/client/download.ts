@@ -1,9 +1,9 @@
 // plugin/blobs/client/download.ts: receives and verifies the contents of blobs, the author's own and shared ones. PROTOCOL 4
-import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
 import { isBlobKey } from "../../site/routes.js";
+import { ChunkMeter } from "../../store/chunks.js";
 import { canParseUrl } from "../../url.js";
 import type { BlobFields } from "../blob.js";
 import type { Proof } from "../proof.js";
@@ -44,28 +44,22 @@ export async function receiveBlob({ blob, chunks, close }: Download, options: Re
   try {
     const announced = size === null ? null : await verified({ ...blob, size });
     const limit = announced?.state === "right" ? (size ?? 0) : maxBytes;
-    const measured = measuring(chunks(), limit, key);
-    await write(measured.chunks);
-    const received = { ...blob, ...measured.result() };
+    const meter = new ChunkMeter();
+    await write(limitSize(chunks(), meter, limit, key));
+    const received = { ...blob, size: meter.size, sha256: meter.sha256() };
     return { blob: received, proof: await verified(received) };
   } finally {
     close();
   }
 }
 
-function measuring(chunks: AsyncIterable<Uint8Array>, limit: number, key: string) {
-  const hash = createHash("sha256");
-  let size = 0;
-  const passing = async function* () {
-    for await (const chunk of chunks) {
-      size += chunk.length;
-      if (size > limit)
-        throw new TwtxtError("too-large", `${key}: the site sends more than the allowed ${limit} bytes.`);
-      hash.update(chunk);
-      yield chunk;
+async function* limitSize(chunks: AsyncIterable<Uint8Array>, meter: ChunkMeter, limit: number, key: string) {
+  for await (const chunk of meter.pass(chunks)) {
+    if (meter.size > limit) {
+      throw new TwtxtError("too-large", `${key}: the site sends more than the allowed ${limit} bytes.`);
     }
-  };
-  return { chunks: passing(), result: () => ({ size, sha256: hash.digest("hex") }) };
+    yield chunk;
+  }
 }
 
 /** The parts of a shared URL. */

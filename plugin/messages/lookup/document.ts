@@ -1,6 +1,6 @@
 // plugin/messages/lookup/document.ts: requests one discovery document.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { formatKey, parseKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
@@ -91,19 +91,15 @@ export function isPlain(host: string, plainHosts: readonly string[]): boolean {
   return plainHosts.includes(/:\d+$/.test(host) ? host : `${host}:80`);
 }
 
+const WORDS: Partial<Record<TwtxtErrorCode, string>> = {
+  "address-refused": "leads to an address that is refused",
+  "too-many-redirects": "has too many redirects",
+  "too-large": `is larger than ${MAX_BYTES / 1024} KiB`,
+  "bad-compression": "cannot be decompressed",
+};
+
 function describeError(error: TwtxtError): string {
-  switch (error.code) {
-    case "address-refused":
-      return "leads to an address that is refused";
-    case "too-many-redirects":
-      return "has too many redirects";
-    case "too-large":
-      return `is larger than ${MAX_BYTES / 1024} KiB`;
-    case "bad-compression":
-      return "cannot be decompressed";
-    default:
-      return isTimeout(error) ? "it took too long" : describeInvalid(error);
-  }
+  return WORDS[error.code] ?? (isTimeout(error) ? "it took too long" : describeInvalid(error));
 }
 
 /** Node's error code, such as `ECONNREFUSED`, since the message may quote the server. */
