@@ -7,7 +7,7 @@ import * as v from "valibot";
 import { type Clock, countedSince, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
-import { parseJson, writeJson } from "../../store/json.js";
+import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Claim, PostedClaim } from "../mention.js";
 import { hostKey, listShares, type Requester, UNKNOWN } from "./allowance.js";
@@ -91,21 +91,15 @@ export class PendingMentions {
     return found.filter((mention) => mention !== null).sort((a, b) => a.since - b.since);
   }
 
-  /** @returns `null` for a missing record, and for a damaged one, which is logged. Some stores notice damage themselves. */
+  /** @returns `null` for a missing record, and for a damaged one, which is logged. */
   async #read(key: string): Promise<PendingMention | null> {
     const { store, log } = this.#options;
-    try {
-      const stored = await store.get(key);
-      if (!stored) return null;
-      const claim = parseJson(key, stored.bytes, PendingClaim);
-      return { ...claim, key, ...parseEnd(key) };
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
+    const stored = await readJson(store, key, PendingClaim, ({ message }) => {
       if (!this.#logged.has(key))
-        log(`${error.message} This pending mention was skipped. Delete the record.`, { level: "error" });
+        log(`${message} This pending mention was skipped. Delete the record.`, { level: "error" });
       this.#logged.add(key);
-      return null;
-    }
+    });
+    return stored && { ...stored.value, key, ...parseEnd(key) };
   }
 
   isDue({ since, attempts }: PendingMention): boolean {

@@ -4,8 +4,8 @@ import { type LiveMention, shortHash } from "./live-feed.js";
 
 /** The last letter of a record's key. */
 const LETTERS: Record<FinalOutcome, string> = { sent: "s", failed: "f", "not-asked": "r", "no-endpoint": "n" };
-const DONE_KEY = /\/done\/(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)z-([0-9a-f]{32})-([0-9a-f]{16})-([sfrn])$/;
-const RECORD = /\/((retry|done|gone)\/(?:\d{8}t\d{6}z-)?([0-9a-f]{32})(?:-[0-9a-f]{16})?(?:-([sfrn]))?)$/;
+const RECORD =
+  /\/(?<name>(?<kind>retry|done|gone)\/(?:(?<time>\d{8}t\d{6}z)-)?(?<pair>[0-9a-f]{32})(?:-(?<text>[0-9a-f]{16}))?(?:-(?<letter>[sfrn]))?)$/;
 
 /** A record as its key describes it. */
 export interface LedgerName {
@@ -14,6 +14,10 @@ export interface LedgerName {
   name: string;
   kind: "retry" | "done" | "gone";
   pair: string;
+  /** Of its twt; empty for a mention that waits. */
+  instant: string;
+  /** See {@link LiveMention}; empty for a mention that waits or is gone. */
+  text: string;
   /** `null` for a mention that waits. */
   ending: FinalOutcome | null;
 }
@@ -37,21 +41,19 @@ export function goneKey(
   return `${folder}/gone/${compact(instant)}-${pair}-${LETTERS[ending]}`;
 }
 
-/** Parses the key of {@link doneKey}. @returns none for another key */
-export function parseDoneKey(key: string): FinishedMention[] {
-  const match = DONE_KEY.exec(key);
-  if (!match) return [];
-  const [, year, month, day, hour, minute, second, pair = "", text = "", letter] = match;
-  const instant = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
-  const ending = parseLetter(letter);
-  return ending ? [{ key, pair, instant, text, isLink: text === LINK_TEXT, ending }] : [];
-}
-
 /** Parses the key of any record of a mention. @returns none for another key */
 export function parseLedgerKey(key: string): LedgerName[] {
-  const [, name, kind, pair, letter] = RECORD.exec(key) ?? [];
+  const { name, kind, time = "", pair, text = "", letter } = RECORD.exec(key)?.groups ?? {};
   if (name === undefined || pair === undefined) return [];
-  return [{ key, name, kind: kind as LedgerName["kind"], pair, ending: parseLetter(letter) ?? null }];
+  const instant = time.replace(/^(....)(..)(..)t(..)(..)(..)z$/, "$1-$2-$3T$4:$5:$6Z");
+  return [{ key, name, kind: kind as LedgerName["kind"], pair, instant, text, ending: parseLetter(letter) ?? null }];
+}
+
+/** Parses the key of {@link doneKey}. @returns none for another key */
+export function parseDoneKey(key: string): FinishedMention[] {
+  return parseLedgerKey(key).flatMap(({ kind, pair, instant, text, ending }) =>
+    kind === "done" && ending ? [{ key, pair, instant, text, isLink: text === LINK_TEXT, ending }] : [],
+  );
 }
 
 function parseLetter(letter: string | undefined): FinalOutcome | undefined {
