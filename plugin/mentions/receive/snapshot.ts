@@ -128,7 +128,10 @@ export class Snapshots {
     const { parts } = await this.read();
     const isOld = (key: string) => Number.parseInt(key.slice(PARTS.length), 10) < time - ORPHAN_AGE;
     const keys = await this.#store.keys(PARTS);
-    await sweep(this.#store, keys.filter((key) => !parts.includes(key) && isOld(key)));
+    await sweep(
+      this.#store,
+      keys.filter((key) => !parts.includes(key) && isOld(key)),
+    );
   }
 
   /** @returns its mentions, which are valid unless they are in the view already */
