@@ -102,10 +102,10 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
             <MentionAbout sentence={sentence} />
           </span>
         )}
-        {isNew && <span class="count">new</span>}
         <StrangersLink href={url}>
           <Time at={published} />
         </StrangersLink>
+        {isNew && <span class="count">new</span>}
       </p>
       {text !== "" && <StrangersText text={text} source={source} />}
       <PictureList item={entry.item} />
