@@ -127,8 +127,9 @@ export class Journal {
     // The next snapshot does not name them, so they would count again.
     await this.#events.delete(snapshot.folded);
     const folded = this.#applied.map(({ key }) => key);
-    const isCurrent = snapshot.etag === this.#snapshot?.etag && (folded.length > 0 || snapshot.folded.size > 0);
-    if (!isCurrent || !(await this.#snapshots.replace(snapshot, this.#view, folded, now()))) return 0;
+    const isOutdated = folded.length > 0 || snapshot.folded.size > 0 || this.#snapshots.hasMoved;
+    const isCurrent = snapshot.etag === this.#snapshot?.etag;
+    if (!isCurrent || !isOutdated || !(await this.#snapshots.replace(snapshot, this.#view, folded, now()))) return 0;
     await this.#events.markSnapshot();
     await this.#events.delete(folded);
     await this.#snapshots.sweep(now());

@@ -65,6 +65,11 @@ export class Snapshots {
     this.#relocation = relocation;
   }
 
+  /** Whether mentions are stored with earlier URLs of the site. */
+  get hasMoved(): boolean {
+    return this.#loaded.some(({ isCurrent }) => !isCurrent);
+  }
+
   /** Costs one request. */
   async read(): Promise<Snapshot> {
     const stored = await this.#store.get(SNAPSHOT);

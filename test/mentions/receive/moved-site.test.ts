@@ -65,6 +65,13 @@ describe("a site that has moved to another domain", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
+  it("keeps its mentions under its pages when the alias is removed, after the jobs ran with it", async () => {
+    const { old, moved } = await beforeTheMove();
+    for (let n = 0; n < 3; n += 1) await old.services.runScheduled();
+    await moved().services.runScheduled();
+    expect(await moved(PAGES).mentions(`${NEW}${PATH}`)).toMatchObject([{ target: `${NEW}${PATH}` }]);
+  });
+
   it("verifies links to the earlier domain, and refuses its own earlier pages as sources", async () => {
     const bob = await feedServer({ [AT]: `@<alice ${OLD}/twtxt.txt> hello` });
     const alice = receiver({ neighbours: [bob], pages: MOVED });
