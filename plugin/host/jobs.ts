@@ -49,7 +49,7 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
     work: async (run) => (await verification()).claims.verifyPending("due", run),
   };
   const scheduled = [sending, ...scheduledJobs(options, parts), ...timelines, verifying];
-  const runOptions = { store, now, log, onJob: options.onJob };
+  const runOptions = { store, now, log, onJob: options.onJob, memory: { last: null } };
   const runAlone = async (job: Job) => {
     if (isLive) await runJob(job, runOptions);
   };
@@ -59,7 +59,9 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
     /** Sends the mentions that are due, and those that an earlier run did not get to. */
     sendDue: () => runAlone(sending),
     async runScheduled() {
-      if (isLive) await runJobs(scheduled, runOptions);
+      if (!isLive) return;
+      const run = () => runJobs(scheduled, runOptions);
+      await (store.shareListing?.(run) ?? run());
     },
     /** Reads the followed feeds, if the site has a timeline. */
     async refreshTimeline() {

@@ -15,7 +15,7 @@ const LastRun = v.object({
   first: v.array(v.string()),
   clock: ObservedClock,
 });
-type LastRun = v.InferOutput<typeof LastRun>;
+export type LastRun = v.InferOutput<typeof LastRun>;
 
 /** What a job is told. */
 export interface JobRun {
@@ -34,6 +34,8 @@ interface RunOptions {
   store: Store;
   now: Clock;
   log: Log;
+  /** The run that this process completed last: then its record is neither read nor written before the next one. */
+  memory?: { last: LastRun | null };
   /** Called after each job. */
   onJob?: ((name: string, isDone: boolean) => void) | undefined;
 }
@@ -45,13 +47,14 @@ interface RunOptions {
  * Logs failures, and the jobs that are left to the next run.
  */
 export async function runJobs(jobs: readonly Job[], options: RunOptions): Promise<void> {
-  const { now, log } = options;
-  const last = await readLastRun(options);
+  const { now, log, memory = { last: null } } = options;
+  const known = memory.last;
+  const last = known ?? (await readLastRun(options));
   const clock = observeClock(last?.clock ?? null, now());
   const first = new Set(last?.first);
   const order = [...jobs.filter(({ name }) => first.has(name)), ...jobs.filter(({ name }) => !first.has(name))];
-  // The process may be killed during the first job, which must then not come first again.
-  await writeLastRun({ first: listNames(order.slice(1)), clock }, options);
+  // The process may be killed during the first job, which must then not come first in each run of a new process.
+  if (!known) await writeLastRun({ first: listNames(order.slice(1)), clock }, options);
   const started = new Set<Job>();
   const end = now() + RUN_MS;
   let waiting: readonly Job[] = order;
@@ -60,7 +63,8 @@ export async function runJobs(jobs: readonly Job[], options: RunOptions): Promis
   }
 
   const leftOut = listNames(waiting.filter((job) => !started.has(job)));
-  await writeLastRun({ first: leftOut, clock }, options);
+  memory.last = { first: leftOut, clock };
+  await writeLastRun(memory.last, options);
   const unfinished = listNames(waiting.filter((job) => started.has(job)));
   if (unfinished.length > 0) log(`Not finished, the next run goes on: ${unfinished.join(", ")}.`);
   if (leftOut.length > 0) {

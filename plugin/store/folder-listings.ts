@@ -1,4 +1,5 @@
 // plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type FolderSurvey, parseEntry, surveyKeys } from "./store.js";
 
 /** Age at which keys are listed again, in milliseconds. */
@@ -31,10 +32,30 @@ interface Listing {
 export class FolderListings {
   readonly #list: (prefix: string) => Promise<string[]>;
   readonly #listings = new Map<string, Listing>();
+  /** All keys, listed once for the work that is going on. */
+  readonly #shared = new AsyncLocalStorage<{ keys: Promise<Set<string>> | null }>();
 
   /** @param list - all keys with a prefix */
   constructor(list: (prefix: string) => Promise<string[]>) {
     this.#list = list;
+  }
+
+  /** @see StreamingStore.shareListing */
+  share<T>(work: () => Promise<T>): Promise<T> {
+    return this.#shared.run({ keys: null }, work);
+  }
+
+  /** All keys with a prefix. */
+  async keys(prefix: string): Promise<string[]> {
+    const shared = this.#shared.getStore();
+    if (!shared) return this.#list(prefix);
+    shared.keys ??= this.#list("").then((keys) => new Set(keys));
+    // A later call tries again.
+    const keys = await shared.keys.catch((error) => {
+      shared.keys = null;
+      throw error;
+    });
+    return [...keys].filter((key) => key.startsWith(prefix));
   }
 
   async survey(folder: string, id = ""): Promise<FolderSurvey> {
@@ -57,6 +78,8 @@ export class FolderListings {
 
   /** Call it after this process has written or deleted a key. */
   note(key: string, change: "written" | "deleted"): void {
+    const shared = this.#shared.getStore()?.keys;
+    void shared?.then((keys) => (change === "written" ? keys.add(key) : keys.delete(key))).catch(() => {});
     const listing = this.#listings.get(toRoot(key));
     if (!listing) return;
     if (listing.running) listing.changes.set(key, change);

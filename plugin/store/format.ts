@@ -27,6 +27,7 @@ export function withFormatCheck(store: StreamingStore, place: string): Streaming
     delete: async (key) => ready().then(() => store.delete(key)),
     keys: async (prefix) => ready().then(() => store.keys(prefix)),
     list: async (prefix, page) => ready().then(() => store.list(prefix, page)),
+    ...(store.shareListing && { shareListing: (work) => store.shareListing?.(work) ?? work() }),
     survey: async (folder, id) => ready().then(() => store.survey(folder, id)),
     write: async (key, chunks, size) => ready().then(() => store.write(key, chunks, size)),
     read: async (key, range) => ready().then(() => store.read(key, range)),

@@ -38,7 +38,7 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  */
 export class NetlifyStore implements StreamingStore {
   readonly #options: NetlifyStoreOptions;
-  readonly #listings = new FolderListings((prefix) => this.keys(prefix));
+  readonly #listings = new FolderListings((prefix) => this.#listKeys(prefix));
 
   constructor(options: NetlifyStoreOptions) {
     this.#options = options;
@@ -89,6 +89,14 @@ export class NetlifyStore implements StreamingStore {
 
   async keys(prefix: string): Promise<string[]> {
     checkPrefix(prefix);
+    return this.#listings.keys(prefix);
+  }
+
+  shareListing<T>(work: () => Promise<T>): Promise<T> {
+    return this.#listings.share(work);
+  }
+
+  #listKeys(prefix: string): Promise<string[]> {
     return this.#run(async (blobs) => {
       const found: string[] = [];
       for await (const page of blobs.list({ prefix, paginate: true })) {

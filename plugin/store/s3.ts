@@ -40,7 +40,7 @@ export class S3Store implements StreamingStore {
   readonly #prefix: string;
   readonly #totalMs: number;
   readonly #send: Send;
-  readonly #listings = new FolderListings((prefix) => this.keys(prefix));
+  readonly #listings = new FolderListings((prefix) => this.list(prefix, { limit: Number.POSITIVE_INFINITY }));
 
   constructor({ totalMs = 10_000, ...options }: S3StoreOptions) {
     this.#bucket = options.bucket;
@@ -136,7 +136,12 @@ export class S3Store implements StreamingStore {
   }
 
   async keys(prefix: string): Promise<string[]> {
-    return this.list(prefix, { limit: Number.POSITIVE_INFINITY });
+    checkPrefix(prefix);
+    return this.#listings.keys(prefix);
+  }
+
+  shareListing<T>(work: () => Promise<T>): Promise<T> {
+    return this.#listings.share(work);
   }
 
   async list(start: string, range: ListRange): Promise<string[]> {

@@ -100,6 +100,8 @@ export interface StreamingStore extends Store {
    * @returns `null` if the key does not exist
    */
   read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
+  /** Runs work in which all calls of {@link Store.keys} cost one listing, for stores where each costs a request. */
+  shareListing?<T>(work: () => Promise<T>): Promise<T>;
   /** Whether values can be written, for stores that notice it. @throws TwtxtError `store-failed` while they cannot */
   checkWritable?(): Promise<void>;
 }

@@ -72,4 +72,18 @@ describe("surveys of folders in a bucket", () => {
     await expect(listings.survey(MESSAGES)).rejects.toThrow("down");
     expect(await listings.survey(MESSAGES)).toMatchObject({ count: 1 });
   });
+
+  it("share one listing with all listings of a piece of work, which shows its own changes", async () => {
+    const { listings, prefixes } = bucket(key("a"), "nonces/1");
+    await listings.share(async () => {
+      expect(await listings.keys("nonces/")).toEqual(["nonces/1"]);
+      listings.note("nonces/1", "deleted");
+      listings.note("nonces/2", "written");
+      expect(await listings.keys("nonces/")).toEqual(["nonces/2"]);
+      expect(await listings.keys("inbox")).toEqual([key("a")]);
+    });
+    expect(prefixes).toEqual([""]);
+    await listings.keys("nonces/");
+    expect(prefixes).toEqual(["", "nonces/"]);
+  });
 });
