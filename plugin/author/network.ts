@@ -7,10 +7,10 @@ import { userAgent } from "./invocation.js";
 import type { HostChoice, OwnSiteChoice } from "./machine.js";
 import type { Site } from "./site.js";
 
-/** @param limits - instead of the guard's defaults. @returns `lookup` sends a request each time */
-export function createNetwork(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}) {
+/** @param options - of the guard. @returns `lookup` sends a request each time */
+export function createNetwork(choice: HostChoice, options: Pick<GuardOptions, "totalMs" | "ownUrl"> = {}) {
   const plainHosts = choice["allow-private-host"];
-  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...options });
   const lookup: Lookup = (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv });
   return { ask, lookup };
 }

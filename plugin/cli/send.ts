@@ -20,7 +20,7 @@ import { memoryStore } from "../store/memory.js";
 import { sleep } from "../store/retry.js";
 import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
-import { findLoopbackHost, hostAndPort } from "../url.js";
+import { hostAndPort } from "../url.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -131,11 +131,12 @@ async function openSendStore(site: Site | null, { store, "dry-run": isDryRun }: 
 }
 
 function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {
-  const allowedHosts = [...new Set([...values["allow-private-host"], ...findLoopbackHost(feedUrl)])];
+  const allowedHosts = values["allow-private-host"];
   return {
     ask: createGuard({
       userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
       allowPrivateHosts: allowedHosts,
+      ownUrl: feedUrl,
     }),
     allowedHosts,
     now: terminal.now,

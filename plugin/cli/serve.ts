@@ -23,7 +23,7 @@ import { readPrefix } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { markInUse } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
-import { canParseUrl, findLoopbackHost } from "../url.js";
+import { canParseUrl } from "../url.js";
 import { command } from "./command.js";
 import {
   FOLDER,
@@ -248,7 +248,7 @@ function createServices(
     ...served,
     environment: terminal.environment,
     authority: new URL(origin).host,
-    guard: { allowPrivateHosts: [...values["allow-private-host"], ...findLoopbackHost(served.settings.url)] },
+    guard: { allowPrivateHosts: values["allow-private-host"] },
     now: terminal.now,
     log: reports.log,
     onJob: reports.noteJob,

@@ -8,6 +8,7 @@ export function siteGuard({ client, settings, guard, store, now }: ServiceOption
   return createGuard({
     userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`,
     pins: new CertificatePins(store, now),
+    ownUrl: settings.feedUrl,
     ...guard,
   });
 }

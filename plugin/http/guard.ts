@@ -7,7 +7,7 @@ import { isReset } from "../transport/http-client.js";
 import { readSmallWeb } from "../transport/small-web.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
 import { UndiciClient } from "../transport/undici-client.js";
-import { canParseUrl, hostAndPort, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
+import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { CertificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
@@ -54,6 +54,8 @@ export interface GuardOptions {
   userAgent: string;
   /** Exact `host:port` values that may have private addresses and use plain http. */
   allowPrivateHosts?: readonly string[];
+  /** The URL of the author's own site, see {@link allowedHosts}. */
+  ownUrl?: string;
   /** Timeout of the whole request with redirects and body, in milliseconds; default 10,000. */
   totalMs?: number;
   /** Timeout of the first byte, in milliseconds; default 5,000. */
@@ -85,10 +87,11 @@ const ACCEPTED_ENCODINGS = "gzip, deflate";
  */
 export function createGuard(options: GuardOptions): Ask {
   const { totalMs = 10_000 } = options;
-  const allowed = new Set(options.allowPrivateHosts ?? []);
-  const askOnce = singleRequest(options, allowed);
+  const chooseAllowed = allowedHosts(options);
+  const askOnce = singleRequest(options);
 
   return async (address, guarded) => {
+    const allowed = chooseAllowed(address, guarded);
     const deadline = new AbortController();
     const signal = guarded.signal ? AbortSignal.any([deadline.signal, guarded.signal]) : deadline.signal;
     const timer = setTimeout(() => deadline.abort(), totalMs);
@@ -102,7 +105,7 @@ export function createGuard(options: GuardOptions): Ask {
         if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) throw tooManyRedirects(address);
         guarded.checkUrl?.(url.href);
         asked.push(url.href);
-        const answer = await askOnce(url, guarded, signal);
+        const answer = await askOnce(url, guarded, { signal, isAllowed: allowed.has(hostAndPort(url)) });
         const next = findRedirect(answer, url, guarded.method ?? "GET");
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         answer.destroy();
@@ -116,8 +119,24 @@ export function createGuard(options: GuardOptions): Ask {
   };
 }
 
+/**
+ * Chooses the hosts that may have a private address: also the author's own, which often has one on the machine that serves it
+ * (Debian writes `127.0.1.1 alice.example` into /etc/hosts). But only where it is read itself: a redirect of a stranger's
+ * server, or a POST to an endpoint that it names, must not reach what a proxy shows to its own machine only. A site on
+ * loopback is a trial, and is always allowed.
+ */
+function allowedHosts({ allowPrivateHosts = [], ownUrl }: GuardOptions) {
+  const hosts: ReadonlySet<string> = new Set(allowPrivateHosts);
+  if (ownUrl === undefined) return () => hosts;
+  const own = hostAndPort(new URL(ownUrl));
+  const withOwn = new Set([...hosts, own]);
+  if (isLoopback(new URL(ownUrl).hostname)) return () => withOwn;
+  return (address: string, { method }: GuardedRequest) =>
+    method !== "POST" && canParseUrl(address) && hostAndPort(new URL(address)) === own ? withOwn : hosts;
+}
+
 /** Sends a request without following redirects. */
-function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
+function singleRequest(options: GuardOptions) {
   const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
   const { pins = new CertificatePins(memoryStore(), () => 0) } = options;
   const routeWith =
@@ -132,9 +151,8 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
   return (
     url: URL,
     { method = "GET", headers, body, maxBytes }: GuardedRequest,
-    signal: AbortSignal,
+    { signal, isAllowed }: { signal: AbortSignal; isAllowed: boolean },
   ): Promise<TransportResponse> => {
-    const isAllowed = allowed.has(hostAndPort(url));
     const receivedBytes = maxBytes + OVERHEAD_BYTES;
     if (isSmallWeb(url.href)) {
       const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -1,6 +1,8 @@
 // test/helpers/receiver.ts: Alice's site with its real endpoints, without a host.
+
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import { BackgroundWork } from "../../plugin/host/work.js";
+import type { GuardOptions } from "../../plugin/http/guard.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
@@ -60,6 +62,8 @@ export interface ReceiverOptions {
   isMetered?: boolean;
   /** Whether visitors see this build; default true. */
   isLive?: boolean;
+  /** DNS lookup; default: the system's. */
+  lookup?: GuardOptions["lookup"];
 }
 
 export function receiver(options: ReceiverOptions = {}): Receiver {
@@ -77,6 +81,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     client: "eleventy-plugin-twtxt/0",
     guard: {
       allowPrivateHosts: (options.neighbours ?? []).map(({ host }) => host),
+      ...(options.lookup && { lookup: options.lookup }),
       route: loopbackRoute,
       totalMs: PATIENT_MS,
       firstByteMs: PATIENT_MS,

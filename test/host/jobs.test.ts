@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { type LoopbackServer, loopbackServer, strayed } from "../helpers/loopback.js";
+import { names } from "../helpers/names.js";
 import { FEED, feedServer, receiver } from "../helpers/receiver.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 
@@ -32,6 +33,26 @@ describe("after a deploy, the links of posts", () => {
     await alice.services.afterDeploy();
     await alice.services.runScheduled();
     expect(bob.requests).toHaveLength(requests);
+  });
+});
+
+describe("a site whose domain has a private address on its own server", () => {
+  it("reads its feed and its pages there, and sends the mentions and links in them", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await loopbackServer(({ url }, response) => {
+      if (url === "/twtxt.txt") return response.end(`# nick = alice\n\n${AT}\t@<bob ${bob.feedUrl}> hello\n`);
+      response.setHeader("content-type", "text/html").end(`<a href="${bob.url}/">b</a>`);
+    });
+    const url = `http://alice.example:${home.port}`;
+    const [page, links] = [`${url}/posts/hens`, [`${bob.url}/`]];
+    const alice = receiver({
+      feedUrl: `${url}/twtxt.txt`,
+      pages: { feeds: [], pages: [], twts: [{ timestamp: AT, hashes: [], page, replyTo: null, links }] },
+      neighbours: [bob],
+      lookup: names({ "alice.example": ["127.0.0.1"] }),
+    });
+    await alice.services.afterDeploy();
+    expect(bob.posts.map(({ target }) => target).sort()).toEqual([`${bob.url}/`, bob.feedUrl].sort());
   });
 });
 

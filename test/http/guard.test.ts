@@ -7,22 +7,8 @@ import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { PATIENT_MS } from "../helpers/longest.js";
 import { loopbackRoute, loopbackServer, strayed } from "../helpers/loopback.js";
+import { names } from "../helpers/names.js";
 import { freePort } from "../helpers/ports.js";
-
-/** The addresses of host names; all other names are unknown. */
-function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
-  const resolve = (name: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void) => {
-    const found: LookupAddress[] = (addresses[name] ?? []).map((address) => ({
-      address,
-      family: address.includes(":") ? 6 : 4,
-    }));
-    if (found.length === 0)
-      callback(Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND", hostname: name }));
-    else if (options.all) callback(null, found);
-    else callback(null, found[0]?.address, found[0]?.family);
-  };
-  return resolve as never;
-}
 
 async function ask(url: string, options: Partial<GuardOptions> = {}, request: Partial<GuardedRequest> = {}) {
   const fetch = createGuard({
@@ -137,6 +123,32 @@ describe("a refused URL", () => {
     await expect(ask(`http://localhost:${bob.port}/`, { allowPrivateHosts: [bob.host] })).rejects.toThrow(
       failsWith("address-refused"),
     );
+  });
+});
+
+describe("the author's own host with a private address", () => {
+  /** A site whose name has a loopback address, as in /etc/hosts of its server. */
+  async function ownSite() {
+    const home = await loopbackServer((_request, response) => response.end("hello"));
+    const ownUrl = `http://alice.example:${home.port}/twtxt.txt`;
+    return { home, ownUrl, options: { ownUrl, lookup: names({ "alice.example": ["127.0.0.1"] }) } };
+  }
+
+  it("is read, while its other ports are not", async () => {
+    const { ownUrl, options } = await ownSite();
+    expect((await ask(ownUrl, options)).text).toBe("hello");
+    expect((await ask(ownUrl.replace("/twtxt.txt", "/a/page/"), options)).text).toBe("hello");
+    await expect(ask("http://alice.example:8081/", options)).rejects.toThrow(failsWith("address-refused"));
+  });
+
+  it("address-refused: a redirect of another server to it, and a POST, as to an endpoint that a stranger names", async () => {
+    const { home, ownUrl, options } = await ownSite();
+    const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: ownUrl }).end());
+    const withBob = { ...options, allowPrivateHosts: [bob.host] };
+    await expect(ask(bob.url, withBob)).rejects.toThrow(failsWith("address-refused"));
+    await expect(ask(ownUrl, withBob, { method: "POST", body: "a=b" })).rejects.toThrow(failsWith("address-refused"));
+    expect(bob.requests).toEqual(["/"]);
+    expect(home.requests).toEqual([]);
   });
 });
 

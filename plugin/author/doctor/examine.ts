@@ -3,7 +3,7 @@
 import { isSameUrl } from "../../http/same-url.js";
 import { parseAddress, readDomain } from "../../keys/address.js";
 import { SqliteStore } from "../../store/sqlite.js";
-import { findLoopbackHost, isSameHost } from "../../url.js";
+import { canParseUrl, hostAndPort, isSameHost } from "../../url.js";
 import { typed } from "../invocation.js";
 import type { AuthorChoice, HostChoice, Machine } from "../machine.js";
 import { createNetwork } from "../network.js";
@@ -54,7 +54,9 @@ async function* examine(
   choice: ExamineChoice,
   machine: Machine,
 ): AsyncGenerator<Finding> {
-  const ownHost = own === null ? [] : findLoopbackHost(own.feedUrl);
+  // Other sites must not lead this check to what a proxy shows to its own machine only.
+  const isOwn = own !== null && canParseUrl(start) && isSameHost(start, own.feedUrl);
+  const ownHost = isOwn ? [hostAndPort(new URL(own.feedUrl))] : [];
   const { ask } = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...ownHost] });
   const probe = probeWith(ask);
   const now = machine.now();

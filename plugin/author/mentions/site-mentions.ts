@@ -16,7 +16,6 @@ import { ENGLISH } from "../../options/words.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { describeMention, type MentionSentence } from "../../site/mention-sentence.js";
 import type { HostSettings } from "../../site/site.js";
-import { findLoopbackHost } from "../../url.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
 import { openSiteApi, type SiteApiChoice } from "../own-site.js";
@@ -186,7 +185,7 @@ export async function shownMentions(
 ): Promise<PublicMention[]> {
   if (!settings.isReceiver || !settings.hasEndpoints) return [];
   const url = ownUrl(settings.urls.mentionsJson, choice);
-  const { ask } = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...findLoopbackHost(url)] });
+  const { ask } = createNetwork(choice, { ownUrl: url });
   const newest: PublicMention[] = [];
   for await (const mentions of mentionPages(ask, url, signal)) {
     newest.push(...mentions);

@@ -71,8 +71,10 @@ export class Mailbox {
     this.readMarks = new ReadMarks(author.store);
     this.drafts = new MessageDrafts({ store: author.store, keys, now });
     // The address has the host of the site, whose guests are looked up there.
-    const own = findLoopbackHost(`http://${readDomain(author.address)}`);
-    this.#network = createNetwork({ "allow-private-host": [...choice["allow-private-host"], ...own] });
+    const domain = readDomain(author.address);
+    const own = findLoopbackHost(`http://${domain}`);
+    const hosts = { "allow-private-host": [...choice["allow-private-host"], ...own] };
+    this.#network = createNetwork(hosts, { ownUrl: `https://${domain}` });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
     this.#choice = choice;

@@ -4,7 +4,6 @@ import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { mentionPages, parseJson, readMentionList } from "../../http/read-mention-list.js";
 import { type Author, type PublicMention, parseMentionList } from "../../site/mention-list.js";
-import { findLoopbackHost } from "../../url.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
@@ -49,7 +48,7 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
 async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
   const { createGuard } = await import("../../http/guard.js");
-  const ask = createGuard({ userAgent, allowPrivateHosts: findLoopbackHost(live) });
+  const ask = createGuard({ userAgent, ownUrl: live });
   const newest: PublicMention[] = [];
   try {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);

@@ -6,7 +6,6 @@ import { show } from "../../options/messages.js";
 import type { Settings } from "../../options.js";
 import { formatSharedUrl, isBlobKey, PATHS } from "../../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../../text/blob-links.js";
-import { findLoopbackHost } from "../../url.js";
 import { Findings, sentenceAbout, shorten } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
 
@@ -111,7 +110,7 @@ export class SharedBlobs {
     const [first] = unknown;
     if (!first) return result;
     const { createGuard } = await import("../../http/guard.js");
-    const ask = createGuard({ userAgent: this.urls.userAgent(), allowPrivateHosts: findLoopbackHost(first.text) });
+    const ask = createGuard({ userAgent: this.urls.userAgent(), ownUrl: first.text });
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
     const work = async () => {
