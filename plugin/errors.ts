@@ -32,6 +32,7 @@ const STATUS = {
   "not-our-target": 400,
   blocked: 400,
   "not-signed": 401,
+  "wrong-clock": 401,
   "bad-token": 401,
   "not-allowed": 403,
   "not-found": 404,

@@ -2,12 +2,10 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
+import { CLOCK_SKEW } from "./sign-request.js";
 
 const FOLDER = "nonces/";
 const HOUR = 3600;
-
-/** Accepted difference between two clocks in seconds. PROTOCOL 5 */
-export const CLOCK_SKEW = 60;
 
 /** The parameters that make a signed request unique. */
 export interface Nonce {

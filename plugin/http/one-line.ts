@@ -16,6 +16,12 @@ export function oneLine(text: string, limit = LIMIT): string {
   return line.length > limit ? `${line.slice(0, limit).toWellFormed()}…` : line;
 }
 
+/** The `code` of a problem document; `null` for anything else. @param json - the body of a response */
+export function problemCode(json: string): string | null {
+  const { code } = parseObject(json);
+  return typeof code === "string" ? code : null;
+}
+
 /**
  * The `detail` of a problem document (RFC 9457), as one line.
  *
@@ -23,10 +29,15 @@ export function oneLine(text: string, limit = LIMIT): string {
  * @returns `null` for anything else, or without a detail
  */
 export function problemDetail(json: string): string | null {
+  const { detail } = parseObject(json);
+  return typeof detail === "string" && oneLine(detail) !== "" ? oneLine(detail) : null;
+}
+
+/** @returns an object without properties for anything but JSON */
+function parseObject(json: string): Record<string, unknown> {
   try {
-    const { detail } = Object(JSON.parse(json));
-    return typeof detail === "string" && oneLine(detail) !== "" ? oneLine(detail) : null;
+    return Object(JSON.parse(json));
   } catch {
-    return null;
+    return {};
   }
 }

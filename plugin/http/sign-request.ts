@@ -17,6 +17,8 @@ export const FIELDS = [
   "range",
 ] as const;
 
+/** Accepted difference between two clocks in seconds. */
+export const CLOCK_SKEW = 60;
 /** Maximum lifetime of a signature in seconds. */
 export const MAX_LIFETIME = 300;
 export const NONCE_BYTES = 16;

@@ -13,9 +13,10 @@ import { TwtxtError } from "../errors.js";
 import { isSignedBy, toVerifyingKey } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
-import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
+import { type Nonce, spendNonce } from "./nonces.js";
 import type { HttpRequest } from "./respond.js";
 import {
+  CLOCK_SKEW,
   contentDigest,
   DERIVED,
   FIELDS,
@@ -87,7 +88,7 @@ export async function verifyRequest(
 /**
  * Verifies a signed request without its body and nonce, for streamed bodies.
  *
- * @throws TwtxtError `not-signed` for a missing or invalid signature; `not-allowed` for a key that is not allowed
+ * @throws TwtxtError `not-signed` for a missing or invalid signature; `wrong-clock` for its time; `not-allowed` for a key that is not allowed
  * @see PROTOCOL 5
  */
 export function verifyHead(
@@ -194,8 +195,8 @@ function checkParameters(parameters: Parameters, now: number) {
   if (expires < created || expires - created > MAX_LIFETIME) {
     throw notSigned(`"expires" is more than ${MAX_LIFETIME} seconds after "created", or before it`);
   }
-  if (created > now + CLOCK_SKEW) throw notSigned('"created" is in the future');
-  if (expires < now - CLOCK_SKEW) throw notSigned("it has expired");
+  if (created > now + CLOCK_SKEW) throw wrongClock('"created" is in the future');
+  if (expires < now - CLOCK_SKEW) throw wrongClock("it has expired");
   return result.output;
 }
 
@@ -216,6 +217,11 @@ function rememberKey(text: string, key: KeyObject): void {
   const [oldest = ""] = rememberedKeys.keys();
   if (rememberedKeys.size === REMEMBERED_KEYS && !rememberedKeys.has(text)) rememberedKeys.delete(oldest);
   rememberedKeys.set(text, key);
+}
+
+/** @param why - half a sentence about the time of the signature */
+function wrongClock(why: string): TwtxtError {
+  return new TwtxtError("wrong-clock", `The time of the signature is wrong by the clock of this site: ${why}.`);
 }
 
 function wrongParameter(name: string | null): TwtxtError {

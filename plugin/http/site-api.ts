@@ -5,9 +5,10 @@ import { chunksUntilAborted } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
 import { IdleLimit } from "../transport/idle-limit.js";
-import { problemDetail } from "./one-line.js";
+import { problemCode, problemDetail } from "./one-line.js";
 import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
+import { SiteClock } from "./site-clock.js";
 
 /** A streamed body. */
 interface StreamedBody {
@@ -15,6 +16,7 @@ interface StreamedBody {
   size: number;
   /** 32 bytes. */
   sha256: Uint8Array;
+  /** Called again if the request is signed again. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -58,6 +60,8 @@ export interface SiteApiOptions {
   root: string;
   signer: Signer;
   now: Clock;
+  /** Tells the author that the clocks differ, in a sentence. */
+  warn?(sentence: string): void;
   /** Advice if the site has no such API, a sentence; default: to deploy it. */
   missing?: string;
   /** Aborts all requests. */
@@ -75,7 +79,7 @@ const MAX_JSON_BYTES = 8 * 2 ** 20;
 const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   401: {
     code: "not-signed",
-    advice: " Check the clock of this machine. With --url, check that `serve` was started with the same URL.",
+    advice: " With --url, check that `serve` was started with the same URL.",
   },
   403: { code: "not-allowed", advice: ' The site has a different key: check its option "key", and deploy.' },
   404: { code: "not-found", advice: "" },
@@ -110,30 +114,50 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 ];
 
 export function siteApi(options: SiteApiOptions): AskSite {
-  const { root, signer, now, missing = NOT_DEPLOYED, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = fetchSafely } = options;
-  return async ({ method, path, headers = {}, body, expected = [], signal }) => {
-    const url = root + path;
-    const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, now());
-    const idle = new IdleLimit(idleTimeoutMs, [options.signal, signal]);
-    idle.start();
-    let response: Response;
-    try {
-      response = await fetch(url, {
-        method,
-        // A compressed body would have no Content-Length.
-        headers: { ...signed, ...measureLength(body), "accept-encoding": "identity" },
-        redirect: "error",
-        signal: idle.signal,
-        ...sentBody(body, idle),
-      });
-    } catch (cause) {
-      idle.stop();
-      throw unreachable(url, cause);
+  const { root, now, missing = NOT_DEPLOYED, warn = () => {} } = options;
+  const clock = new SiteClock(now);
+  const ask = async (request: SiteRequest, isRepeated: boolean): Promise<SiteAnswer> => {
+    const url = root + request.path;
+    const answer = await send(url, request, clock.now(), options);
+    const { status, headers } = answer;
+    if ((status >= 200 && status < 300) || request.expected?.includes(status)) return answer;
+    const text = await answer.text();
+    const date = headers.get("date");
+    // A response to HEAD has no body with a code.
+    const isAboutTime = status === 401 && (problemCode(text) === "wrong-clock" || request.method === "HEAD");
+    if (isAboutTime && !isRepeated && clock.correct(date)) {
+      warn(clock.compare(date).trim());
+      return ask(request, true);
     }
-    const answer = toAnswer(url, response, idle);
-    if (response.ok || expected.includes(response.status)) return answer;
-    throw refusal(url, response, await answer.text(), missing);
+    throw refusal(url, answer, text, { missing, clocks: clock.compare(date) });
   };
+  return (request) => ask(request, false);
+}
+
+/** Sends a request once. @param time - of the signature, in milliseconds since 1970 */
+async function send(
+  url: string,
+  { method, headers = {}, body, signal }: SiteRequest,
+  time: number,
+  { signer, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = fetchSafely, signal: ending }: SiteApiOptions,
+): Promise<SiteAnswer> {
+  const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, time);
+  const idle = new IdleLimit(idleTimeoutMs, [ending, signal]);
+  idle.start();
+  try {
+    const response = await fetch(url, {
+      method,
+      // A compressed body would have no Content-Length.
+      headers: { ...signed, ...measureLength(body), "accept-encoding": "identity" },
+      redirect: "error",
+      signal: idle.signal,
+      ...sentBody(body, idle),
+    });
+    return toAnswer(url, response, idle);
+  } catch (cause) {
+    idle.stop();
+    throw unreachable(url, cause);
+  }
 }
 
 function signedBody(body: SiteRequest["body"]) {
@@ -179,13 +203,19 @@ function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer 
   return { status, headers, chunks, text, json, close: () => idle.end() };
 }
 
-function refusal(url: string, { status, headers }: Response, text: string, missing: string): TwtxtError {
+function refusal(
+  url: string,
+  { status, headers }: SiteAnswer,
+  text: string,
+  { missing, clocks }: { missing: string; clocks: string },
+): TwtxtError {
   // A response to HEAD has no body with a reason.
   const isFromApi = headers.get("content-type") === "application/problem+json";
   const detail = problemDetail(text);
   const why = detail === null ? (isFromApi ? "." : ", but not in JSON.") : `: ${detail}`;
   const { code = otherCode(status), advice = status >= 500 ? SERVER_FAULT : "" } = REFUSALS[status] ?? {};
-  if (status !== 404 || isFromApi) return new TwtxtError(code, `${url} answers ${status}${why}${advice}`);
+  if (status !== 404 || isFromApi)
+    return new TwtxtError(code, `${url} answers ${status}${why}${status === 401 ? clocks : ""}${advice}`);
   return new TwtxtError("unreachable", `${url} answers ${status}${why} ${missing}`);
 }
 

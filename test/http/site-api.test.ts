@@ -6,6 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
+import { withProblemResponses as withProblems } from "../../plugin/http/respond.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
 import { type SiteApiOptions, siteApi } from "../../plugin/http/site-api.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -52,6 +53,77 @@ describe("a request to the author's site", () => {
     const headers = { "content-type": "text/plain", "if-match": '"a"' };
     expect(await (await ask({ method: "PUT", path: "/a", headers, body })).json()).toEqual({ ok: true });
     expect(received).toEqual([{ length: "11", encodings: "identity", body: "hello world", owner: ALICE.publicKey }]);
+  });
+
+  describe("from a machine whose clock differs", () => {
+    /** A site whose clock is ahead, or says so in `Date`. */
+    async function siteAhead(seconds: number, { date = NOW + seconds * 1000 } = {}) {
+      const accepted: string[] = [];
+      const now = () => NOW + seconds * 1000;
+      const terms = { allowed: new Set([ALICE.publicKey]), store: memoryStore(), now };
+      const site = await siteThat(async (incoming, response) => {
+        const body = await buffer(incoming);
+        const { url: path, method = "", headers } = incoming;
+        const withBody = body.length > 0 && { body: Uint8Array.from(body) };
+        const init = { method, headers: headers as Record<string, string>, ...withBody };
+        const request = new Request(`http://${headers.host}${path}`, init);
+        const handler = async () => {
+          await verifyRequest(request, async () => body, { ...terms, authority: headers.host ?? "" });
+          accepted.push(`${method} ${body}`);
+          return new Response("{}");
+        };
+        const answer = await withProblems(handler, () => {})(request, { address: "", params: {} });
+        response.writeHead(answer.status, {
+          ...Object.fromEntries(answer.headers),
+          date: new Date(date).toUTCString(),
+        });
+        response.end(await answer.text());
+      });
+      return { ...site, accepted };
+    }
+
+    it.each([-3600, -600, 600, 3600])("signs once more with the time of a site that is %d s ahead", async (seconds) => {
+      const { ask, accepted, requests } = await siteAhead(seconds);
+      const sha256 = createHash("sha256").update("hello world").digest();
+      await ask({ method: "PUT", path: "/a", body: { size: 11, sha256, chunks: () => inParts("hello", " world") } });
+      expect(accepted).toEqual(["PUT hello world"]);
+      await ask({ method: "GET", path: "/a" });
+      expect(requests).toHaveLength(3);
+    });
+
+    it("signs once more for HEAD, whose refusal has no code", async () => {
+      const { ask, accepted } = await siteAhead(600);
+      await ask({ method: "HEAD", path: "/a" });
+      expect(accepted).toEqual(["HEAD "]);
+    });
+
+    it("signs nothing for a time that is more than an hour away, and names both clocks", async () => {
+      for (const seconds of [-3900, 3900]) {
+        const { ask, requests } = await siteAhead(seconds);
+        const time = new Date(NOW + seconds * 1000).toISOString().replace(".000", "");
+        const clocks = `The clock of this machine says 2026-11-20T09:00:00Z, that of the site ${time}: set the wrong one.`;
+        const error = await ask({ method: "GET", path: "/a" }).catch((error) => error);
+        expect(error).toMatchObject({ code: "not-signed", message: expect.stringContaining(clocks) });
+        expect(requests).toHaveLength(1);
+      }
+    });
+
+    it("signs only once more for a site that refuses each time, and not again for the same time", async () => {
+      const { ask, requests } = await siteAhead(3000, { date: NOW + 1000_000 });
+      await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "not-signed" });
+      expect(requests).toHaveLength(2);
+      await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "not-signed" });
+      expect(requests).toHaveLength(3);
+    });
+
+    it("signs nothing more if the site refuses for another reason", async () => {
+      const date = new Date(NOW + 600_000).toUTCString();
+      const { ask, requests } = await siteThat((_, response) =>
+        response.writeHead(401, { date, "content-type": "application/problem+json" }).end('{"code":"not-signed"}'),
+      );
+      await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "not-signed" });
+      expect(requests).toHaveLength(1);
+    });
   });
 
   it("returns the whole body even if it is read after a garbage collection", async () => {

@@ -55,8 +55,8 @@ const OTHERS: [
   (request: RequestChanges & { url: string; method: string }) => RequestChanges,
 ][] = [
   ["without a signature", "401 not-signed", () => ({ signer: null })],
-  ["with a signature that has expired", "401 not-signed", () => ({ signedAt: NOW - 420_000 })],
-  ["with a signature of the future", "401 not-signed", () => ({ signedAt: NOW + 61_000 })],
+  ["with a signature that has expired", "401 wrong-clock", () => ({ signedAt: NOW - 420_000 })],
+  ["with a signature of the future", "401 wrong-clock", () => ({ signedAt: NOW + 61_000 })],
   [
     "with a signature for another host",
     "401 not-signed",

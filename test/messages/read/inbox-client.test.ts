@@ -100,8 +100,12 @@ describe("listing an inbox", () => {
   });
 
   it.each([
-    ["not-signed", "Check the clock of this machine.", { ahead: 3600 * SECOND }],
-    ["not-signed", "Check the clock of this machine.", { endpoint: "https://mallory.example/inbox/alice" }],
+    ["not-signed", "The time of the signature is wrong by the clock of this site", { ahead: 3600 * SECOND }],
+    [
+      "not-signed",
+      "check that `serve` was started with the same URL.",
+      { endpoint: "https://mallory.example/inbox/alice" },
+    ],
     ["not-allowed", 'check its option "key", and deploy.', { signer: CAROL }],
     ["not-found", "answers 404", { endpoint: "https://alice.example/inbox/nobody" }],
   ])("%s: %s %j", async (code, advice, options) => {
