@@ -35,7 +35,7 @@ export async function openSiteApi(
   if (site.authors.length === 0 && file === undefined) throw await siteWithoutKey(here, machine);
   const signer = await ownIdentity(machine, { authors: site.authors, file });
   const root = ownUrl(site.urls[base], { url });
-  const ask = siteApi({ root, signer, now: machine.now, ...describeMissing(site), ...options });
+  const ask = siteApi({ root, signer, now: machine.now, warn: machine.say, ...describeMissing(site), ...options });
   return { root, ask, settings: site };
 }
 

@@ -58,10 +58,10 @@ describe("a request to the author's site", () => {
   describe("from a machine whose clock differs", () => {
     /** A site whose clock is ahead, or says so in `Date`. */
     async function siteAhead(seconds: number, { date = NOW + seconds * 1000 } = {}) {
-      const accepted: string[] = [];
+      const [accepted, warnings]: [string[], string[]] = [[], []];
       const now = () => NOW + seconds * 1000;
       const terms = { allowed: new Set([ALICE.publicKey]), store: memoryStore(), now };
-      const site = await siteThat(async (incoming, response) => {
+      const listener: RequestListener = async (incoming, response) => {
         const body = await buffer(incoming);
         const { url: path, method = "", headers } = incoming;
         const withBody = body.length > 0 && { body: Uint8Array.from(body) };
@@ -73,22 +73,21 @@ describe("a request to the author's site", () => {
           return new Response("{}");
         };
         const answer = await withProblems(handler, () => {})(request, { address: "", params: {} });
-        response.writeHead(answer.status, {
-          ...Object.fromEntries(answer.headers),
-          date: new Date(date).toUTCString(),
-        });
-        response.end(await answer.text());
-      });
-      return { ...site, accepted };
+        const sent = { ...Object.fromEntries(answer.headers), date: new Date(date).toUTCString() };
+        response.writeHead(answer.status, sent).end(await answer.text());
+      };
+      const site = await siteThat(listener, { warn: (sentence) => void warnings.push(sentence) });
+      return { ...site, accepted, warnings };
     }
 
     it.each([-3600, -600, 600, 3600])("signs once more with the time of a site that is %d s ahead", async (seconds) => {
-      const { ask, accepted, requests } = await siteAhead(seconds);
+      const { ask, accepted, requests, warnings } = await siteAhead(seconds);
       const sha256 = createHash("sha256").update("hello world").digest();
       await ask({ method: "PUT", path: "/a", body: { size: 11, sha256, chunks: () => inParts("hello", " world") } });
       expect(accepted).toEqual(["PUT hello world"]);
       await ask({ method: "GET", path: "/a" });
       expect(requests).toHaveLength(3);
+      expect(warnings).toEqual([expect.stringMatching(/^The clock of this machine says .*: set the wrong one\.$/)]);
     });
 
     it("signs once more for HEAD, whose refusal has no code", async () => {

@@ -56,9 +56,9 @@ export async function blobSite(
 }
 
 function openBlobs(signer: Identity, { root, signal }: Pick<BlobSite, "root" | "signal">, machine: Machine): OwnBlobs {
-  const { now } = machine;
+  const { now, say: warn } = machine;
   const missing = "Give the plugin the option blobs: true, build and deploy.";
-  const ask = siteApi({ root, signer, now, missing, signal });
+  const ask = siteApi({ root, signer, now, warn, missing, signal });
   const known = knownBlobs({ origin: new URL(root).origin, owner: signer.publicKey }, machine);
   return new OwnBlobs({ client: new BlobClient(ask, signer.publicKey), known, signer, now });
 }
