@@ -22,6 +22,8 @@ export interface RequestChanges {
   body?: string | Uint8Array | null;
   /** The signer, by default Alice where a signature is required; `null` for no signature and no token. */
   signer?: Identity | null;
+  /** How far the signer's clock is ahead, in milliseconds. */
+  clockAhead?: number;
 }
 
 /** A request with its final headers. */
@@ -73,7 +75,7 @@ function textOf(example: unknown): string | undefined {
 function credentialsFor(
   { method, path, headers, body }: PreparedRequest,
   template: string,
-  { signer }: RequestChanges,
+  { signer, clockAhead = 0 }: RequestChanges,
   now: number,
 ) {
   const schemes = schemesOf(method, template);
@@ -81,7 +83,7 @@ function credentialsFor(
   if (schemes.includes("password"))
     return { authorization: `Basic ${Buffer.from(`alice:${TOKEN}`).toString("base64")}` };
   if (!schemes.includes("signature") && signer === undefined) return {};
-  return signRequest({ method, url: ORIGIN + path, headers, ...(body && { body }) }, signer ?? ALICE, now);
+  return signRequest({ method, url: ORIGIN + path, headers, ...(body && { body }) }, signer ?? ALICE, now + clockAhead);
 }
 
 /** The security schemes of an operation. An unlisted method gets those of the listed ones. */

@@ -32,6 +32,11 @@ const delivered = rowsOfEach(
     ["202", "a message from Alice to a guest", { request: { ...TO_GUEST, signer: ALICE } }],
     ["401 not-signed", "an unsigned message to a guest", { request: TO_GUEST }],
     [
+      "401 wrong-clock",
+      "a message to a guest, dated in ten minutes",
+      { request: { ...TO_GUEST, signer: ALICE, clockAhead: 600_000 } },
+    ],
+    [
       "403 not-allowed",
       "a message to a guest from Eve, who is no author of this site",
       { request: { ...TO_GUEST, signer: EVE } },

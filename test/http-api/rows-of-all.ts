@@ -10,6 +10,7 @@ const HUGE = Buffer.alloc(5 * 2 ** 20 + 1);
 /** Requests by their described outcome. */
 const COMMON: Record<string, RowOptions & { name: string }> = {
   "401 not-signed": { name: "an unsigned request", request: { signer: null } },
+  "401 wrong-clock": { name: "a signature dated in ten minutes", request: { clockAhead: 600_000 } },
   "403 not-allowed": { name: "a request signed by Eve", request: { signer: EVE } },
   "408 too-slow": { name: "a body that never arrives", site: { patienceMs: 20 }, request: { body: null } },
   "413 body-too-large": { name: "a body larger than every limit", request: { body: HUGE } },

@@ -189,6 +189,22 @@ describe("a response", () => {
     expect(answer.status).toBe(isFollowed ? 200 : code);
   });
 
+  it("is that of the fifth redirect", async () => {
+    let count = 0;
+    const bob = await loopbackServer((_request, response) => {
+      count += 1;
+      if (count > 5) response.end("here");
+      else response.writeHead(302, { location: `/${count}` }).end();
+    });
+    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] })).text).toBe("here");
+  });
+
+  it.each([80, 443, 1024])("address-refused, but not for its port: port %i is requested", async (port) => {
+    const asking = ask(`http://127.0.0.1:${port}/`);
+    await expect(asking).rejects.toThrow("its address is not public");
+    await expect(ask(`http://127.0.0.1:${port - 1}/`)).rejects.toThrow(`port ${port - 1} is not for web servers`);
+  });
+
   it.each([
     ["a loop", () => "/a"],
     ["more than five redirects", (count: number) => `/${count}`],

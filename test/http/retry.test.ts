@@ -25,6 +25,13 @@ describe("the next attempt", () => {
     expect(times.at(-1)).toBeLessThanOrEqual(3 * DAY);
   });
 
+  it("comes as long as it is the eighth, at the last moment of the three days", () => {
+    const next = (attempts: number, now: number) => nextAttempt({ attempts, first: NOW }, null, now, () => 0.5);
+    expect([next(7, NOW + 3 * DAY - 1), next(8, NOW + 3 * DAY - 1)]).toEqual([NOW + 3 * DAY, null]);
+    const atEnd = nextAttempt({ attempts: 1, first: NOW }, NOW + 3 * DAY, NOW, () => 0.5);
+    expect(atEnd).toBe(NOW + 3 * DAY);
+  });
+
   it("has jitter, so that simultaneous failures are not retried simultaneously", () => {
     const first = (random: number) => nextAttempt({ attempts: 1, first: NOW }, null, NOW, () => random);
     expect([first(0), first(0.5)]).toEqual([NOW + 8 * MINUTE, NOW + 10 * MINUTE]);

@@ -548,3 +548,39 @@ describe("a store that fails", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 });
+
+describe("removing a mention", () => {
+  it("503 if the removal cannot be stored, and the mention stays until the sender tries again", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const store = faultyStore(memoryStore());
+    const alice = receiver({ neighbours: [bob], store });
+    const form = { source: bob.twt(AT), target: FEED };
+    await alice.mentioned(form);
+    bob.twts = { "2026-11-19T18:40:03Z": "Another one." };
+    store.fail({ when: "before", operation: "put", key: "mentions/events/" });
+    expect(await alice.mentioned(form)).toMatchObject({ status: 503, code: "store-failed" });
+    store.repair();
+    expect(await alice.mentions()).toHaveLength(1);
+
+    expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it.each([
+    [403, 400, 1],
+    [404, 200, 0],
+  ])("asks where a former redirect led: with %i from there, the answer is %i", async (status, answer, left) => {
+    let isGone = false;
+    const bob = await loopbackServer(({ url }, response) => {
+      if (isGone) response.writeHead(url === "/short" ? 404 : status).end();
+      else if (url === "/short") response.writeHead(302, { location: "/twtxt.txt" }).end();
+      else response.end(`# nick = bob\n\n${AT}\t${HELLO}\n`);
+    });
+    const alice = receiver({ neighbours: [bob] });
+    const form = { source: `${bob.url}/short#:~:text=${AT}`, target: FEED };
+    expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+    isGone = true;
+    expect(await alice.mentioned(form)).toMatchObject({ status: answer });
+    expect(await alice.mentions()).toHaveLength(left);
+  });
+});
