@@ -115,6 +115,16 @@ describe("a request to the author's site", () => {
       expect(requests).toHaveLength(3);
     });
 
+    it("signs only once more for a site that names another time each time", async () => {
+      const site = await siteThat((_, response) => {
+        const date = new Date(NOW + site.requests.length * 600_000).toUTCString();
+        const headers = { date, "content-type": "application/problem+json" };
+        response.writeHead(401, headers).end('{"code":"wrong-clock"}');
+      });
+      await expect(site.ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "not-signed" });
+      expect(site.requests).toHaveLength(2);
+    });
+
     it("signs nothing more if the site refuses for another reason", async () => {
       const date = new Date(NOW + 600_000).toUTCString();
       const { ask, requests } = await siteThat((_, response) =>
