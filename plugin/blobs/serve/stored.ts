@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import { nonceUsed } from "../../http/signature.js";
-import { readJson, writeJson } from "../../store/json.js";
+import { parseJson, readJson, writeJson } from "../../store/json.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 import {
@@ -155,10 +155,12 @@ export class StoredBlobs {
   async #readableRecord(owner: string, place: string) {
     const { store, log } = this.#options;
     const key = recordKey(owner, place);
-    const found = await store.get(key);
-    const value = found && decodeRecord(found.bytes);
-    if (found && !value) log(`A stored blob cannot be read: ${key}`, { level: "error" });
-    return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
+    let isDamaged = false;
+    const found = await readJson(store, key, RECORD, () => {
+      isDamaged = true;
+      log(`A stored blob cannot be read: ${key}`, { level: "error" });
+    });
+    return { blob: found && !("isDeleted" in found.value) ? found.value : null, isDamaged };
   }
 }
 
@@ -166,18 +168,13 @@ function recordKey(owner: string, place: string): string {
   return `${RECORDS}${owner}/${place}`;
 }
 
-/** The keys of the contents that a record names. */
+/** The keys of the contents that a record names; none for a damaged one. */
 export function listNamedContents(record: Uint8Array): string[] {
-  const value = decodeRecord(record);
-  return value && !("isDeleted" in value) ? [value.contents] : [];
-}
-
-/** @returns `null` for a damaged record */
-function decodeRecord(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
   try {
-    return v.parse(RECORD, JSON.parse(Buffer.from(bytes).toString()));
+    const value = parseJson("a blob", record, RECORD);
+    return "isDeleted" in value ? [] : [value.contents];
   } catch {
-    return null;
+    return [];
   }
 }
 

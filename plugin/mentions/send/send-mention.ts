@@ -12,7 +12,7 @@ import type { MentionLedger, MentionSource } from "./ledger.js";
 import type { FinalOutcome, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
 import { type Answer, type Attempt, postMention, type Source } from "./post-mention.js";
-import { comparableLink, type LinksOfPage } from "./site-links.js";
+import { comparableLink, type LinksOfPage, type SiteLinks } from "./site-links.js";
 
 /** The outcome of one mention in a run. */
 export interface MentionReport {
@@ -49,10 +49,8 @@ interface DeliveryOptions {
   /** The feed's own URL, for references. */
   identity: string;
   linksOfPage: LinksOfPage;
-  /** Whether the author has blocked the target of a link. */
-  isBlocked(target: string): boolean;
-  /** Whether a page of this site is a post that has left the feed, such as by `twt: false`. */
-  isWithoutTwt(page: string): boolean;
+  /** `null` if the site sends no links. */
+  siteLinks: SiteLinks | null;
   findPage(timestamp: string): string | null;
   findTwt?: FindTwt | undefined;
   now: Clock;
@@ -122,9 +120,9 @@ export class MentionDelivery {
   }
 
   async #discover(mention: LiveMention): Promise<FoundEndpoint | Result> {
-    const { endpoints, isBlocked } = this.#options;
+    const { endpoints, siteLinks } = this.#options;
     const none = (why: string): Result => ({ ...NO_RESULT, outcome: "no-endpoint", why });
-    const why = whyNotRequested(mention, isBlocked);
+    const why = whyNotRequested(mention, (url) => siteLinks?.isBlocked(url) ?? false);
     if (why !== null) return none(why);
     const { target } = mention;
     const early = this.#resultWithoutRequest(target);
@@ -164,7 +162,7 @@ export class MentionDelivery {
   async #checkLivePage(change: Change, { mention }: MentionSource, { url }: Source): Promise<Result | undefined> {
     if (!mention.isLink) return;
     // The page of a post that has left the feed keeps the link, so waiting would not change that.
-    if (change.kind === "gone" && this.#options.isWithoutTwt(url)) return;
+    if (change.kind === "gone" && this.#options.siteLinks?.isWithoutTwt(url)) return;
     try {
       const links = await this.#options.linksOfPage(url);
       const hasLink = links?.has(comparableLink(mention.target));

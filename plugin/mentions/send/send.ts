@@ -116,18 +116,8 @@ async function deliver(
     options.onMention?.(report);
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
-  const isBlocked = (url: string) => createLinks(options)?.isBlocked(url) ?? false;
-  const isWithoutTwt = (page: string) => createLinks(options)?.isWithoutTwt(page) ?? false;
-  const linksOfPage = linksOfLivePages(ask);
-  const delivery = new MentionDelivery({
-    ...options,
-    ledger,
-    endpoints,
-    identity,
-    linksOfPage,
-    isBlocked,
-    isWithoutTwt,
-  });
+  const [siteLinks, linksOfPage] = [createLinks(options), linksOfLivePages(ask)];
+  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, siteLinks });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   const isComplete = mentions.length === due.length && mentions.every(({ outcome }) => outcome !== "waiting");
   for (const change of later) end(reportOfWaiting(change));
