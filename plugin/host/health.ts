@@ -28,16 +28,18 @@ export function healthHandler({ client, store, now }: Options): Handler {
 
 /** @returns a function that checks the store, or returns the last check while that is recent or pending */
 function recentCheck(store: StreamingStore, now: Clock): () => Promise<unknown> {
-  let last: { freshUntil: number; check: Promise<unknown> } | null = null;
+  let freshUntil = Number.NEGATIVE_INFINITY;
+  let check: Promise<unknown> = Promise.resolve();
   return () => {
-    if (last && now() < last.freshUntil) return last.check;
-    const check = store.get(KEY).then(() => store.checkWritable?.());
-    const current = { freshUntil: Number.POSITIVE_INFINITY, check };
+    if (now() < freshUntil) return check;
+    freshUntil = Number.POSITIVE_INFINITY;
     const setEnd = () => {
-      current.freshUntil = now() + FRESH_MS;
+      freshUntil = now() + FRESH_MS;
     };
-    check.then(setEnd, setEnd);
-    last = current;
+    check = store
+      .get(KEY)
+      .then(() => store.checkWritable?.())
+      .finally(setEnd);
     return check;
   };
 }

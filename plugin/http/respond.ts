@@ -106,16 +106,12 @@ export function matchesEtag(request: Pick<ConditionalRequest, "headers">, etag: 
   return known.includes(etag) || known.includes("*");
 }
 
-/** The response to OPTIONS. */
-export function optionsAnswer(methods: readonly string[], headers: Record<string, string> = {}): Response {
-  return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
-}
-
 /** Calls a handler only for the methods of its route: answers OPTIONS, if the route has it, and other methods with 405. */
 export function allowing(methods: readonly string[], handler: Handler, headers: Record<string, string> = {}): Handler {
   return async (request, asked) => {
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
-    return request.method === "OPTIONS" ? optionsAnswer(methods, headers) : handler(request, asked);
+    if (request.method !== "OPTIONS") return handler(request, asked);
+    return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
   };
 }
 

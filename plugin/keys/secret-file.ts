@@ -21,10 +21,12 @@ export async function readSecret(file: string): Promise<string | null> {
     const handle = await open(file, OPEN_FLAGS);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is not an identity file.`);
+      if (!stats.isFile() || stats.size > MAX_BYTES)
+        throw new TwtxtError("bad-identity", `${file} is not an identity file.`);
       // Windows protects home folders by other means than the mode.
       if (process.platform !== "win32" && (stats.mode & GROUP_AND_OTHERS) !== 0) {
-        throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${shellQuoted(file)}`);
+        const why = `${file} can be read by others on this machine. Type: chmod 600 ${shellQuoted(file)}`;
+        throw new TwtxtError("bad-identity", why);
       }
       return await handle.readFile("utf8");
     } finally {
@@ -66,10 +68,6 @@ export async function removeSecret(file: string): Promise<void> {
 /** A file name as a word of a shell command. */
 export function shellQuoted(file: string): string {
   return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
-}
-
-function badIdentity(message: string): TwtxtError {
-  return new TwtxtError("bad-identity", message);
 }
 
 function badFile(error: unknown): unknown {

@@ -1,5 +1,5 @@
 // plugin/author/blobs/file-contents.ts: the contents of files to store as blobs: hash, media type, and pictures without metadata.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { open, readFile, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileTypeFromBuffer } from "file-type";
@@ -8,6 +8,7 @@ import type { Contents } from "../../blobs/client/client.js";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { CLEANED_TYPES, removeMetadata } from "../../pictures/remove-metadata.js";
+import { ChunkMeter } from "../../store/chunks.js";
 import { badFile, isMissing, orBadFile, readChunks } from "../files.js";
 import { untilAborted } from "../machine.js";
 
@@ -55,9 +56,9 @@ const CHUNK_BYTES = 256 * 1024;
  * @throws TwtxtError `bad-file`
  */
 export async function readContents(file: SourceFile, signal: AbortSignal): Promise<FileContents> {
-  const hash = createHash("sha256");
+  const meter = new ChunkMeter();
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let [size, start, isUtf8] = [0, Buffer.alloc(0), true];
+  let [start, isUtf8] = [Buffer.alloc(0), true];
   const decode = (chunk?: Uint8Array) => {
     try {
       if (isUtf8) decoder.decode(chunk, { stream: chunk !== undefined });
@@ -65,14 +66,12 @@ export async function readContents(file: SourceFile, signal: AbortSignal): Promi
       isUtf8 = false;
     }
   };
-  for await (const chunk of untilAborted(file.chunks(), signal)) {
-    size += chunk.length;
-    hash.update(chunk);
+  for await (const chunk of meter.pass(untilAborted(file.chunks(), signal))) {
     decode(chunk);
     if (start.length < START_BYTES) start = Buffer.concat([start, chunk.subarray(0, START_BYTES - start.length)]);
   }
   decode();
-  const sha256 = hash.digest("hex");
+  const [size, sha256] = [meter.size, meter.sha256()];
   const chunks = () => unchanged(untilAborted(file.chunks(), signal), sha256, { ...file, size });
   return { size, sha256, start, isUtf8, chunks };
 }
@@ -80,7 +79,7 @@ export async function readContents(file: SourceFile, signal: AbortSignal): Promi
 export function contentsOfBytes(bytes: Uint8Array): Contents {
   return {
     size: bytes.length,
-    sha256: createHash("sha256").update(bytes).digest("hex"),
+    sha256: hash("sha256", bytes),
     async *chunks() {
       for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
     },
@@ -94,17 +93,14 @@ async function* unchanged(
   { size, shown }: Pick<SourceFile, "size" | "shown">,
 ): AsyncGenerator<Uint8Array> {
   const changed = () => new TwtxtError("bad-file", `${shown} changed while it was read. It was not stored.`);
-  const hash = createHash("sha256");
-  let received = 0;
+  const meter = new ChunkMeter();
   let last: Uint8Array | undefined;
-  for await (const chunk of chunks) {
+  for await (const chunk of meter.pass(chunks)) {
     if (last) yield last;
     last = chunk;
-    received += chunk.length;
-    if (received > size) throw changed();
-    hash.update(chunk);
+    if (meter.size > size) throw changed();
   }
-  if (hash.digest("hex") !== sha256) throw changed();
+  if (meter.sha256() !== sha256) throw changed();
   if (last) yield last;
 }
 

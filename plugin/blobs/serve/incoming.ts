@@ -1,9 +1,9 @@
 // plugin/blobs/serve/incoming.ts: contents of an upload, checked while they arrive.
-import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import type { HttpRequest } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import { digestMismatch } from "../../http/signature.js";
+import { ChunkMeter } from "../../store/chunks.js";
 
 /** Limit of uploads without Content-Length, which are held in memory. */
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
@@ -31,21 +31,19 @@ export async function openUpload(
   { digest, maxBytes }: { digest: string | null; maxBytes: number },
 ): Promise<Upload> {
   const { body, size } = await sizedBody(request, maxBytes);
-  const hash = createHash("sha256");
+  const meter = new ChunkMeter();
   return {
     size,
     async *chunks() {
-      let received = 0;
-      for await (const chunk of body) {
-        received += chunk.length;
-        if (received > size) throw wrongSize(size);
-        hash.update(chunk);
+      for await (const chunk of meter.pass(body)) {
+        if (meter.size > size) throw wrongSize(size);
         yield chunk;
       }
-      if (received < size) throw wrongSize(size);
-      if (digest === null ? size > 0 : digest !== contentDigest(hash.copy().digest())) throw digestMismatch();
+      if (meter.size < size) throw wrongSize(size);
+      const received = contentDigest(Buffer.from(meter.sha256(), "hex"));
+      if (digest === null ? size > 0 : digest !== received) throw digestMismatch();
     },
-    sha256: () => hash.copy().digest("hex"),
+    sha256: () => meter.sha256(),
   };
 }
 
