@@ -135,16 +135,13 @@ async function writeArchive(
 async function compare(source: ArchiveSource, { sums }: ArchiveWriter, terminal: Terminal): Promise<void> {
   const status = createStatusLine(terminal);
   let read = 0;
-  try {
-    const { values } = await checkArchive(source, (bytes) => {
-      read += bytes;
-      status(`Comparing: ${sizeText(read)}`);
-    });
-    const isSame = values.size === sums.size && [...sums].every(([key, sha256]) => values.get(key)?.sha256 === sha256);
-    if (!isSame) throw new TwtxtError("bad-file", `${source.name} differs from what was written. Try another disk.`);
-  } finally {
-    status("");
-  }
+  const checking = checkArchive(source, (bytes) => {
+    read += bytes;
+    status(`Comparing: ${sizeText(read)}`);
+  });
+  const { values } = await checking.finally(() => status(""));
+  const isSame = values.size === sums.size && [...sums].every(([key, sha256]) => values.get(key)?.sha256 === sha256);
+  if (!isSame) throw new TwtxtError("bad-file", `${source.name} differs from what was written. Try another disk.`);
 }
 
 export const restore = command({
@@ -206,18 +203,15 @@ interface SizedSource extends ArchiveSource {
 
 async function check(source: SizedSource, signal: AbortSignal, terminal: Terminal): Promise<ArchiveContents> {
   const progress = createProgress(terminal, source.size);
-  try {
-    const contents = await checkArchive(source, (bytes) => {
-      signal.throwIfAborted();
-      progress.add(bytes);
-    });
-    const { about, values } = contents;
-    const size = `${counted(values.size, "value")}, ${sizeText(sumBytes(contents))}`;
-    progress.above(() => terminal.say(`Backup of ${about.site} from ${about.created}: ${size}.`));
-    return contents;
-  } finally {
-    progress.end();
-  }
+  const checking = checkArchive(source, (bytes) => {
+    signal.throwIfAborted();
+    progress.add(bytes);
+  });
+  const contents = await checking.finally(progress.end);
+  const { about, values } = contents;
+  const size = `${counted(values.size, "value")}, ${sizeText(sumBytes(contents))}`;
+  terminal.say(`Backup of ${about.site} from ${about.created}: ${size}.`);
+  return contents;
 }
 
 /** @throws TwtxtError `store-failed` before anything was written */

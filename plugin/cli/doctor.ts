@@ -1,6 +1,6 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
 import { counted } from "../author/amounts.js";
-import type { Finding } from "../author/doctor/check.js";
+import { type Finding, sumFaults } from "../author/doctor/check.js";
 import { createChecks } from "../author/doctor/examine.js";
 import { misuse } from "../author/invocation.js";
 import { optional } from "./arguments.js";
@@ -44,9 +44,8 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
       if (finding.todo !== undefined) terminal.print(`      ${finding.todo}`);
     }
     printData(findings, [], values, terminal);
-    const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
-    const faults = count("fix");
-    terminal.say(`${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix, ${counted(count("note"), "note")}.`);
-    return faults === 0 ? 0 : 1;
+    const notes = findings.filter(({ level }) => level === "note");
+    terminal.say(`${sumFaults(findings)}, ${counted(notes.length, "note")}.`);
+    return findings.some(({ level }) => level === "fix") ? 1 : 0;
   },
 });

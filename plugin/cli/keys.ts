@@ -73,7 +73,10 @@ export const keys = toCommand({
       async run({ identity, json }, wanted, terminal) {
         const { identities, faults } = await findIdentities(chooseLocation(identity, terminal), wanted);
         if (json) terminal.print(JSON.stringify(identities.map(publicFacts)));
-        else for (const key of identities) terminal.print(formatIdentity(key));
+        else {
+          const rows = identities.map((key) => [key.identity.address, key.identity.publicKey, describePlace(key)]);
+          for (const row of rows) terminal.print(row.join("  "));
+        }
         for (const fault of faults) terminal.say(fault);
         if (identities.length === 0) {
           terminal.say(`No key was found. To create one, type: ${typed("keys create ADDRESS")}`);
@@ -219,10 +222,6 @@ function publicFacts({ identity: { address, publicKey, created }, file }: Stored
   return { address, key: publicKey, created, file };
 }
 
-function formatIdentity(key: StoredIdentity): string {
-  return `${key.identity.address}  ${key.identity.publicKey}  ${describePlace(key)}`;
-}
-
 function describePlace({ file }: StoredIdentity): string {
   return file ?? "the system keychain";
 }
@@ -239,12 +238,8 @@ Write them down on paper where no one can watch, and close the window afterwards
 `);
   const numbered = words.map((word, at) => `${String(at + 1).padStart(2)} ${word.padEnd(8)}`);
   for (let at = 0; at < numbered.length; at += WORDS_PER_LINE) {
-    terminal.print(
-      numbered
-        .slice(at, at + WORDS_PER_LINE)
-        .join("   ")
-        .trimEnd(),
-    );
+    const line = numbered.slice(at, at + WORDS_PER_LINE).join("   ");
+    terminal.print(line.trimEnd());
   }
   terminal.say(`\nTo restore them, type: ${typed(`keys restore ${address}`)}`);
   return 0;

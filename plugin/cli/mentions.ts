@@ -18,14 +18,11 @@ import {
   choice,
   FILE,
   flag,
-  IDENTITY_OPTION,
   idPrefix,
-  JSON_OPTION,
   type Kind,
   oneByPrefix,
-  SETTINGS_OPTION,
+  SITE_API_OPTIONS,
   text,
-  URL_OPTION,
   type ValuesOf,
   withDefault,
 } from "./options.js";
@@ -38,10 +35,7 @@ const LEAST = 4;
 const OPTIONS = {
   state: withDefault(choice("STATE", STATES), "shown", `lists mentions in this state: ${STATES.join(", ")}`),
   yes: flag("deletes all mentions from a source without asking, for scripts"),
-  ...JSON_OPTION,
-  ...URL_OPTION,
-  ...IDENTITY_OPTION,
-  ...SETTINGS_OPTION,
+  ...SITE_API_OPTIONS,
 };
 
 /** What an import needs of the output of `mentions export`. */

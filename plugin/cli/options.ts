@@ -120,6 +120,7 @@ export const AUTHOR_OPTIONS = {
 export const URL_OPTION = {
   url: option(url("http://localhost:8080"), "another URL to reach your site at, such as a local server"),
 };
+export const SITE_API_OPTIONS = { ...JSON_OPTION, ...URL_OPTION, ...IDENTITY_OPTION, ...SETTINGS_OPTION };
 export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTION, ...HOSTS_OPTION };
 
 export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;

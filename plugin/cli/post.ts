@@ -4,8 +4,8 @@ import { readText } from "../author/files.js";
 import { misuse } from "../author/invocation.js";
 import { endSignal } from "../author/machine.js";
 import { readPost } from "../author/notes/front-matter.js";
-import { composeNote, type Note, previewNote, writeNote } from "../author/notes/notes.js";
-import { type NotesFolder, rememberNotesFolder } from "../author/notes/notes-folder.js";
+import { composeNote, hasTemplateCode, previewNote, TEMPLATE_CODE_NOTE, writeNote } from "../author/notes/notes.js";
+import { rememberNotesFolder } from "../author/notes/notes-folder.js";
 import {
   afterPush,
   type Publication,
@@ -67,46 +67,30 @@ notes/20261120-093000.md`,
       return 1;
     }
     const note = await composeNote({ folder: choice.folder, body, replyTo }, site, terminal);
-    if (/\{[{%#]/.test(body)) {
-      terminal.say('The text contains "{{", "{%" or "{#", which a template language of your site may interpret.');
+    if (hasTemplateCode(body)) terminal.say(TEMPLATE_CODE_NOTE);
+    if (isDryRun) {
+      const { file, content } = previewNote(note, terminal.now());
+      terminal.print(content.replace(/\n$/, ""));
+      terminal.say(`${site.shown(file)} would be written. Nothing was written.`);
+      return 0;
     }
-    if (isDryRun) return preview(note, site, terminal);
-    return write(note, { site, choice, editor, isPublished: values.publish, terminal });
+    if (choice.isNew) await rememberNotesFolder(choice.folder, site, terminal);
+    const file = await writeNote(note, terminal.now());
+    if (choice.isNew) {
+      terminal.say(`Your next notes go into ${site.shown(choice.folder)} too. To change that: --folder DIR`);
+    }
+    const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
+    if (editor !== undefined && (await isEmpty(file))) {
+      await rm(file, { force: true });
+      terminal.say("The note is empty, and was deleted.");
+      return 1;
+    }
+    terminal.print(site.shown(file));
+    if (values.publish && exitCode === 0) return publishIfConfirmed(await publishableNote(file), site, terminal);
+    terminal.say(exitCode === 0 ? nextStep(site) : `The editor exited with code ${exitCode}. The note was saved.`);
+    return exitCode === 0 ? 0 : 1;
   },
 });
-
-function preview(note: Note, site: Site, terminal: Terminal): number {
-  const { file, content } = previewNote(note, terminal.now());
-  terminal.print(content.replace(/\n$/, ""));
-  terminal.say(`${site.shown(file)} would be written. Nothing was written.`);
-  return 0;
-}
-
-async function write(
-  note: Note,
-  {
-    site,
-    choice,
-    editor,
-    isPublished,
-    terminal,
-  }: { site: Site; choice: NotesFolder; editor: string | undefined; isPublished: boolean; terminal: Terminal },
-) {
-  const { folder, isNew } = choice;
-  if (isNew) await rememberNotesFolder(folder, site, terminal);
-  const file = await writeNote(note, terminal.now());
-  if (isNew) terminal.say(`Your next notes go into ${site.shown(folder)} too. To change that: --folder DIR`);
-  const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
-  if (editor !== undefined && (await isEmpty(file))) {
-    await rm(file, { force: true });
-    terminal.say("The note is empty, and was deleted.");
-    return 1;
-  }
-  terminal.print(site.shown(file));
-  if (isPublished && exitCode === 0) return publishIfConfirmed(await publishableNote(file), site, terminal);
-  terminal.say(exitCode === 0 ? nextStep(site) : `The editor exited with code ${exitCode}. The note was saved.`);
-  return exitCode === 0 ? 0 : 1;
-}
 
 /** A note that cannot be read is not empty. */
 async function isEmpty(file: string): Promise<boolean> {

@@ -22,19 +22,7 @@ import { SqliteStore } from "../store/sqlite.js";
 import type { Store } from "../store/store.js";
 import { hostAndPort } from "../url.js";
 import { command } from "./command.js";
-import {
-  FOLDER,
-  flag,
-  HOSTS_OPTION,
-  IDENTITY_OPTION,
-  JSON_OPTION,
-  number,
-  option,
-  SETTINGS_OPTION,
-  URL_OPTION,
-  url,
-  type ValuesOf,
-} from "./options.js";
+import { FOLDER, flag, HOSTS_OPTION, number, option, SITE_API_OPTIONS, url, type ValuesOf } from "./options.js";
 import { formatTable, printData } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
@@ -47,11 +35,8 @@ const OPTIONS = {
   feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
   store: option(FOLDER, "the folder that records what was sent (default: the data folder, like serve)"),
   backfill: option(number(0, 999_999), "also sends the newest N twts that the first run skipped"),
-  ...JSON_OPTION,
   ...HOSTS_OPTION,
-  ...URL_OPTION,
-  ...IDENTITY_OPTION,
-  ...SETTINGS_OPTION,
+  ...SITE_API_OPTIONS,
 };
 
 type Values = ValuesOf<typeof OPTIONS>;

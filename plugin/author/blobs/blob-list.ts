@@ -4,6 +4,7 @@ import { receiveBlob } from "../../blobs/client/download.js";
 import { type BlobState, describeLoss, LOST_ADVICE, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
 import type { Proof } from "../../blobs/proof.js";
 import { ifTwtxtError, TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { listed } from "../amounts.js";
 import { typedHints } from "../invocation.js";
 import type { BlobSite } from "./blob-site.js";
 
@@ -50,6 +51,18 @@ export interface Verification {
   state: "right" | "unproven" | "wrong" | "missing" | "unread";
   /** A clause; `null` for a blob that is right. */
   why: string | null;
+}
+
+/** @example sumVerifications([{ key: "a", state: "right", why: null }]) // "1 as you stored them" */
+export function sumVerifications(results: readonly Verification[]): string {
+  const count = (state: Verification["state"]) => results.filter((one) => one.state === state).length;
+  return listed([
+    [count("right"), "as you stored them"],
+    [count("unproven"), "without a proof"],
+    [count("wrong"), "wrong"],
+    [count("missing"), "missing"],
+    [count("unread"), "not read"],
+  ]);
 }
 
 /** What to do about blobs that are not right, sentences. */

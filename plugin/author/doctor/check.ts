@@ -2,6 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
 import { readEssence } from "../../http/respond.js";
+import { counted } from "../amounts.js";
 import { privateHostAdvice, readPrivateHosts } from "../network.js";
 
 const MIB = 1024 * 1024;
@@ -15,6 +16,12 @@ export interface Finding {
   what: string;
   /** Advice, a sentence or two. */
   todo?: string;
+}
+
+/** @example "2 things to fix" */
+export function sumFaults(findings: readonly Finding[]): string {
+  const { length } = findings.filter(({ level }) => level === "fix");
+  return `${length === 0 ? "Nothing" : counted(length, "thing")} to fix`;
 }
 
 /** A check yields its findings in the order in which they are shown. */

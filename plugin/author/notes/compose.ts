@@ -18,6 +18,7 @@ import { textOfPost } from "../../text/text-from-post.js";
 import { canParseUrl } from "../../url.js";
 import type { Site } from "../site.js";
 import { followedFeeds } from "../timeline/followed-feeds.js";
+import { hasTemplateCode } from "./notes.js";
 
 /** The twt that a note would have in the feed. */
 export interface TwtPreview {
@@ -83,7 +84,7 @@ export async function previewTwt(
     mentions,
     links: links.filter((link) => !pages.has(comparableLink(link))),
     unknownMentions: [...unknown],
-    hasTemplateCode: /\{[{%#]/.test(body),
+    hasTemplateCode: hasTemplateCode(body),
   };
 }
 

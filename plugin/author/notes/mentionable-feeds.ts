@@ -15,6 +15,7 @@ import { RefreshInterval } from "../refresh-interval.js";
 import type { Site } from "../site.js";
 import { openSiteData } from "../site-store.js";
 import type { KnownNick } from "./complete-nick.js";
+import { hasTemplateCode } from "./notes.js";
 
 const KEY = "mentionable";
 const FEEDS = v.array(v.object({ nick: v.string(), url: v.string() }));
@@ -89,9 +90,6 @@ async function contactSites(choice: OwnSiteChoice, machine: Machine): Promise<Fe
   });
 }
 
-/** Template languages would evaluate it when the post is built. */
-const TEMPLATE_CODE = /\{[{%#]/;
-
 /**
  * Lists the feeds that the author may want to mention: those that the site follows, then others.
  *
@@ -100,8 +98,7 @@ const TEMPLATE_CODE = /\{[{%#]/;
 export function knownNicks(followed: readonly FollowedFeed[], others: readonly Mention[]): KnownNick[] {
   const known = new Map<string, KnownNick>();
   for (const { nick, url } of [...followed, ...others]) {
-    if (nick === null || !isNick(nick) || !isMentionUrl(url) || TEMPLATE_CODE.test(nick + url) || known.has(url))
-      continue;
+    if (nick === null || !isNick(nick) || !isMentionUrl(url) || hasTemplateCode(nick + url) || known.has(url)) continue;
     const isResolved = findShortMention(`@${nick}`, 0, followed)?.url === url;
     known.set(url, { nick, url, written: isResolved ? `@${nick}` : formatMention({ nick, url }) });
   }

@@ -103,15 +103,6 @@ export function exampleFolder(site: Site): string {
 }
 
 /**
- * The file name of a note, with a date without dashes: Eleventy would remove a date with dashes from the URL of the page.
- *
- * @example noteName(Date.parse("2026-11-20T09:30:00Z")) // "20261120-093000.md"
- */
-export function noteName(time: number): string {
-  return `${stem(time)}.md`;
-}
-
-/**
  * The file name of a new post: its title, with a number if there is such a file, or its time if it has no title.
  *
  * @param folder - absolute
@@ -125,7 +116,7 @@ export function postName(title: string, folder: string, time: number): string {
       .toLowerCase()
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const stem = words.join("-").slice(0, MAX_STEM).replace(/-$/, "");
-  if (stem === "") return noteName(time);
+  if (stem === "") return `${formatTime(time)}.md`;
   const names = new Set(listNames(folder));
   let name = `${stem}.md`;
   for (let number = 2; names.has(name); number += 1) name = `${stem}-${number}.md`;
@@ -139,7 +130,7 @@ export function postName(title: string, folder: string, time: number): string {
  * @example notePictureName(Date.parse("2026-11-20T09:30:00Z"), 1, ".jpg") // "20261120-093000-1.jpg"
  */
 export function notePictureName(time: number, number: number, extension: string): string {
-  return `${stem(time)}-${number}${extension}`;
+  return `${formatTime(time)}-${number}${extension}`;
 }
 
 /**
@@ -150,11 +141,12 @@ export function* freeNoteTimes(folder: string, now: number): Generator<number> {
   const names = listNames(folder);
   const start = Math.floor(now / 1000) * 1000;
   for (let time = start; time < start + 86_400_000; time += 1000) {
-    if (!names.some((name) => name.includes(stem(time))) && !isDateOnly(time)) yield time;
+    if (!names.some((name) => name.includes(formatTime(time))) && !isDateOnly(time)) yield time;
   }
 }
 
-function stem(time: number): string {
+/** A date without dashes: Eleventy would remove a date with dashes from the URL of the page. */
+function formatTime(time: number): string {
   return formatTimestamp(time).replace(/[:Z-]/g, "").replace("T", "-");
 }
 

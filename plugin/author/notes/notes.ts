@@ -62,6 +62,14 @@ export async function composeNote(
   return { folder, title, formatBody, formatContent, pictures };
 }
 
+/** Whether a template language of the site may interpret a part of a text, such as `{{`. */
+export function hasTemplateCode(text: string): boolean {
+  return /\{[{%#]/.test(text);
+}
+
+export const TEMPLATE_CODE_NOTE =
+  'The text contains "{{", "{%" or "{#", which a template language of your site may interpret.';
+
 /** @example parseTags("quinces, jam,") // ["quinces", "jam"] */
 export function parseTags(typed: string): string[] {
   return [...new Set(typed.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");

@@ -34,9 +34,7 @@ const DRAFT = v.object({
 export type PostDraft = v.InferOutput<typeof DRAFT>;
 
 /** What a page saves. */
-export type SavedText = Omit<PostDraft, "saved" | "answered" | "title" | "tags"> &
-  Partial<Pick<PostDraft, "answered" | "title" | "tags">> &
-  DraftSave;
+export type SavedText = Omit<PostDraft, "saved"> & DraftSave;
 
 /** The drafts of a site on this machine, in the author's data folder. All methods throw TwtxtError `store-failed`. */
 export class PostDrafts {
@@ -67,13 +65,7 @@ export class PostDrafts {
 
   /** @returns the stored draft: that of another page if it was not replaced */
   async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
-    const draft: PostDraft = {
-      answered: null,
-      title: "",
-      tags: "",
-      ...text,
-      saved: new Date(this.#now()).toISOString(),
-    };
+    const draft: PostDraft = { ...text, saved: new Date(this.#now()).toISOString() };
     const stored = await this.#drafts.update(text.id, (old) => {
       return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
     });

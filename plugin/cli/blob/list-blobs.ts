@@ -1,8 +1,9 @@
 // plugin/cli/blob/list-blobs.ts: `blob list`, `blob info` and `blob verify`.
-import { counted, listed, sizeText } from "../../author/amounts.js";
+import { counted, sizeText } from "../../author/amounts.js";
 import {
   type ListedBlob,
   listBlobs,
+  sumVerifications,
   VERIFICATION_ADVICE,
   type Verification,
   verifyBlobs,
@@ -105,14 +106,9 @@ export async function verify(values: OwnSiteValues, words: string[], terminal: T
     if (result.why !== null && !values.json) terminal.print(`${shortKey(result.key)}: ${result.why}`);
   }
   printData(results, [], values, terminal);
-  const count = (state: Verification["state"]) => results.filter((one) => one.state === state).length;
-  const others = listed([
-    [count("missing"), "missing"],
-    [count("unread"), "unread"],
-  ]);
-  const sum = `${count("right")} right, ${count("unproven")} without a proof, ${count("wrong")} wrong`;
-  terminal.say(`${sum}${others === "" ? "" : `, ${others}`}.`);
-  const failures = (["wrong", "missing", "unread"] as const).filter((state) => count(state) > 0);
+  terminal.say(`${sumVerifications(results) || "No blobs"}.`);
+  const states = new Set(results.map(({ state }) => state));
+  const failures = (["wrong", "missing", "unread"] as const).filter((state) => states.has(state));
   for (const state of failures) terminal.say(typedHints(VERIFICATION_ADVICE[state]));
   return failures.length + damaged.length > 0 ? 1 : 0;
 }

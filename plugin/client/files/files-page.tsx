@@ -1,20 +1,20 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
-import { counted, DATES, listed, sizeText } from "../../author/amounts.js";
-import type { BlobList, Verification } from "../../author/blobs/blob-list.js";
+import { counted, DATES, sizeText } from "../../author/amounts.js";
+import { type BlobList, type ListedBlob, sumVerifications, type Verification } from "../../author/blobs/blob-list.js";
 import type { BlobSite } from "../../author/blobs/blob-site.js";
 import type { FormerBlobs, MovedBlob } from "../../author/blobs/move-blobs.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../form.js";
+import { PageLinks, type selectPage } from "../list-pages.js";
 import { Fault, Sentence } from "../page-texts.js";
 import { chooseName, FileItem } from "./file-item.js";
-import { PATH, toPagePath } from "./paths.js";
+import { PATH } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { Uploads } from "./uploads.js";
 
-const PER_PAGE = 60;
 /** How much of a public key is shown. */
 const KEY_START = 16;
 
@@ -30,8 +30,8 @@ interface VerifiedBlobs {
 interface FilesPageProps {
   site: BlobSite;
   listing: Listing;
-  /** From 1. */
-  page: number;
+  /** The files of this page. */
+  shown: ReturnType<typeof selectPage<ListedBlob>>;
   files: StoredFiles;
   uploads: Uploads;
   run: VerificationRun;
@@ -39,7 +39,7 @@ interface FilesPageProps {
   moving: BackgroundRun<MovedBlob>;
 }
 
-export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uploads, run, former, moving }) => (
+export const FilesPage: FC<FilesPageProps> = ({ site, listing, shown, files, uploads, run, former, moving }) => (
   <>
     <div id="space" data-live>
       {listing.list && <Space list={listing.list} quota={site.quota} />}
@@ -58,7 +58,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, page, files, uplo
     </div>
     <div id="files" data-live>
       <ListState listing={listing} />
-      {listing.list && <Grid {...{ site, page, files, former }} list={listing.list} />}
+      {listing.list && <Grid {...{ site, shown, files, former }} list={listing.list} />}
     </div>
     <h2>Verification</h2>
     <Form action={`${PATH}/verify`} class="inline">
@@ -139,19 +139,11 @@ const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows 
   );
 };
 
-const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files" | "former"> & { list: BlobList }> = ({
-  site,
-  list,
-  files,
-  former,
-  ...asked
-}) => {
+const Grid: FC<Pick<FilesPageProps, "site" | "shown" | "files" | "former"> & { list: BlobList }> = (props) => {
+  const { site, list, shown, files, former } = props;
   const isNewKey = former.some(({ blobs }) => blobs.length > 0);
   const { rows, lost } = list;
   const { sharedUrl } = site;
-  const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
-  const page = Math.min(asked.page, pages);
-  const shown = rows.slice((page - 1) * PER_PAGE, page * PER_PAGE);
   return (
     <>
       {lost.length > 0 && (
@@ -173,26 +165,17 @@ const Grid: FC<Pick<FilesPageProps, "site" | "page" | "files" | "former"> & { li
         </p>
       )}
       <ul class="files" id="file-items">
-        {shown.map((row) => (
+        {shown.items.map((row) => (
           <FileItem
             file={{ ...row, sharedUrl, opened: files.openedName(row.blob), mayBePicture: files.mayBePicture(row.blob) }}
           />
         ))}
       </ul>
-      {pages > 1 && <Pages page={page} pages={pages} />}
+      {shown.items.length < rows.length && <p class="muted">{shown.place}</p>}
+      <PageLinks pages={shown.pages} of="files" />
     </>
   );
 };
-
-const Pages: FC<{ page: number; pages: number }> = ({ page, pages }) => (
-  <nav id="pages" aria-label="Pages" class="actions">
-    {page > 1 && <a href={toPagePath(page - 1)}>Newer</a>}
-    <span class="muted">
-      Page {page} of {pages}
-    </span>
-    {page < pages && <a href={toPagePath(page + 1)}>Older</a>}
-  </nav>
-);
 
 const FAILURES = ["wrong", "missing", "unread"] as const;
 
@@ -214,7 +197,7 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
         {isRunning ? `Verified ${verifications.length} of ${count}.` : ""}
         {isRunning || fault !== null
           ? ""
-          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${formatResult(verifications)}.`}
+          : `Verified ${counted(count, "file")} on ${DATES.format(startedAt)}: ${sumVerifications(verifications)}.`}
       </p>
       {isRunning && <p class="unscripted">Reload this page to see its progress.</p>}
       <Fault text={fault} />
@@ -227,17 +210,6 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
     </>
   );
 };
-
-function formatResult(verifications: readonly Verification[]): string {
-  const count = (state: Verification["state"]) => verifications.filter((one) => one.state === state).length;
-  return listed([
-    [count("right"), "as you stored them"],
-    [count("unproven"), "without a proof"],
-    [count("wrong"), "wrong"],
-    [count("missing"), "missing"],
-    [count("unread"), "not read"],
-  ]);
-}
 
 const Failures: FC<{ found: readonly Verification[]; advice: string; list: BlobList | null }> = ({
   found,

@@ -12,6 +12,7 @@ import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv, ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
+import { selectPage } from "../list-pages.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
 import { chooseName } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
@@ -25,6 +26,9 @@ const ICON = "M3.5 19V5.5h6l2 2.5h9v11z";
 
 /** The largest blob that a site can be configured to accept is 10,000 MiB. */
 const MAX_BODY_BYTES = 10_001 * 2 ** 20;
+
+/** The number of files on a page. */
+const PER_PAGE = 60;
 
 const KEYS: readonly KeyHelp[] = [
   { key: "a", does: "chooses files to upload" },
@@ -70,10 +74,10 @@ function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, movin
     const isBusy = run.isRunning || moving.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
     const listing = await files.listing(isBusy ? LIST_MS : 0);
     if (listing.list) uploads.removeStored(new Set(listing.list.rows.map(({ blob }) => blob.key)));
-    const page = Math.max(1, Number.parseInt(c.req.query("page") ?? "", 10) || 1);
+    const shown = selectPage(c, listing.list?.rows ?? [], PER_PAGE);
     // A site that does not answer is not asked a second time.
     const former = listing.fault === null && !listing.isReading ? await listFormerBlobs(site, context.machine) : [];
-    return c.render(<FilesPage {...{ site, listing, page, files, uploads, run, former, moving }} />, {
+    return c.render(<FilesPage {...{ site, listing, shown, files, uploads, run, former, moving }} />, {
       title: "Files",
     });
   });

@@ -9,8 +9,3 @@ type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
 export function toPath(action: FileAction, key: string): string {
   return `${PATH}/${action}/${encodeURIComponent(key)}`;
 }
-
-/** The page with this number, from 1. */
-export function toPagePath(number: number): string {
-  return number === 1 ? PATH : `${PATH}?page=${number}`;
-}

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, DATES, sizeText } from "../../author/amounts.js";
-import type { Finding } from "../../author/doctor/check.js";
+import { type Finding, sumFaults } from "../../author/doctor/check.js";
 import { createChecks } from "../../author/doctor/examine.js";
 import { type SiteHealth, siteHealth } from "../../author/doctor/site-health.js";
 import { typed } from "../../author/invocation.js";
@@ -107,8 +107,6 @@ function amountText({ count, bytes }: SiteState["messages"]): string {
 const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
   const { results: findings, startedAt, isRunning, fault } = checkup;
   if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
-  const faults = findings.filter(({ level }) => level === "fix").length;
-  const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
   const of = (level: Finding["level"]) => findings.filter((one) => one.level === level);
   return (
     <>
@@ -117,7 +115,7 @@ const Findings: FC<{ checkup: BackgroundRun<Finding> }> = ({ checkup }) => {
           Checking… (up to half a minute) <span class="unscripted">Reload this page to see what was found.</span>
         </p>
       ) : (
-        <p>{`${sum}, checked ${DATES.format(startedAt)}.`}</p>
+        <p>{`${sumFaults(findings)}, checked ${DATES.format(startedAt)}.`}</p>
       )}
       <Fault text={fault} />
       <Advice title="To fix" findings={of("fix")} />

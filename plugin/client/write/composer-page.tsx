@@ -4,6 +4,7 @@ import { sizeText } from "../../author/amounts.js";
 import { endpointText } from "../../author/mentions/sent-mentions.js";
 import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
+import { TEMPLATE_CODE_NOTE } from "../../author/notes/notes.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
 import { DraftFields, DraftState } from "../draft-state.js";
 import { ActionButton, Fields, Form } from "../form.js";
@@ -167,7 +168,7 @@ const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (
 );
 
 const Preview: FC<{ preview: TwtPreview } & Pick<WriteProps, "file">> = ({ preview, file }) => {
-  const { text, bytes, isCut, unknownMentions, hasTemplateCode } = preview;
+  const { text, bytes, isCut, unknownMentions } = preview;
   return (
     <section aria-labelledby="preview">
       <h2 id="preview">In your feed</h2>
@@ -186,9 +187,7 @@ const Preview: FC<{ preview: TwtPreview } & Pick<WriteProps, "file">> = ({ previ
         </p>
         <Output label="The file of the post" text={file.content} />
       </details>
-      {hasTemplateCode && (
-        <p>The text contains {"{{, {% or {#"}, which a template language of your site may interpret.</p>
-      )}
+      {preview.hasTemplateCode && <p>{TEMPLATE_CODE_NOTE}</p>}
     </section>
   );
 };

@@ -207,7 +207,8 @@ describe("drafts", () => {
 
   /** The first request of a page to save a draft. */
   function typed(body: string, more: Partial<SavedText> = {}): SavedText {
-    return { id: randomUUID(), body, replyTo: null, page: randomUUID(), edit: 1, seen: "", ...more };
+    const empty = { title: "", tags: "", replyTo: null, answered: null, seen: "" };
+    return { ...empty, id: randomUUID(), body, page: randomUUID(), edit: 1, ...more };
   }
 
   async function draftsOf(folder = blog({}).folder) {
