@@ -83,14 +83,7 @@ export function breakLine(room: number, line: string, byWords = true): string[] 
   return [...parts, part];
 }
 
-export interface Progress {
-  /** Counts bytes as done. */
-  add(bytes: number): void;
-  /** Shows lines above the status line. @param write - prints them */
-  above(write: () => void): void;
-  /** Removes the status line. */
-  end(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 const WIDTH = 24;
 /** Without a terminal: a line for each tenth, but none for small sizes. */
@@ -98,7 +91,7 @@ const STEPS = 10;
 const SMALL_BYTES = 8 * 2 ** 20;
 
 /** @param total - in bytes */
-export function createProgress(terminal: Terminal, total: number): Progress {
+export function createProgress(terminal: Terminal, total: number) {
   let done = 0;
   let step = 0;
   let shown = "";
@@ -108,7 +101,8 @@ export function createProgress(terminal: Terminal, total: number): Progress {
     status(line);
   };
   return {
-    add(bytes) {
+    /** Counts bytes as done. */
+    add(bytes: number) {
       done += bytes;
       const part = total === 0 ? 1 : Math.min(1, done / total);
       if (terminal.isTerminal.stderr) return show(formatBar(part, total));
@@ -116,11 +110,13 @@ export function createProgress(terminal: Terminal, total: number): Progress {
       if (reached > step && total >= SMALL_BYTES) terminal.say(`${reached * STEPS} % of ${sizeText(total)}`);
       step = reached;
     },
-    above(write) {
+    /** Shows lines above the status line. @param write - prints them */
+    above(write: () => void): void {
       status("");
       write();
       status(shown);
     },
+    /** Removes the status line. */
     end: () => show(""),
   };
 }

@@ -1,5 +1,7 @@
-// plugin/client/background-run.ts: work in the background whose results a page shows as they arrive.
+// plugin/client/background-run.ts: work in the background whose results a page shows as they arrive, and numbers for the navigation.
 
+import { RefreshInterval } from "../author/refresh-interval.js";
+import type { Clock } from "../clock.js";
 import { faultText } from "./page-texts.js";
 import type { ClientContext } from "./room.js";
 
@@ -55,5 +57,39 @@ export class BackgroundRun<Result, Subject = null> {
     } finally {
       this.isRunning = false;
     }
+  }
+}
+
+const EVERY_MS = 60_000;
+
+/** A number that the navigation shows. No page waits for it: a page shows the number that was read last, and asks for a newer one once a minute. */
+export class BackgroundCount {
+  readonly #read: () => Promise<number>;
+  readonly #ending: AbortSignal;
+  readonly #interval: RefreshInterval;
+  #count = 0;
+
+  /** @param read - if it fails, the number stays: the page of the room says why */
+  constructor(read: () => Promise<number>, { machine, ending }: { machine: { now: Clock }; ending: AbortSignal }) {
+    this.#read = read;
+    this.#ending = ending;
+    this.#interval = new RefreshInterval(EVERY_MS, machine.now);
+  }
+
+  /** The last known number; 0 before the first one. */
+  get current(): number {
+    if (!this.#ending.aborted && this.#interval.claim()) {
+      void this.#read().then(
+        (count) => this.set(count),
+        () => {},
+      );
+    }
+    return this.#count;
+  }
+
+  /** Takes over a number that a page has just read. */
+  set(count: number): void {
+    this.#count = count;
+    this.#interval.restart();
   }
 }

@@ -1,20 +1,14 @@
 // plugin/client/open-once.ts: opens something when a page first needs it, and keeps it.
 
-export interface Opener<T> {
-  /** Opens it, once; again after a failure, and if it is out of date. */
-  open(): Promise<T>;
-  /** `null` until it is open. */
-  opened(): T | null;
-}
-
 /**
  * @param work - opens it. The signal ends what was opened when it is out of date
  * @param isCurrent - checked each time it is needed; default: it stays current
+ * @returns `open` opens it once, and again after a failure or if it is out of date; `opened` has it, or `null`
  */
 export function openOnce<T>(
   work: (outdated: AbortSignal) => Promise<T>,
   isCurrent: (opened: T) => Promise<boolean> = async () => true,
-): Opener<T> {
+) {
   let opening: Promise<T> | null = null;
   let opened: T | null = null;
   let outdated = new AbortController();
@@ -29,7 +23,7 @@ export function openOnce<T>(
     }
   };
   return {
-    async open() {
+    async open(): Promise<T> {
       const former = opened;
       if (former !== null && !(await isCurrent(former)) && opened === former) {
         outdated.abort();

@@ -24,20 +24,14 @@ interface ClientOptions {
   announce(link: string): void;
 }
 
-export interface RunningClient {
-  port: number;
-  /** A link that opens the client once. */
-  link: string;
-  /** Ends streams, answers open requests, closes, and waits for work that must not be interrupted. */
-  close(): Promise<void>;
-}
+export type RunningClient = Awaited<ReturnType<typeof startClient>>;
 
 /**
  * Starts the client. Resolves once it listens.
  *
  * @throws the error of Node.js if the port cannot be used
  */
-export async function startClient(options: ClientOptions): Promise<RunningClient> {
+export async function startClient(options: ClientOptions) {
   const { machine, choice, site, readAsset } = options;
   const ending = new AbortController();
   let app: ReturnType<typeof clientApp> | null = null;
@@ -59,8 +53,10 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
   for (const room of rooms) void room.prepare?.().catch(() => {});
   return {
     port,
+    /** Opens the client once. */
     link: session.createLink(),
-    async close() {
+    /** Ends streams, answers open requests, closes, and waits for work that must not be interrupted. */
+    async close(): Promise<void> {
       ending.abort();
       await closeServer();
       await Promise.all(rooms.map((room) => room.end?.()));

@@ -2,6 +2,7 @@
 import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
+import { type MentionSentence, pageLabel } from "../site/mention-sentence.js";
 import { plainLines } from "../site/plain-lines.js";
 import { boundedMarks, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 import { textMarkup } from "../site/text-markup.js";
@@ -78,3 +79,16 @@ export function Via({ source, author }: { source: string; author: { url: string 
     </span>
   ) : null;
 }
+
+/** What a mention says about a page of the site, with a link to the page. */
+export const MentionAbout: FC<{ sentence: MentionSentence }> = ({ sentence: { before, page, after } }) => (
+  <>
+    {before}
+    {page && (
+      <a href={page.href}>
+        <cite dir="auto">{pageLabel(page)}</cite>
+      </a>
+    )}
+    {after}
+  </>
+);

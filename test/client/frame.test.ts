@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { raw } from "hono/html";
 import { describe, expect, it } from "vitest";
-import { BackgroundCount } from "../../plugin/client/background-count.js";
+import { BackgroundCount } from "../../plugin/client/background-run.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
 import { describeInChromium } from "../helpers/chromium.js";

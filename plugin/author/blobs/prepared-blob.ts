@@ -31,11 +31,6 @@ interface Preparation {
   sealFile: SealFile | null;
 }
 
-interface PreparedBlob extends Pick<PutOptions, "change" | "file"> {
-  key: string;
-  contents: Contents;
-}
-
 /**
  * Looks recipients up. Keys that are seen for the first time are pinned.
  *
@@ -60,9 +55,10 @@ export async function fileSealer(
 /**
  * Reads a file once, and seals it if asked to.
  *
+ * @returns what `OwnBlobs.put` needs to store it
  * @throws TwtxtError `too-large`; `bad-metadata` for its name; `bad-usage` for the key; `bad-file`
  */
-export async function prepareBlob(file: SourceFile, preparation: Preparation): Promise<PreparedBlob> {
+export async function prepareBlob(file: SourceFile, preparation: Preparation) {
   checkFileSize(file.size, preparation);
   const { contents, ...options } = await contentsToPut(file, preparation);
   // Sealing adds some bytes.
@@ -73,7 +69,7 @@ export async function prepareBlob(file: SourceFile, preparation: Preparation): P
 async function contentsToPut(
   file: SourceFile,
   { change, sealFile, site }: Preparation,
-): Promise<Omit<PreparedBlob, "key">> {
+): Promise<Pick<PutOptions, "change" | "file"> & { contents: Contents }> {
   const { filename } = file;
   if (change.filename === undefined) checkFilename(filename);
   const contents = await readContents(file, site.signal);

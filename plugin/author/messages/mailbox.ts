@@ -3,8 +3,8 @@ import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
-import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
-import { type Found, type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
+import { Contacts } from "../../messages/lookup/contacts.js";
+import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import {
   createSenderLookup,
   type SenderLookup,
@@ -41,13 +41,8 @@ export type InboxEntry = ReadMessage | UnreadableMessage;
 /** Called for each recipient as soon as the result is known. */
 type OnResult = (report: RecipientReport) => void;
 
-/** The key of an address, as it is published and as the author knows it. */
-export interface KeyComparison {
-  address: string;
-  /** `null` for an address that is not a contact. */
-  pinned: Contact | null;
-  found: Found;
-}
+/** The key of an address, as it is published and as the author knows it; `pinned` is `null` for an address that is not a contact. */
+export type KeyComparison = Awaited<ReturnType<Mailbox["compareKey"]>>;
 
 export class Mailbox {
   readonly author: Author;
@@ -151,7 +146,7 @@ export class Mailbox {
   }
 
   /** Looks an address up, and compares its key with the known one. @throws TwtxtError as `lookup` */
-  async compareKey(address: string): Promise<KeyComparison> {
+  async compareKey(address: string) {
     const pinned = await this.contacts.get(address);
     return { address, pinned, found: await this.#network.lookup(address) };
   }

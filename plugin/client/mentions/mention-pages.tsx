@@ -7,9 +7,8 @@ import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isFeedUrl } from "../../url.js";
 import { ActionButton, Form, Question } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
-import { MentionAbout } from "../mention-about.js";
 import { Time } from "../page-texts.js";
-import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
+import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
 
 interface List extends Pick<SiteMentions, "describe"> {
   state: MentionState;

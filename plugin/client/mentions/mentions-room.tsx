@@ -8,7 +8,7 @@ import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import { BackgroundCount } from "../background-count.js";
+import { BackgroundCount } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { openOnce } from "../open-once.js";

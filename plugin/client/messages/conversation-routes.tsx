@@ -11,8 +11,8 @@ import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type ClientRequest, readForm, shownCount } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
 import { MAX_FILE_BYTES } from "./attachment-list.js";
-import type { UnsentMessage } from "./composer.js";
 import { ConversationList } from "./conversation-list.js";
+import type { UnsentMessage } from "./conversation-page.js";
 import { ConversationPage, PAGE } from "./conversation-page.js";
 import { conversationPath, MESSAGES, notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
 

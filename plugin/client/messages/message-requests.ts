@@ -3,7 +3,7 @@ import type { Hono } from "hono";
 import type { Correspondence } from "../../author/messages/correspondence.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
-import type { BackgroundCount } from "../background-count.js";
+import type { BackgroundCount } from "../background-run.js";
 import type { ClientEnv, ClientRequest } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { loadAuthor } from "../../author/author.js";
 import { Correspondence, countUnread } from "../../author/messages/correspondence.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
-import { BackgroundCount } from "../background-count.js";
+import { BackgroundCount } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import { openOnce } from "../open-once.js";
 import type { CreateRoom } from "../room.js";

@@ -9,9 +9,8 @@ import { chooseWords } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { ActionButton, Form } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
-import { MentionAbout } from "../mention-about.js";
 import { Fault, Time } from "../page-texts.js";
-import { StrangersLink, StrangersText, Via } from "../strangers-text.js";
+import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { PictureList } from "./picture-list.js";
 
 const WORDS = chooseWords("en");

@@ -8,7 +8,7 @@ import { LiveTimeline } from "../../author/timeline/live-timeline.js";
 import { listItems } from "../../author/timeline/timeline-items.js";
 import { type ClientEnv, isRefresh, readForm } from "../client-request.js";
 import { selectPage } from "../list-pages.js";
-import { type Opener, openOnce } from "../open-once.js";
+import { openOnce } from "../open-once.js";
 import { faultText } from "../page-texts.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { strangersHtml } from "../strangers-text.js";
@@ -61,7 +61,7 @@ export const timelineRoom: CreateRoom = (context) => {
 
 function addFollowing(
   routes: Hono<ClientEnv>,
-  open: Opener<LiveTimeline>["open"],
+  open: () => Promise<LiveTimeline>,
   { notices, choice, machine }: ClientContext,
 ): void {
   const openSite = () => loadSite(machine, choice.settings);
