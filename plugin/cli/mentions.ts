@@ -39,19 +39,7 @@ const OPTIONS = {
 };
 
 /** What an import needs of the output of `mentions export`. */
-const EXPORTED = [
-  "state",
-  "source",
-  "target",
-  "url",
-  "type",
-  "author",
-  "text",
-  "html",
-  "published",
-  "received",
-] as const;
-const EXPORT = v.object({ mentions: v.array(v.pick(ManagedMention, EXPORTED)) });
+const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
 
 type Values = ValuesOf<typeof OPTIONS>;
 
@@ -110,7 +98,11 @@ export const mentions = toCommand({
       words: oneOrMore(text("ID", "an id, a feed URL or a host")),
       run: forget,
     }),
-    verify: action({ help: "verifies pending mentions now", run: verify }),
+    verify: action({
+      help: "verifies pending mentions now",
+      run: async (values, _, terminal) =>
+        reportOutcome(await verifyPending(await SiteMentions.open(values, terminal)), terminal),
+    }),
     export: action({ help: "prints all mentions as JSON", run: exportAll }),
     import: action({
       usage: "FILE",
@@ -200,10 +192,6 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
   if (canAsk(terminal)) return isConfirmed(`Delete ${what} for good?`, terminal);
   const command = typed(`mentions forget ${sources.join(" ")} --yes`);
   throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
-}
-
-async function verify(values: Values, _: null, terminal: Terminal): Promise<number> {
-  return reportOutcome(await verifyPending(await SiteMentions.open(values, terminal)), terminal);
 }
 
 async function exportAll(values: Values, _: null, terminal: Terminal): Promise<number> {

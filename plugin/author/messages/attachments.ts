@@ -32,16 +32,18 @@ export async function fileToAttach(path: string): Promise<SourceFile> {
 }
 
 /**
- * Sends a message with a file.
+ * Sends a message.
  *
+ * @param file - is attached; `null` for none
  * @throws TwtxtError as `storeAttachment` and `Mailbox.send`; the file is not stored then
  */
 export async function sendWithFile(
-  { file, ...message }: MessageToSend & { file: SourceFile },
+  { file, ...message }: MessageToSend & { file: SourceFile | null },
   mailbox: Mailbox,
   work: Work,
   onResult: Parameters<Mailbox["send"]>[1] = () => {},
 ): ReturnType<Mailbox["send"]> {
+  if (file === null) return mailbox.send(message, onResult);
   const stored = await storeAttachment(file, message.recipients, work);
   const text = [message.text, stored.line].filter((part) => part !== "").join("\n");
   try {

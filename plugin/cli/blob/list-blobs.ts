@@ -17,7 +17,7 @@ import {
   visibility,
 } from "../../author/blobs/blob-site.js";
 import { typedHints } from "../../author/invocation.js";
-import { type BlobFields, shortKey } from "../../blobs/blob.js";
+import { shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
 import { oneLine } from "../../http/one-line.js";
@@ -64,25 +64,10 @@ export async function info(values: OwnSiteValues, word: string, terminal: Termin
   // A single blob comes without its creation time and without milliseconds.
   const { created = null, modified = null } = (await blobs.client.list()).find(({ key }) => key === blob.key) ?? {};
   const facts = { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
-  printData(facts, infoLines(blob, facts), values, terminal);
-  return 0;
-}
-
-function infoLines(
-  blob: BlobFields,
-  {
-    shared,
-    created,
-    modified,
-    proof,
-  }: Record<"shared" | "created" | "modified", string | null> & {
-    proof: ReturnType<typeof proofFacts>;
-  },
-): string[] {
   const properties = Object.entries(withoutProof(blob.properties));
-  return formatTable([
+  const lines = formatTable([
     ["key", blob.key],
-    ["shared", shared ?? "no, it is private"],
+    ["shared", facts.shared ?? "no, it is private"],
     ["size", `${sizeText(blob.size)} (${blob.size})`],
     ["sha256", blob.sha256 || "unknown"],
     ["type", oneLine(blob.type)],
@@ -91,8 +76,10 @@ function infoLines(
     ["created", oneLine(created ?? "unknown")],
     ["modified", oneLine(modified ?? "unknown")],
     ...properties.map(([name, value]) => ["property", oneLine(`${name}=${value}`)]),
-    ["proof", proof.created === null ? "none: it was stored without a proof" : `right, of ${proof.created}`],
+    ["proof", proof.state === "right" ? `right, of ${proof.created}` : "none: it was stored without a proof"],
   ]);
+  printData(facts, lines, values, terminal);
+  return 0;
 }
 
 export async function verify(values: OwnSiteValues, words: string[], terminal: Terminal): Promise<number> {

@@ -69,7 +69,7 @@ interface Delivery {
 
 /** Sends a message, and prints the result for each recipient. @returns the exit code */
 async function deliver(
-  { file, byDns, ...delivery }: Delivery,
+  { byDns, ...delivery }: Delivery,
   mailbox: Mailbox,
   { values, terminal }: { values: Values; terminal: Terminal },
 ): Promise<number> {
@@ -81,15 +81,8 @@ async function deliver(
     const verified = byDns.has(report.address) ? "  verified by DNS" : "";
     for (const one of [line + verified, ...reason]) terminal.print(one);
   };
-  const { id, reports } =
-    file === null
-      ? await mailbox.send(message, onResult)
-      : await sendWithFile(
-          { ...message, file },
-          mailbox,
-          { choice: values, machine: terminal, signal: endSignal(terminal) },
-          onResult,
-        );
+  const work = { choice: values, machine: terminal, signal: endSignal(terminal) };
+  const { id, reports } = await sendWithFile(message, mailbox, work, onResult);
   const toFacts = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
   printData({ id, recipients: reports.map(toFacts) }, [], values, terminal);
   terminal.say(reportSum(reports));

@@ -22,8 +22,6 @@ const ENDED: readonly Stage[] = ["done", "failed", "cancelled"];
 
 /** An upload from the browser to this machine, and from here to the site. */
 export class Upload {
-  readonly id: string;
-  readonly choice: UploadChoice;
   stage: Stage = "receiving";
   /** Bytes that were sent to the site. */
   sent = 0;
@@ -40,9 +38,10 @@ export class Upload {
   #pause: { ended: Promise<void>; end(): void } | null = null;
   #onPause: () => void = () => {};
 
-  constructor(id: string, choice: UploadChoice) {
-    this.id = id;
-    this.choice = choice;
+  constructor(
+    readonly id: string,
+    readonly choice: UploadChoice,
+  ) {
     this.total = choice.size ?? 0;
   }
 

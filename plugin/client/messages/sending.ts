@@ -52,13 +52,11 @@ function sender({ choice, machine, ending: signal }: RoomParts) {
   const queue = new PQueue({ concurrency: 1 });
   return async (message: { address: string; text: string; file: File | null }, mailbox: Mailbox) => {
     const { address, text, file } = message;
-    const recipients = [address];
     if (file === null && text === "") throw new TwtxtError("bad-usage", "The message is empty.");
-    if (file === null) return mailbox.send({ recipients, text }, () => {});
-    const { name, size } = file;
-    const source = { shown: name, filename: name, size, chunks: () => file.stream() };
-    const work = { choice, machine, signal };
-    return queue.add(() => sendWithFile({ recipients, text, file: source }, mailbox, work));
+    const source = file && { shown: file.name, filename: file.name, size: file.size, chunks: () => file.stream() };
+    const sending = { recipients: [address], text, file: source };
+    const send = () => sendWithFile(sending, mailbox, { choice, machine, signal });
+    return file === null ? send() : queue.add(send);
   };
 }
 

@@ -3,6 +3,7 @@ import type { FC } from "hono/jsx";
 import { counted, DATES } from "../../author/amounts.js";
 import type { Following } from "../../author/timeline/followed-feeds.js";
 import type { TimelineStatus } from "../../author/timeline/live-timeline.js";
+import { namedPictures } from "../../author/timeline/strangers-picture.js";
 import type { TimelineItem, TimelineThread } from "../../author/timeline/timeline-items.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { chooseWords } from "../../options/translations.js";
@@ -11,7 +12,6 @@ import { ActionButton, Form } from "../form.js";
 import { type OtherPages, PageLinks } from "../list-pages.js";
 import { Fault, Time } from "../page-texts.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
-import { PictureList } from "./picture-list.js";
 
 const WORDS = chooseWords("en");
 
@@ -166,3 +166,19 @@ export const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = (
     </ul>
   </>
 );
+
+/** The links to the pictures of a twt. The script shows them in the page. */
+const PictureList: FC<{ item: Pick<TimelineItem, "id" | "text"> }> = ({ item: { id, text } }) => {
+  const pictures = namedPictures(text);
+  return pictures.length === 0 ? null : (
+    <ul class="twt-pictures">
+      {pictures.map(({ description }, number) => (
+        <li>
+          <a class="button" href={`/timeline/picture/${encodeURIComponent(id)}/${number}`} data-picture={description}>
+            Show picture{description === "" ? "" : `: ${description}`}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+};

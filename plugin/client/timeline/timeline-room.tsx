@@ -1,18 +1,21 @@
-// plugin/client/timeline/timeline-room.tsx: the room of the timeline, and the list of followed feeds.
+// plugin/client/timeline/timeline-room.tsx: the room of the timeline, with pictures in twts, and the list of followed feeds.
 import { Hono } from "hono";
+import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import type { Outcome } from "../../author/outcome.js";
 import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import { LiveTimeline } from "../../author/timeline/live-timeline.js";
+import { namedPictures, readPicture } from "../../author/timeline/strangers-picture.js";
 import { listItems } from "../../author/timeline/timeline-items.js";
+import { TwtxtError } from "../../errors.js";
 import { type ClientEnv, isRefresh, readForm } from "../client-request.js";
+import { pictureResponse } from "../contents-response.js";
 import { selectPage } from "../list-pages.js";
 import { openOnce } from "../open-once.js";
 import { faultText } from "../page-texts.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { strangersHtml } from "../strangers-text.js";
-import { addPictures } from "./picture-list.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
 
 const PATH = "/timeline";
@@ -89,4 +92,22 @@ async function openTimeline({ machine, choice, ending }: ClientContext): Promise
   const site = await loadSite(machine, choice.settings);
   const store = openSiteData("timelines", site.settings.url, machine);
   return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
+}
+
+/** Requests pictures that items of the timeline name, and no others. */
+function addPictures(
+  routes: Hono<ClientEnv>,
+  open: () => Promise<LiveTimeline>,
+  { machine, choice, ending }: ClientContext,
+): void {
+  routes.get("/picture/:id/:number", async (c) => {
+    const item = listItems((await open()).threads).find(({ id }) => id === c.req.param("id"));
+    const picture = namedPictures(item?.text ?? "")[Number(c.req.param("number"))];
+    if (!picture) throw new TwtxtError("not-found", "This picture is no longer in the timeline.");
+    const site = await loadSite(machine, choice.settings);
+    const followed = (await followedFeeds(site)).map(({ url }) => url);
+    const { ask } = createNetwork(addLoopbackHosts(site, choice, followed));
+    const { bytes, type } = await readPicture(picture.url, ask, AbortSignal.any([ending, c.req.raw.signal]));
+    return pictureResponse({ type, body: bytes });
+  });
 }
