@@ -12,14 +12,10 @@ import { loadSite, publishedSite } from "./site.js";
 /** How the site is reached, and which key signs. */
 export type SiteApiChoice = Pick<OwnSiteChoice, "url" | "settings" | "identity">;
 
-interface OpenOptions extends Pick<SiteApiOptions, "idleTimeoutMs"> {
-  /** Throws for a site without this API. */
-  check?(settings: HostSettings): void;
-}
-
 /**
  * Opens an API of the site here, as its last real build has it. Sends nothing yet.
  *
+ * @param check - throws for a site without this API
  * @returns its absolute URL, a function that sends requests to it, and the settings of the site
  * @throws TwtxtError `no-settings`; `no-identity` or `bad-identity` without the key of one of its authors
  */
@@ -27,7 +23,7 @@ export async function openSiteApi(
   base: keyof Bases,
   { url, settings, identity: file }: SiteApiChoice,
   machine: Machine,
-  { check = () => {}, ...options }: OpenOptions = {},
+  { check = () => {}, ...options }: Pick<SiteApiOptions, "idleTimeoutMs"> & { check?(site: HostSettings): void } = {},
 ) {
   const here = await loadSite(machine, settings);
   const { settings: site } = await publishedSite(here);

@@ -73,7 +73,12 @@ export const backup = command({
     const data = await openData(site, { command: "backup", ...choice }, signal, terminal);
     const draft = await createTemporaryFile(dirname(file), MODE);
     try {
-      const writer = await writeArchive({ draft, signal }, data, await describeSite(site, terminal), terminal);
+      const { settings } = await publishedSite(site);
+      const about = {
+        site: `${settings.url}${readPrefix(settings)}/`,
+        created: new Date(terminal.now()).toISOString(),
+      };
+      const writer = await writeArchive({ draft, signal }, data, about, terminal);
       await compare({ name, chunks: () => untilAborted(draft.chunks(), signal) }, writer, terminal);
       await draft.moveTo(file, force);
       terminal.print(file);
@@ -100,11 +105,6 @@ async function openData(site: Site, choice: DataChoice, signal: AbortSignal, ter
     folder: null,
     place: `the site at ${new URL(root).origin}`,
   };
-}
-
-async function describeSite(site: Site, terminal: Terminal): Promise<About> {
-  const { settings } = await publishedSite(site);
-  return { site: `${settings.url}${readPrefix(settings)}/`, created: new Date(terminal.now()).toISOString() };
 }
 
 async function writeArchive(

@@ -97,14 +97,11 @@ export function streamTerminal(
     },
     readSecret: (promptFor) => readLines(promptFor, streams, true),
     open,
-    ended,
+    ended: () =>
+      new Promise((resolve) => {
+        for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+      }),
   };
-}
-
-function ended(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
-  });
 }
 
 /** Whether questions reach the author, and answers the command. */

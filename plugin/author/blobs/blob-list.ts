@@ -83,7 +83,9 @@ export async function verifyBlobs(
   keys: readonly string[] | null,
 ): Promise<{ count: number; verifications: AsyncGenerator<Verification>; damaged: readonly string[] }> {
   const { states, damaged } = await site.blobs.known.list();
-  const verified = keys ?? (await allKeys(site, states));
+  const known = states.filter(({ isDeleted }) => !isDeleted);
+  const all = async () => [...(await site.blobs.client.list()), ...known].map(({ key }) => key);
+  const verified = keys ?? [...new Set(await all())].sort();
   return { count: verified.length, verifications: verifyEach(verified, site), damaged };
 }
 
@@ -93,11 +95,6 @@ async function* verifyEach(keys: readonly string[], site: BlobSite): AsyncGenera
     site.signal.throwIfAborted();
     yield result;
   }
-}
-
-async function allKeys({ blobs }: BlobSite, states: readonly BlobState[]): Promise<string[]> {
-  const known = states.filter(({ isDeleted }) => !isDeleted);
-  return [...new Set([...(await blobs.client.list()), ...known].map(({ key }) => key))].sort();
 }
 
 /** Errors that concern one blob, and do not stop the others. */

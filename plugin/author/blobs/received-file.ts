@@ -70,14 +70,10 @@ export async function ownBlob(
   return { download, known: blobs.known, maxBytes, keys: () => ownKeys(author, machine) };
 }
 
-interface OpenedFile extends SealedFile {
-  /** The key that sealed it, `kex1...`. */
-  signer: string;
-}
-
 /** An opened file, or why a sealed one stays sealed, a sentence. Both are `null` for a blob that is not to be opened. */
 export interface Opening {
-  file: OpenedFile | null;
+  /** `signer` is the key that sealed it, `kex1...`. */
+  file: (SealedFile & { signer: string }) | null;
   why: string | null;
 }
 

@@ -22,20 +22,18 @@ export async function unblockSender(address: string, { blocked }: Mailbox): Prom
   return { text: `${sender} is no longer blocked. Deleted messages do not come back.` };
 }
 
-/** An accepted key, and the contact before. */
-export interface AcceptedKey extends Outcome {
-  contact: Contact;
-  /** `null` if the address was not one. */
-  old: Contact | null;
-}
-
 /**
  * Replaces the known key of an address with the published one.
  *
  * @param key - the only key to accept; `null` for any
+ * @returns also the contact now and before, `null` if the address was not one
  * @throws TwtxtError `key-changed` for another key, or one that was found only through DNS
  */
-export async function acceptKey(address: string, key: string | null, mailbox: Mailbox): Promise<AcceptedKey> {
+export async function acceptKey(
+  address: string,
+  key: string | null,
+  mailbox: Mailbox,
+): Promise<Outcome & { contact: Contact; old: Contact | null }> {
   const { pinned, found } = await mailbox.compareKey(address);
   if (key !== null && key !== found.key) {
     const what = `${address} has published a different key, ${found.key}. Nothing was changed.`;

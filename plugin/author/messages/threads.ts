@@ -16,7 +16,7 @@ export interface Thread {
 export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
   const threads = new Map<string | null, Thread>();
   for (const message of messages) {
-    const address = findCorrespondent(message);
+    const address = isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
     const thread = threads.get(address) ?? { address, received: [], sent: [] };
     thread.received.push(message);
     threads.set(address, thread);
@@ -29,10 +29,6 @@ export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedC
     }
   }
   return [...threads.values()].sort((a, b) => toRank(a) - toRank(b));
-}
-
-function findCorrespondent(message: InboxEntry): string | null {
-  return isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
 }
 
 /** The key of an address that the author knows, and the one that its site publishes now. Both are `kex1...`. */

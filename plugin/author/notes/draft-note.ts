@@ -34,15 +34,13 @@ export async function composeDraft(
   const shown = await shownPictures(draft, drafts);
   const { title, tags } = draft;
   const note = { folder, body: draft.body, title, tags: parseTags(tags), replyTo: draft.replyTo ?? undefined };
-  if (place === "blob") return composeNote({ ...note, body: linkBlobs(draft.body, shown) }, site, machine);
+  if (place === "blob") {
+    // The key of a picture's blob is its hash, so it is known before the blob is stored.
+    const links = new Map(shown.map(({ name, sha256 }) => [name, `blob:${sha256}`]));
+    return composeNote({ ...note, body: linkPictures(draft.body, (name) => links.get(name)) }, site, machine);
+  }
   const pictures = shown.map(({ name }) => ({ name, bytes: () => drafts.pictures.bytes(draft.id, name) }));
   return composeNote({ ...note, pictures }, site, machine);
-}
-
-/** The key of a picture's blob is its hash, so it is known before the blob is stored. */
-function linkBlobs(text: string, pictures: readonly DraftPicture[]): string {
-  const links = new Map(pictures.map(({ name, sha256 }) => [name, `blob:${sha256}`]));
-  return linkPictures(text, (name) => links.get(name));
 }
 
 /**

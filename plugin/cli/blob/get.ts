@@ -87,12 +87,8 @@ function isFolder(path: string): Promise<boolean> {
 }
 
 function choosePath({ folder, file }: Place & { folder: string }, filename: string): string {
-  return file ?? join(folder, safeName(filename));
-}
-
-/** Makes a stranger's file name safe: not hidden, not an option, and without characters that Windows reserves. */
-function safeName(filename: string): string {
-  return filename.replace(/^[.-]|[<>:"|?*]|[. ]$/g, "_");
+  // A stranger's file name: not hidden, not an option, and without characters that Windows reserves.
+  return file ?? join(folder, filename.replace(/^[.-]|[<>:"|?*]|[. ]$/g, "_"));
 }
 
 async function deliver(received: ReceivedFile, place: Place, values: Values, terminal: Terminal): Promise<void> {

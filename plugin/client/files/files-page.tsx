@@ -19,13 +19,7 @@ import type { Uploads } from "./uploads.js";
 const KEY_START = 16;
 
 /** The last verification of all blobs. */
-export type VerificationRun = BackgroundRun<Verification, VerifiedBlobs>;
-
-interface VerifiedBlobs {
-  count: number;
-  /** Records of this machine that cannot be read, and what to do, in sentences. */
-  damaged: readonly string[];
-}
+export type VerificationRun = BackgroundRun<Verification, { count: number; damaged: readonly string[] }>;
 
 interface FilesPageProps {
   site: BlobSite;

@@ -2,7 +2,6 @@
 import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import type { MentionType } from "../../site/mention-list.js";
 import { StrangersLink } from "../strangers-text.js";
 import { Tabs } from "./mention-pages.js";
 
@@ -44,7 +43,7 @@ export function toWeeks(mentions: readonly ManagedMention[], now: number): Week[
   }
   for (const { received, type } of mentions) {
     const counts = weeks.get(dayText(toMonday(Date.parse(received))));
-    if (counts && type) counts[toKind(type)] += 1;
+    if (counts && type) counts[type === "mention" || type === "reply" ? type : "reaction"] += 1;
   }
   return [...weeks].map(([start, counts]) => ({ start, counts }));
 }
@@ -58,10 +57,6 @@ export function countWriters(mentions: readonly ManagedMention[]): Writer[] {
     writers.set(author.url, { ...known, count: known.count + 1 });
   }
   return [...writers.values()].sort((a, b) => b.count - a.count || a.url.localeCompare(b.url)).slice(0, WRITERS);
-}
-
-function toKind(type: MentionType): Kind {
-  return type === "mention" || type === "reply" ? type : "reaction";
 }
 
 function toMonday(instant: number): number {

@@ -146,15 +146,12 @@ function describeKey(address: string | null, received: readonly InboxEntry[]): s
 function findLast({ address, received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
   const message = received.at(-1);
   const copy = sent.at(-1);
-  const theirs = message && { text: formatPreview(message, address), ...toMoment(message), isOwn: false };
+  const isCertain = message && address !== null && isOpened(message);
+  const preview = isCertain ? withFileNames(readText(message)) : ((message && doubtAbout(message)) ?? "");
+  const theirs = message && { text: preview, ...toMoment(message), isOwn: false };
   const own = copy && { text: withFileNames(shownText(copy)), ...ownMoment(copy), isOwn: true };
   if (!theirs || !own) return theirs ?? own ?? null;
   return byTime(theirs, own) > 0 ? theirs : own;
-}
-
-function formatPreview(message: InboxEntry, address: string | null): string {
-  if (address === null || !isOpened(message)) return doubtAbout(message) ?? "";
-  return withFileNames(readText(message));
 }
 
 /** The text, or the names of the files of a message without a text. */

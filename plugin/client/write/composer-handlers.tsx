@@ -104,20 +104,16 @@ function refuseBlank(c: ClientRequest, { replyTo }: SavedText, { notices }: Clie
 }
 
 function readText(form: FormFields): SavedText {
+  const answered = v.safeParse(v.pipe(v.string(), v.parseJson(), AnsweredTwt), form.answered);
   return {
     id: form.id ?? "",
     body: withLineFeeds(form.body ?? "").trim(),
     title: oneLine(form.title ?? "").trim(),
     tags: oneLine(form.tags ?? "").trim(),
     replyTo: form.replyTo?.trim() || null,
-    answered: readAnswered(form),
+    answered: answered.success ? answered.output : null,
     ...readSave(form),
   };
-}
-
-function readAnswered({ answered = "" }: FormFields): AnsweredTwt | null {
-  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), AnsweredTwt), answered);
-  return result.success ? result.output : null;
 }
 
 export async function writePage(c: ClientRequest, { context, mentionable, build }: ComposerParts) {

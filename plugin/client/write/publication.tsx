@@ -31,18 +31,16 @@ export async function runPublication(c: ClientRequest, publication: PublicationR
       const site = await loadSite(context.machine, context.choice.settings);
       const plan = await createPlan({ file, hasFollow }, context).catch(ifTwtxtError(({ message }) => message));
       if (typeof plan === "string" || formatShown(plan) !== shown) throw new TwtxtError("bad-usage", CHANGED);
-      const post = { file, hasFollow, plan, site };
-      return { subject: post, results: (add) => publishPost(post, context, add) };
+      const { machine } = context;
+      const results = (add: (line: string) => void) =>
+        publish(plan, { site, machine, onCommand: ({ shown }) => add(`$ ${shown}`), onOutput: add });
+      return { subject: { file, hasFollow, plan, site }, results };
     });
     if (publication.isRunning && publication.subject?.file !== file) {
       throw new TwtxtError("bad-usage", `${file} is not published yet: another post is. Publish it after that.`);
     }
     return c.redirect(PUBLICATION_PATH, 303);
   });
-}
-
-function publishPost({ plan, site }: PlannedPost, { machine }: ClientContext, add: (line: string) => void) {
-  return publish(plan, { site, machine, onCommand: ({ shown }) => add(`$ ${shown}`), onOutput: add });
 }
 
 /** The last publication, or the one that is under way. */
