@@ -75,7 +75,7 @@ describeWithoutKeychain("a new key", () => {
     expect(await files()).toContain("pears.txt");
     expect(await shared()).toEqual([200, "quinces", `https://alice.example/shared/${created}/quinces.txt`]);
     expect((await fetch(`${url}/shared/${old}/pears.txt`)).status).toBe(404);
-    expect((await type("blob", "verify")).stderr).toContain("2 right");
+    expect((await type("blob", "verify")).stderr).toContain("2 as you stored them");
     expect((await type("blob", "move")).stderr).toContain("0 blobs moved");
   });
 
