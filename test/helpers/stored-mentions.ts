@@ -58,9 +58,10 @@ export function newMention(n: number, change: Partial<NewMention> = {}): NewMent
 
 /** Lists the mentions that the array has at the time of each call. */
 export function listOf(mentions: readonly StoredMention[]): ListMentions {
-  return async ({ state, target, after, limit }) => {
+  return async ({ state, target, after, since = "", limit }) => {
     const wanted = mentions
       .filter((mention) => state === undefined || mention.state === state)
+      .filter(({ received }) => received >= since)
       .filter((mention) => target === undefined || mention.target === target || mention.under === target)
       .sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1))
       .filter((mention) => after === undefined || placeOf(mention) < after);

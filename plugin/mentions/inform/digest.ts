@@ -120,7 +120,7 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
 
 /** Finds unreported news, and the state of the inboxes once it is reported. */
 async function findDigest(state: ChannelState, { list, inboxes }: NotificationParts) {
-  const recent = (await list({ limit: MENTION_LIMIT })).mentions.filter(({ received }) => received >= state.since);
+  const { mentions: recent } = await list({ since: state.since, limit: MENTION_LIMIT });
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
   const id = toId([...mentions.map(({ id }) => id), JSON.stringify(after)]);

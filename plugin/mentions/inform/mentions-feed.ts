@@ -14,9 +14,6 @@ import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 
-/** No practical limit, so that rejected mentions do not push older ones out of the feed. */
-const ALL = 1_000_000;
-
 /** Mentions in the feed. */
 const FEED_LIMIT = 1000;
 /** Bytes of one notice. Readers stop at lines of 64 KiB, and escaping for peers can nearly double the text. */
@@ -45,8 +42,7 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
     if (!isRight) throw new TwtxtError("not-found", "There is nothing here.");
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
     if (!readTokens(request).some(isRight)) return refusal();
-    const { mentions } = await list({ limit: ALL });
-    const feed = personalizeFeed(request, formatNotices({ nick, url }, mentions));
+    const feed = personalizeFeed(request, formatNotices({ nick, url }, await readNewest(list)));
     const headers = { ...PRIVATE, "content-type": "text/plain; charset=utf-8" };
     return new Response(request.method === "HEAD" ? null : feed, { headers });
   };
@@ -61,6 +57,23 @@ interface MentionsFeedParts {
   /** The URL of this feed without the token. */
   url: string;
   log: Log;
+}
+
+/** More mentions than the feed has, without rejected ones: the seconds in the feed are complete. */
+async function readNewest(list: ListMentions): Promise<StoredMention[]> {
+  const found: StoredMention[] = [];
+  for (let after: string | undefined; ; ) {
+    const { mentions, next } = await list({ after, limit: FEED_LIMIT + 1 });
+    found.push(...mentions.filter(({ state }) => state !== "rejected"));
+    const isEnough = found.length > FEED_LIMIT && toSecond(found[0]) !== toSecond(found.at(-1));
+    if (next === null || isEnough) return found;
+    after = next;
+  }
+}
+
+/** The time of arrival, as the timestamp of a twt. */
+function toSecond(mention: StoredMention | undefined): string {
+  return formatTimestamp(Date.parse(mention?.received ?? ""));
 }
 
 /** Adapts the feed to the client. It is not cached, so it needs no `Vary`. */
@@ -108,7 +121,7 @@ function digest(text: string): Buffer {
  * Formats the private feed: the newest 1,000 mentions, shown and held. Mentions of the same second share one notice, since
  * a twt's time must be unique and not in the future.
  *
- * @param mentions - all stored mentions, in any order; rejected ones are skipped
+ * @param mentions - at least the newest mentions, in any order; rejected ones are skipped
  * @param url - of the feed, without the token, since clients publish it in replies
  * @see PROTOCOL 2.5
  */
@@ -132,7 +145,7 @@ export function formatNotices(
 function bySecond(mentions: readonly StoredMention[]): Map<string, StoredMention[]> {
   const seconds = new Map<string, StoredMention[]>();
   for (const mention of mentions.toSorted(newestFirst).reverse()) {
-    const timestamp = formatTimestamp(Date.parse(mention.received));
+    const timestamp = toSecond(mention);
     seconds.set(timestamp, [...(seconds.get(timestamp) ?? []), mention]);
   }
   return seconds;

@@ -80,15 +80,13 @@ export class Allowance {
     { milliseconds, isTimeout }: { milliseconds: number; isTimeout: boolean },
   ): Promise<void> {
     const { now, limits, isMetered } = this.#options;
-    const isCounted = isMetered && requester !== AUTHOR;
     const isSlow = isTimeout && limits.slowHostPause > 0;
-    const groups = isCounted ? countedGroups(source, requester) : [];
-    this.#unsaved = this.#sumUp(this.#unsaved, {
-      day: this.#today(),
-      total: isCounted ? milliseconds : 0,
-      parties: Object.fromEntries(groups.map(({ group }) => [group, milliseconds])),
-      slow: isSlow ? { [hostKey(source)]: now() + limits.slowHostPause * 1000 } : {},
-    });
+    if (this.#unsaved.day !== this.#today()) this.#unsaved = { ...emptyUsage(this.#today()), slow: this.#unsaved.slow };
+    if (isMetered && requester !== AUTHOR) {
+      const groups = countedGroups(source, requester).map(({ group }) => [group, milliseconds]);
+      addUsage(this.#unsaved, { total: milliseconds, parties: Object.fromEntries(groups) });
+    }
+    if (isSlow) this.#unsaved.slow[hostKey(source)] = now() + limits.slowHostPause * 1000;
     if (isSlow || this.#unsaved.total >= SAVE_MS) await this.#save();
   }
 
@@ -101,17 +99,11 @@ export class Allowance {
     return new Date(this.#options.now()).toISOString().slice(0, 10);
   }
 
-  /** Sums are those of the later day; pauses that are over are left out. */
-  #sumUp(before: Usage, added: Usage): Usage {
-    const pauses = Object.entries({ ...before.slow, ...added.slow }).filter(([, until]) => this.#isSlow(until));
-    const slow = Object.fromEntries(pauses);
-    if (before.day !== added.day)
-      return { ...(before.day > added.day && before.day <= this.#today() ? before : added), slow };
-    const parties = { ...before.parties };
-    for (const [group, milliseconds] of Object.entries(added.parties)) {
-      parties[group] = (parties[group] ?? 0) + milliseconds;
-    }
-    return { day: added.day, total: before.total + added.total, parties, slow };
+  /** What is stored, with what is not: the sums of today, and the pauses that are not over. */
+  #sumUp(stored: Usage, { day, slow, ...unsaved }: Usage): Usage {
+    const sums = stored.day === day ? stored : emptyUsage(day);
+    const pauses = Object.entries({ ...stored.slow, ...slow }).filter(([, until]) => this.#isSlow(until));
+    return { ...addUsage(sums, unsaved), slow: Object.fromEntries(pauses) };
   }
 
   async #read(): Promise<void> {
@@ -135,7 +127,7 @@ export class Allowance {
       this.#stored = stored ?? this.#stored;
       this.#readAt = now();
     } catch (error) {
-      this.#unsaved = this.#sumUp(saved, this.#unsaved);
+      this.#unsaved = this.#sumUp(this.#unsaved, saved);
       log(`The limits of verification could not be stored: ${(error as Error).message}`, { level: "error" });
     }
   });
@@ -143,6 +135,14 @@ export class Allowance {
 
 function emptyUsage(day: string): Usage {
   return { day, total: 0, parties: {}, slow: {} };
+}
+
+function addUsage(sums: Usage, { total, parties }: Pick<Usage, "total" | "parties">): Usage {
+  sums.total += total;
+  for (const [group, milliseconds] of Object.entries(parties)) {
+    sums.parties[group] = (sums.parties[group] ?? 0) + milliseconds;
+  }
+  return sums;
 }
 
 /**
