@@ -29,11 +29,14 @@ import {
 import { printData, reportOutcome } from "./output.js";
 import { canAsk, isConfirmed, type Terminal } from "./terminal.js";
 
+/** The number of mentions that are listed without `--all`. */
+const PAGE = 50;
 const ID_LENGTH = 32;
 const LEAST = 4;
 
 const OPTIONS = {
   state: withDefault(choice("STATE", STATES), "shown", `lists mentions in this state: ${STATES.join(", ")}`),
+  all: flag(`lists all mentions in this state, not only the newest ${PAGE}`),
   yes: flag("deletes all mentions from a source without asking, for scripts"),
   ...SITE_API_OPTIONS,
 };
@@ -70,7 +73,7 @@ export const mentions = toCommand({
   about: 'Manages the mentions of your site, with requests signed with its key: the one in the option "key".',
   actions: {
     list: action({
-      usage: "[--state STATE] [--json]",
+      usage: "[--state STATE] [--all] [--json]",
       help: "lists mentions, newest first",
       run: list,
     }),
@@ -120,15 +123,17 @@ $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
   const site = await SiteMentions.open(values, terminal);
-  const { state } = values;
-  const listed = await site.in(state);
+  const { state, all } = values;
+  const { mentions, count } = await site.page(state, null, PAGE);
+  const listed = all ? await site.in(state) : mentions;
   printData(
     listed,
     listed.map((mention) => formatMention(mention, site)),
     values,
     terminal,
   );
-  terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, site)}`);
+  const more = listed.length < count ? `, the newest ${listed.length} listed. All: ${typed(`mentions --state ${state} --all`)}` : "";
+  terminal.say(`${Math.max(count, listed.length)} ${state}${more}.${await nextStep(listed, state, site)}`);
   return 0;
 }
 
@@ -136,7 +141,7 @@ async function nextStep([first]: ManagedMention[], state: Values["state"], site:
   if (state === "held" && first) {
     return ` To show one: ${typed(`mentions approve ${decisionName(first.id, first.version)}`)}`;
   }
-  const held = state === "shown" ? (await site.in("held")).length : 0;
+  const held = state === "shown" ? await site.count("held") : 0;
   if (held > 0) return ` ${held} held for your approval: ${typed("mentions --state held")}`;
   return first ? "" : ` Other states: --state ${STATES.filter((other) => other !== state).join(", ")}.`;
 }

@@ -186,6 +186,18 @@ describe("eleventy-twtxt mentions", () => {
     ]);
   });
 
+  it("lists the newest 50, and all of them with --all", async () => {
+    const { settings, type } = await alice();
+    const entry = { "wm-target": PAGE, "wm-property": "like-of" };
+    const children = Array.from({ length: 51 }, (_, n) => ({ ...entry, "wm-source": `https://brid.gy/${n}` }));
+    writeFileSync(join(settings.folder, "wm.json"), JSON.stringify({ children }));
+    await type("import", "wm.json");
+    const { stdout, stderr } = await type();
+    expect(stdout.trim().split("\n")).toHaveLength(50);
+    expect(stderr).toBe("51 shown, the newest 50 listed. All: eleventy-twtxt mentions --state shown --all.\n");
+    expect((await type("--all")).stdout.trim().split("\n")).toHaveLength(51);
+  });
+
   it("imports a file that begins with a byte order mark and has a time in the future", async () => {
     const { settings, shown, type } = await alice();
     const entry = { "wm-source": "https://brid.gy/1", "wm-target": PAGE, "wm-property": "like-of" };

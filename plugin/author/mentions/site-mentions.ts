@@ -89,10 +89,20 @@ export class SiteMentions {
     }
   }
 
-  /** A page of the list: 100 mentions, newest first. @param after - the `next` of the page before; `null` for the first */
-  async page(state: State, after: string | null): Promise<v.InferOutput<typeof ManagedPage>> {
+  /**
+   * A page of the list, newest first, with the number of all mentions in the state.
+   *
+   * @param after - the `next` of the page before; `null` for the first
+   * @param limit - at most 100
+   */
+  async page(state: State, after: string | null, limit = 100): Promise<v.InferOutput<typeof ManagedPage>> {
     const cursor = after === null ? "" : `&after=${encodeURIComponent(after)}`;
-    return this.#ask(ManagedPage, "GET", `?state=${state}${cursor}`);
+    return this.#ask(ManagedPage, "GET", `?state=${state}&limit=${limit}${cursor}`);
+  }
+
+  /** How many mentions are in a state. */
+  async count(state: State): Promise<number> {
+    return (await this.page(state, null, 1)).count;
   }
 
   async all(): Promise<ManagedMention[]> {

@@ -10,14 +10,13 @@ import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { BackgroundCount } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
-import { selectPage } from "../list-pages.js";
 import { openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
 import { countWriters, toWeeks, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
-/** The number of held mentions on a page. */
+/** The number of mentions on a page. */
 const PER_PAGE = 50;
 const ICON = "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7";
 const STATES = ["shown", "held", "rejected"] as const;
@@ -25,7 +24,7 @@ const STATES = ["shown", "held", "rejected"] as const;
 export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const { notices } = context;
-  const waiting = new BackgroundCount(async () => (await (await open(context)).in("held")).length, context);
+  const waiting = new BackgroundCount(async () => (await open(context)).count("held"), context);
   const visits = openOnce(() => openVisits(context));
   routes.get("/", async (c) => listPage(c, { context, waiting, visits: await visits.open() }));
   routes.get("/year", (c) => yearPage(c, context));
@@ -77,12 +76,11 @@ interface Lists {
 
 async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   const site = await open(context);
-  const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
-  waiting.set(held.length);
+  const [held, pending] = await Promise.all([site.count("held"), site.count("pending")]);
+  waiting.set(held);
   const asked = c.req.query("state");
-  const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : parseState(asked);
-  const { items: mentions, pages } =
-    state === "held" ? selectPage(c, held, PER_PAGE) : await pageFrom(site, state, c.req.query("after") ?? null);
+  const state = asked === undefined ? (held > 0 ? "held" : "shown") : parseState(asked);
+  const { items: mentions, pages } = await pageFrom(site, state, c.req.query("after") ?? null);
   const visit = visits[state];
   const newest = mentions
     .map(({ received }) => received)
@@ -90,18 +88,14 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
     .at(-1);
   if (!isRefresh(c) && pages.newer === null && newest !== undefined) await visit.markSeen(newest);
   return c.render(
-    <ListPage
-      {...{ state, mentions, pages, held: held.length, pending: pending.length }}
-      describe={site.describe}
-      seen={visit.seenBefore}
-    />,
+    <ListPage {...{ state, mentions, pages, held, pending }} describe={site.describe} seen={visit.seenBefore} />,
     { title: "Mentions" },
   );
 }
 
 /** A page of a list that the site divides into pages. */
 async function pageFrom(site: SiteMentions, state: MentionState, after: string | null) {
-  const { mentions, next } = await site.page(state, after);
+  const { mentions, next } = await site.page(state, after, PER_PAGE);
   const newer = after === null ? null : toTab(state);
   return { items: mentions, pages: { newer, older: next && `${toTab(state)}&after=${encodeURIComponent(next)}` } };
 }

@@ -75,12 +75,13 @@ async function list({ received, pending, siteIndex }: ManageParts, url: string) 
     const items = (await pending.all()).map((mention) => siteIndex.addTitle(itemOfPending(mention)));
     const older = items.filter((item) => !start || newestFirst(start, item) < 0).sort(newestFirst);
     const { items: mentions, next } = takePage(older, size);
-    return { mentions, next };
+    return { mentions, next, count: items.length };
   }
   const page = await received.list({ state: known, limit: size, after });
   return {
     mentions: page.mentions.map((mention) => siteIndex.addTitle(itemOfStored(mention, known))),
     next: page.next,
+    count: page.count,
   };
 }
 

@@ -37,6 +37,8 @@ export const ManagedPage = v.object({
   mentions: v.array(ManagedMention),
   /** `null` on the last page. */
   next: orNull,
+  /** How many mentions are in this state. */
+  count: v.number(),
 });
 
 /** The answer to a deletion: how many there were. */

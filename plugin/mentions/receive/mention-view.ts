@@ -43,6 +43,7 @@ export class MentionView {
   readonly #lists = new SortedLists<Entry>();
   /** Numbers of mentions that are or were shown, by day and host. */
   readonly #shown = new Map<string, number>();
+  readonly #states = new Map<StoredMention["state"], number>();
   /** The site's own twts by name, and by what they reply to. */
   readonly #twts = new Map<string, TwtLike>();
   readonly #ownReplies = new Map<string, TwtLike[]>();
@@ -105,6 +106,11 @@ export class MentionView {
     return this.#shown.get(toDayAndHost(identity, at)) ?? 0;
   }
 
+  /** The number of mentions in a state. */
+  countState(state: StoredMention["state"]): number {
+    return this.#states.get(state) ?? 0;
+  }
+
   set(mention: StoredMention): void {
     this.put(toEntry(mention, toJson(mention)), mention);
   }
@@ -162,6 +168,7 @@ export class MentionView {
   }
 
   #count({ state, identity, received }: StoredMention, change: number): void {
+    this.#states.set(state, this.countState(state) + change);
     if (state === "held" || state === "removed") return;
     const key = toDayAndHost(identity, received);
     const count = (this.#shown.get(key) ?? 0) + change;

@@ -4,7 +4,7 @@ import { TwtxtError } from "../../errors.js";
 import { isSameUrl, normalUrl, withoutQuery } from "../../http/same-url.js";
 import { asMention } from "../../site/conversation.js";
 import { isSameHost } from "../../url.js";
-import type { ListMentions, MentionState, StoredMention } from "../mention.js";
+import type { ListMentions, MentionQuery, MentionState, StoredMention } from "../mention.js";
 import { type MentionEvent, type NewMention, toMentionId, toMentionVersion } from "./event.js";
 import type { Journal } from "./journal.js";
 import { readEntry } from "./mention-view.js";
@@ -39,7 +39,9 @@ export class ReceivedMentions {
     this.#onChange = onChange;
   }
 
-  readonly list: ListMentions = async ({ state, target, after, since = "", limit, withPlaces = false }) => {
+  /** @returns also how many mentions are in this state, on whatever page */
+  readonly list = async (query: MentionQuery): Promise<Awaited<ReturnType<ListMentions>> & { count: number }> => {
+    const { state, target, after, since = "", limit, withPlaces = false } = query;
     const start = after === undefined ? undefined : parseCursor(after);
     const view = await this.journal.read();
     // Forged cursors would fill the CDN's cache. PROTOCOL 2.4, "The answer"
@@ -55,7 +57,7 @@ export class ReceivedMentions {
     const { items, next } = takePage(selectEntries(), limit);
     const isOutside = (above: readonly string[]) => target !== undefined && !above.includes(target);
     const mentions = items.map((entry) => (isOutside(entry.above) ? asMention(readEntry(entry)) : readEntry(entry)));
-    return { mentions, next };
+    return { mentions, next, count: state === undefined ? view.size : view.countState(state) };
   };
 
   /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ`, and the mention; `null` for a repeat of another one */
