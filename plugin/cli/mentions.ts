@@ -132,7 +132,10 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
     values,
     terminal,
   );
-  const more = listed.length < count ? `, the newest ${listed.length} listed. All: ${typed(`mentions --state ${state} --all`)}` : "";
+  const more =
+    listed.length < count
+      ? `, the newest ${listed.length} listed. All: ${typed(`mentions --state ${state} --all`)}`
+      : "";
   terminal.say(`${Math.max(count, listed.length)} ${state}${more}.${await nextStep(listed, state, site)}`);
   return 0;
 }

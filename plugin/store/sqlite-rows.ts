@@ -86,14 +86,17 @@ export class Rows {
   /** As `Store.list`. */
   list(prefix: string, { after, limit, isReversed = false }: ListRange): string[] {
     const order = isReversed ? "DESC" : "ASC";
-    const sql = `SELECT key FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key ${order} LIMIT ?`;
+    const page = `SELECT key FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key ${order} LIMIT ?`;
+    // In one row, because libsql takes ten microseconds for each.
+    const sql = `SELECT group_concat(key, char(10)) AS keys FROM (${page})`;
     // Keys are ASCII, so DEL follows all that may come after the prefix.
     const end = `${prefix}\x7f`;
     const bounds = isReversed
       ? ["", prefix, after !== undefined && after < end ? after : end]
       : [after ?? "", prefix, end];
-    const rows = this.#prepared(sql).all(...bounds, limit);
-    return (rows as { key: string }[]).map(({ key }) => key);
+    const keys = this.#prepared(sql).get(...bounds, limit)?.keys;
+    const sorted = typeof keys === "string" ? keys.split("\n").sort() : [];
+    return isReversed ? sorted.reverse() : sorted;
   }
 
   survey(folder: string, id: string): FolderSurvey {

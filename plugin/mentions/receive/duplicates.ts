@@ -1,4 +1,5 @@
 // plugin/mentions/receive/duplicates.ts: compares mentions that have the same contents under another URL or for another target.
+import { createHash } from "node:crypto";
 import type { StoredMention } from "../mention.js";
 
 type ComparedMention = Pick<
@@ -7,7 +8,7 @@ type ComparedMention = Pick<
 >;
 
 /**
- * The keys that a mention has in common with its duplicates: host and time, or URL and author of a page without a time.
+ * The keys of which a mention has at least one in common with each of its duplicates: its source, and its words with host and time.
  *
  * Duplicates occur because a feed may have two URLs without declaring one, a page may answer over http and https, a
  * blog's index repeats its posts, and a twt that mentions both the feed and a post is sent for each.
@@ -16,7 +17,14 @@ type ComparedMention = Pick<
  */
 export function duplicateKeys(found: ComparedMention): string[] {
   const time = toTime(found);
-  return time === null ? [withoutScheme(found.identity), undatedKey(found)] : [`${readHost(found)} ${time}`];
+  const who = time === null ? undatedKey(found) : `${readHost(found)} ${time} ${found.author.name}`;
+  const words = createHash("sha256").update(`${who}\n${found.text}`).digest().toString("latin1", 0, 12);
+  return [sourceKey(found.identity, found.instant), words];
+}
+
+/** The key of mentions from a URL, over http or https. @param instant - of a twt; `null` for a page */
+export function sourceKey(url: string, instant: string | null): string {
+  return `${withoutScheme(url)} ${instant ?? ""}`;
 }
 
 /**
@@ -103,7 +111,6 @@ export function readHost({ identity }: Pick<ComparedMention, "identity">): strin
   return end < 0 ? identity.slice(start) : identity.slice(start, end);
 }
 
-/** The URL from its `//` on. */
-export function withoutScheme(url: string): string {
+function withoutScheme(url: string): string {
   return url.slice(url.indexOf("//"));
 }

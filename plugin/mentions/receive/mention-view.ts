@@ -2,7 +2,7 @@
 import { mentionEntry, type TwtLike, twtKey } from "../../site/conversation.js";
 import type { StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
-import { duplicateKeys, isDuplicate, readHost, withoutScheme } from "./duplicates.js";
+import { duplicateKeys, isDuplicate, readHost, sourceKey } from "./duplicates.js";
 import { type ListItem, SortedLists } from "./sorted-lists.js";
 
 type FoundMention = Parameters<typeof isDuplicate>[1];
@@ -29,6 +29,8 @@ export interface Change {
   before: Entry | undefined;
 }
 
+/** Of mentions that are in no conversation. */
+const NO_PAGES: readonly string[] = [];
 /** The list of all. */
 const ALL = "";
 
@@ -97,8 +99,7 @@ export class MentionView {
 
   /** The mentions that may have one of these URLs as source. @param instant - `null` for a page */
   findFrom(urls: readonly string[], instant: string | null): StoredMention[] {
-    const keys = urls.map((url) => (instant === null ? withoutScheme(url) : `${new URL(url).host} ${instant}`));
-    return [...new Set(keys.flatMap((key) => this.#lists.get(key)))].map(readEntry);
+    return [...new Set(urls.flatMap((url) => this.#lists.get(sourceKey(url, instant))))].map(readEntry);
   }
 
   /** How many mentions of the host of a source were shown on the day of a time. */
@@ -239,7 +240,7 @@ export class MentionView {
 
 /** @param json - the mention */
 export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
-  return { id, received, state, isReply: type === "reply", above: [], json };
+  return { id, received, state, isReply: type === "reply", above: NO_PAGES, json };
 }
 
 export function toJson({ id, ...others }: StoredMention): JsonText {
@@ -261,11 +262,11 @@ export function readEntry({ json: { buffer, start, end } }: Entry): StoredMentio
 
 /** The lists of a mention, besides those of its conversation. */
 function listNames(mention: StoredMention): Set<string> {
-  const { type, instant, identity, given, subject, target, under } = mention;
+  const { type, instant, given, subject, target, under } = mention;
   return new Set([
     ALL,
     ...duplicateKeys(mention),
-    ...(instant === null ? [withoutScheme(identity), withoutScheme(given)] : []),
+    sourceKey(given, instant),
     ...readNames(mention).map(toNameList),
     ...(type === "reply" && subject !== null ? [toReplyList(subject)] : []),
     toPageList(target),

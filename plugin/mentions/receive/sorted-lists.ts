@@ -11,26 +11,26 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
 
 /** Lists by name. An item can be in any number of them. */
 export class SortedLists<T extends ListItem> {
-  /** Oldest first, since most additions are the newest. */
-  readonly #lists = new Map<string, T[]>();
+  /** Oldest first, since most additions are the newest. Most lists have one item, which needs no array. */
+  readonly #lists = new Map<string, T | T[]>();
 
   /** Oldest first; empty if there is no list of this name. */
   get(name: string): readonly T[] {
-    return this.#lists.get(name) ?? [];
+    const list = this.#lists.get(name) ?? [];
+    return Array.isArray(list) ? list : [list];
   }
 
   add(name: string, item: T): void {
     const list = this.#lists.get(name);
-    if (list) list.splice(findIndex(list, item), 0, item);
-    else this.#lists.set(name, [item]);
+    if (Array.isArray(list)) list.splice(findIndex(list, item), 0, item);
+    else this.#lists.set(name, list ? [list, item].sort((a, b) => newestFirst(b, a)) : item);
   }
 
   remove(name: string, item: T): void {
     const list = this.#lists.get(name);
-    const index = list ? findIndex(list, item) : -1;
-    if (!list || list[index] !== item) return;
-    if (list.length === 1) this.#lists.delete(name);
-    else list.splice(index, 1);
+    const index = Array.isArray(list) ? findIndex(list, item) : 0;
+    if (list === item) this.#lists.delete(name);
+    else if (Array.isArray(list) && list[index] === item) list.splice(index, 1);
   }
 
   /** @param after - the items older than this one; default: all */
