@@ -4,7 +4,7 @@ import { addMentionRule, isMarkdownIt, linkMentions } from "../text/markdown-men
 import type { BuildEnvironment } from "./build-environment.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { Findings } from "./findings.js";
-import { removeKeep } from "./mentions/mention-html.js";
+import { joinWithoutKeep } from "./mentions/mention-html.js";
 import { SiteMentions } from "./mentions/site-mentions.js";
 import { SiteTimeline } from "./mentions/site-timeline.js";
 import { HeadLinks } from "./pages/head-links.js";
@@ -72,10 +72,10 @@ export class SiteParts {
   /** Adds links and head links to a page. */
   transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
-    if (this.deleted.has(inputPath)) return isHtml ? removeKeep(this.#deletedPage()) : "";
+    if (this.deleted.has(inputPath)) return isHtml ? joinWithoutKeep([this.#deletedPage()]) : "";
     if (!isHtml) return content;
-    const page = removeKeep(this.linkHtml(this.languages.correct(content, url || "/"), inputPath));
-    return this.settings.head ? this.head.addTo(page, url || "/") : page;
+    const page = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
+    return joinWithoutKeep(this.settings.head ? this.head.addTo(page, url || "/") : [page]);
   }
 
   #deletedPage(): string {

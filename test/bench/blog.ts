@@ -83,7 +83,7 @@ const LAYOUT = `<!doctype html>
 `;
 
 const INDEX = `---
-layout: page.njk
+layout: post
 title: Alice
 ---
 <ul>

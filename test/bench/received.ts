@@ -16,6 +16,8 @@ const PAGES = 500;
 /** The number of events in one run of the compaction. */
 const FOLD = 2000;
 const WARM_RUNS = 5;
+/** A number above those of all stored mentions. */
+const LATER = 500_000;
 
 /** The list of the endpoint, the list of a page, and the private feed. */
 const QUERIES: Record<string, MentionQuery> = {
@@ -30,84 +32,80 @@ interface Reading {
   requests: number;
 }
 
-/** Readings by the name of the query. */
-type Readings = Record<string, Reading[]>;
-
 interface Prepared {
   bytes: number;
   /** The time of each run of the compaction, in milliseconds. */
   folding: number[];
   bare: number[];
-  cold: Readings;
-  warm: Readings;
 }
 
+/** The readings of one process. */
 interface Series {
-  cold: Readings;
-  warm: Readings;
+  query: string;
+  cold: Reading;
+  warm: Reading[];
   /** Each after one more mention. */
-  changed: Readings;
+  changed: Reading[];
   /** The peak, in MiB. */
   memory: number;
 }
 
-/** @param folder - an empty folder for the file store */
+/** @param folder - an empty folder for the store */
 export async function measureReceived(
   entry: string,
   { folder, count, runs, stop }: { folder: string; count: number; runs: number; stop: AbortSignal },
 ): Promise<Part> {
   mkdirSync(folder, { recursive: true });
-  const memory: Prepared = await runSeries("prepare", [entry, folder, String(count), String(runs)], stop);
-  const files: Series[] = [];
+  const prepared: Prepared = await runSeries("prepare", [entry, folder, String(count), String(runs)], stop);
+  const all: Series[] = [];
   for (let run = 0; run < runs; run += 1) {
-    for (const query of Object.keys(QUERIES)) files.push(await runSeries("file", [entry, folder, query], stop));
+    for (const query of Object.keys(QUERIES)) all.push(await runSeries("read", [entry, folder, query], stop));
   }
-  const file = {
-    cold: merged(files.map(({ cold }) => cold)),
-    warm: merged(files.map(({ warm }) => warm)),
-    changed: merged(files.map(({ changed }) => changed)),
-  };
-
   const row = (name: string, readings: Reading[]) => {
     const times = readings.map(({ ms }) => ms);
     const requests = [...new Set(readings.map(({ requests }) => requests))].join(", ");
-    return [name, time(median(times)), range(times), requests, ratio(median(times), median(memory.bare))];
+    return [name, time(median(times)), range(times), requests, ratio(median(times), median(prepared.bare))];
   };
-  const rows = Object.keys(QUERIES).flatMap((query) => [
-    row(`${query}, memory, cold`, memory.cold[query] ?? []),
-    row(`${query}, memory, warm`, memory.warm[query] ?? []),
-    row(`${query}, files, cold`, file.cold[query] ?? []),
-    row(`${query}, files, warm`, file.warm[query] ?? []),
-    row(`${query}, files, after a new mention`, file.changed[query] ?? []),
-  ]);
-  const bare = ["gunzip, JSON.parse", time(median(memory.bare)), range(memory.bare), "", ratio(1, 1)];
+  const rows = Object.keys(QUERIES).flatMap((query) => {
+    const series = all.filter((each) => each.query === query);
+    return [
+      row(
+        `${query}, in a new process`,
+        series.map(({ cold }) => cold),
+      ),
+      row(
+        `${query}, again`,
+        series.flatMap(({ warm }) => warm),
+      ),
+      row(
+        `${query}, after a new mention`,
+        series.flatMap(({ changed }) => changed),
+      ),
+    ];
+  });
+  const bare = ["gunzip, JSON.parse", time(median(prepared.bare)), range(prepared.bare), "", ratio(1, 1)];
   return {
-    title: `Reading ${count.toLocaleString("en")} stored mentions, ${(memory.bytes / 1e6).toFixed(1)} MB, median of ${runs}`,
+    title: `Reading ${count.toLocaleString("en")} stored mentions, ${(prepared.bytes / 1e6).toFixed(1)} MB, median of ${runs}`,
     rows: [["", "time", "min to max", "requests", "ratio"], bare, ...rows],
     aims: [
       {
         what: `Compacting the last ${FOLD.toLocaleString("en")} of them`,
         aim: "none set; a scheduled run has 20 s",
-        reached: time(memory.folding.at(-1) ?? Number.NaN),
+        reached: time(prepared.folding.at(-1) ?? Number.NaN),
       },
       {
-        what: "Memory of a process that reads the files",
+        what: "Memory of a process that reads them",
         aim: "none set; a function has 1024 MiB",
-        reached: `${median(files.map(({ memory }) => memory)).toFixed(0)} MiB at most`,
+        reached: `${median(all.map(({ memory }) => memory)).toFixed(0)} MiB at most`,
       },
     ],
-    figures: { memory, files },
+    figures: { prepared, all },
   };
 }
 
 async function runSeries<T>(name: string, values: string[], stop: AbortSignal): Promise<T> {
   const { output } = await runNode([...process.execArgv, fileURLToPath(import.meta.url), name, ...values], { stop });
   return JSON.parse(output) as T;
-}
-
-function merged(all: Readings[]): Readings {
-  const names = [...new Set(all.flatMap((readings) => Object.keys(readings)))];
-  return Object.fromEntries(names.map((name) => [name, all.flatMap((readings) => readings[name] ?? [])]));
 }
 
 /** The modules of the compiled package. */
@@ -125,24 +123,21 @@ async function modulesOf(entry: string) {
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
 
 /** A reader without a cache, as in a new process. */
-function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
+function createReader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
-  const journal = new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} });
   const received = new ReceivedMentions({
-    journal,
+    journal: new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
     now,
     onChange: async () => {},
   });
-  return {
-    async read(query: MentionQuery): Promise<Reading> {
-      counted.reset();
-      const start = performance.now();
-      const { mentions } = await received.list(query);
-      const ms = performance.now() - start;
-      if (mentions.length === 0) throw new Error("Nothing was read.");
-      return { ms, requests: counted.requests() };
-    },
+  return async (query: MentionQuery): Promise<Reading> => {
+    counted.reset();
+    const start = performance.now();
+    const { mentions } = await received.list(query);
+    const ms = performance.now() - start;
+    if (mentions.length === 0) throw new Error("Nothing was read.");
+    return { ms, requests: counted.requests() };
   };
 }
 
@@ -172,33 +167,30 @@ function counting(store: Store): { store: Store; requests(): number; reset(): vo
 
 async function prepare(entry: string, folder: string, count: number, runs: number): Promise<Prepared> {
   const modules = await modulesOf(entry);
-  const store = modules.memoryStore();
-  const folding = await fill(modules, store, count);
-
-  const files = new modules.SqliteStore(folder);
+  // In memory, because the disk would sync each of them.
+  const memory = modules.memoryStore();
+  const folding = await fill(modules, memory, count);
+  const store = new modules.SqliteStore(folder);
   const bytes: Uint8Array[] = [];
-  for (const key of await store.keys("mentions/")) {
-    const stored = await store.get(key);
+  for (const key of await memory.keys("mentions/")) {
+    const stored = await memory.get(key);
     if (!stored) continue;
-    await files.put(key, stored.bytes);
+    await store.put(key, stored.bytes);
     if (key.startsWith("mentions/parts/")) bytes.push(stored.bytes);
   }
-
   const bare: number[] = [];
-  const cold: Readings = {};
-  const warm: Readings = {};
   for (let run = 0; run < runs; run += 1) {
     const start = performance.now();
-    const mentions = bytes.flatMap((part) => JSON.parse(gunzipSync(part).toString()) as unknown[]);
+    const mentions = bytes.flatMap((part) => parseLines(gunzipSync(part).toString()));
     bare.push(performance.now() - start);
     if (mentions.length !== count) throw new Error(`Expected ${count} stored mentions, got ${mentions.length}.`);
-    for (const [name, query] of Object.entries(QUERIES)) {
-      const { read } = reader(modules, store);
-      cold[name] = [...(cold[name] ?? []), await read(query)];
-      warm[name] = [...(warm[name] ?? []), await read(query)];
-    }
   }
-  return { bytes: bytes.reduce((sum, part) => sum + part.length, 0), folding, bare, cold, warm };
+  return { bytes: bytes.reduce((sum, part) => sum + part.length, 0), folding, bare };
+}
+
+/** A part of the stored mentions has one on each line. */
+function parseLines(part: string): unknown[] {
+  return part.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }
 
 /** Stores mentions one event at a time, with repeated runs of the compaction. */
@@ -247,12 +239,12 @@ function pageUrl(number: number): string {
   return `https://alice.example/posts/${number}/`;
 }
 
-async function readFiles(entry: string, folder: string, name: string): Promise<Series> {
+async function readSeries(entry: string, folder: string, name: string): Promise<Series> {
   const modules = await modulesOf(entry);
   const query = QUERIES[name];
   if (!query) throw new Error(`There is no query "${name}".`);
   const store = new modules.SqliteStore(folder);
-  const { read } = reader(modules, store);
+  const read = createReader(modules, store);
   const cold = await read(query);
   const warm: Reading[] = [];
   for (let run = 0; run < WARM_RUNS; run += 1) warm.push(await read(query));
@@ -261,10 +253,14 @@ async function readFiles(entry: string, folder: string, name: string): Promise<S
   for (let run = 0; run < WARM_RUNS; run += 1) {
     // By another process, as after a request to it.
     const journal = new modules.Journal({ store, now: () => FIRST, shownPerHost: 10, log: () => {} });
-    await journal.add({ kind: "kept", at: new Date().toISOString(), mention: mentionNumber(Date.now()) });
+    await journal.add({
+      kind: "kept",
+      at: new Date().toISOString(),
+      mention: mentionNumber(LATER + process.pid + run),
+    });
     changed.push(await read(query));
   }
-  return { cold: { [name]: [cold] }, warm: { [name]: warm }, changed: { [name]: changed }, memory };
+  return { query: name, cold, warm, changed, memory };
 }
 
 const [, script, series, entry = "", folder = "", value = "", runs] = process.argv;
@@ -272,6 +268,6 @@ if (script === fileURLToPath(import.meta.url)) {
   const result =
     series === "prepare"
       ? await prepare(entry, folder, Number(value), Number(runs))
-      : await readFiles(entry, folder, value);
+      : await readSeries(entry, folder, value);
   console.log(JSON.stringify(result));
 }

@@ -241,7 +241,10 @@ function emptyNote(mentions: readonly PublicMention[] | null, { words }: Mention
   return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
 }
 
-/** Removes the attributes for WebC and the image transform from a page, because sites without these leave them. */
-export function removeKeep(page: string): string {
-  return page.includes(KEEP) || page.includes(IGNORE) ? page.replace(KEPT, "$1$2") : page;
+/**
+ * Joins the parts of a page, without the attributes for WebC and the image transform, because sites without these leave them.
+ * Splits the parts, so that the page is copied once.
+ */
+export function joinWithoutKeep(parts: readonly string[]): string {
+  return parts.flatMap((part) => (part.includes(KEEP) || part.includes(IGNORE) ? part.split(KEPT) : part)).join("");
 }

@@ -51,14 +51,15 @@ export class HeadLinks {
    * Inserts the missing links before the first `</head>`.
    *
    * @param path - of the page, without the path prefix
+   * @returns the parts of the page
    */
-  addTo(page: string, path: string): string {
+  addTo(page: string, path: string): string[] {
     const end = endOfHead(page);
     const url = () => this.urls.absolute(path);
     if (end === null) {
-      if (this.urls.endpoint() === null) return page;
+      if (this.urls.endpoint() === null) return [page];
       (this.#isEndpointWanted(page, url) ? this.#withoutHead : this.#linked).add(path);
-      return page;
+      return [page];
     }
     this.#linked.add(path);
     const head = page.slice(0, end).replace(COMMENT, "");
@@ -66,8 +67,7 @@ export class HeadLinks {
     const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
     const links = [feedLink, endpointLink, ...inboxLinks];
     const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
-    // Not with `+`, which would keep the old page in memory until the new one is written.
-    return [page.slice(0, end), ...missing, page.slice(end)].join("");
+    return [page.slice(0, end), ...missing, page.slice(end)];
   }
 
   /** Warnings about pages with another endpoint, and about pages without any, if the host sends no headers. */
