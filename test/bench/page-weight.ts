@@ -6,6 +6,7 @@ import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
+import { longMention } from "../helpers/long-conversation.js";
 
 const COUNT = 20;
 const SITE = "https://alice.example";
@@ -49,21 +50,6 @@ function listHtml(mentions: readonly PublicMention[]): string {
 
 /** Every third one answers the post, the others the one before. */
 function reply(i: number): PublicMention {
-  const bob = `https://bob${i}.example`;
-  const published = `2026-10-05T18:${10 + i}:02Z`;
-  const hash = (number: number) => `quince${number}`.padEnd(12, "a");
-  return {
-    source: `${bob}/twtxt.txt#:~:text=${published}`,
-    target: POST,
-    under: POST,
-    type: "reply",
-    author: { name: `bob${i}`, url: `${bob}/twtxt.txt`, photo: null },
-    text: TEXT,
-    html: `<p>${TEXT}</p>`,
-    hash: hash(i),
-    hashV1: hash(i).slice(-7),
-    replyTo: i % 3 === 0 ? null : hash(i - 1),
-    published,
-    received: published.replace("Z", ".000Z"),
-  };
+  const replyTo = i % 3 === 0 ? null : `hash${i - 1}`;
+  return longMention(POST, i, { text: TEXT, html: `<p>${TEXT}</p>`, under: POST, replyTo });
 }
