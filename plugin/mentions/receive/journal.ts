@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock.js";
 import { coalesce } from "../../concurrency.js";
 import type { Log } from "../../http/respond.js";
+import { later } from "../../later.js";
 import type { TwtLike } from "../../site/conversation.js";
-import { withLease } from "../../store/lease.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { applyEvent, type MentionEvent, type NewMention, toMentionId } from "./event.js";
@@ -12,6 +12,8 @@ import { EventLog, readEventId } from "./event-log.js";
 import { type Change, MentionView, readEntry } from "./mention-view.js";
 import { type CurrentUrl, Relocation } from "./relocation.js";
 import { NO_SNAPSHOT, type Snapshot, Snapshots } from "./snapshot.js";
+
+const leases = later(() => import("../../store/lease.js"));
 
 /** This many events start a compaction before the hourly run: a new process needs a request for each. */
 const COMPACTION_THRESHOLD = 300;
@@ -101,6 +103,7 @@ export class Journal {
     const { now } = this.#options;
     if (this.#events.count < COMPACTION_THRESHOLD || now() < this.#mayFoldAt) return;
     this.#mayFoldAt = now() + RETRY_DELAY;
+    const { withLease } = await leases();
     await withLease(COMPACTION, this.#options, () => this.compact());
     this.#mayFoldAt = now();
   });
