@@ -1,5 +1,4 @@
-// plugin/concurrency.ts: combines concurrent calls, and limits and queues them.
-import PQueue from "p-queue";
+// plugin/concurrency.ts: combines concurrent calls, and limits them.
 
 /**
  * Runs `work` once at a time. Calls during a run share the next one, so that each result reflects the state at its call
@@ -33,30 +32,22 @@ export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => P
   };
 }
 
-/** Calls `work` for each item, a limited number at a time. @returns the results in the order of the items */
-export function mapInParallel<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  return new PQueue({ concurrency: limit }).addAll(items.map((item) => () => work(item)));
-}
-
 /**
- * Runs a task when a slot is free.
+ * Calls `work` for each item, a limited number at a time. Without a queue of its own, so that the function that lists
+ * mentions loads none.
  *
- * @param priority - waiting tasks with a higher priority go first; default 0
+ * @returns the results in the order of the items
  */
-type HostQueue = <T>(host: string, task: () => Promise<T>, priority?: number) => Promise<T>;
-
-/**
- * Creates a queue that runs one task of each host at a time. Tasks wait in their host's own queue, so a slow host does not
- * delay others.
- *
- * @param total - concurrent tasks
- */
-export function hostQueue(total = 32): HostQueue {
-  const shared = new PQueue({ concurrency: total });
-  const hosts = new Map<string, PQueue>();
-  return (host, task, priority = 0) => {
-    const own = hosts.get(host) ?? new PQueue({ concurrency: 1 });
-    hosts.set(host, own);
-    return own.add(() => shared.add(task, { priority }), { priority });
+export async function mapInParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const run = async () => {
+    for (const [at, item] of left) results[at] = await work(item);
   };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run));
+  return results;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coalesce } from "../plugin/concurrency.js";
+import { coalesce, mapInParallel } from "../plugin/concurrency.js";
 
 /** Work that a test ends. */
 function gated() {
@@ -41,5 +41,31 @@ describe("coalesced calls", () => {
     await waitForRuns(2);
     runs[1]?.end();
     expect(await second).toBe("nothing");
+  });
+});
+
+describe("work for many items", () => {
+  it("runs for a limited number of them at a time, and returns its results in their order", async () => {
+    let [running, most] = [0, 0];
+    const work = async (pauses: number) => {
+      running += 1;
+      most = Math.max(most, running);
+      for (let n = 0; n < pauses; n += 1) await Promise.resolve();
+      running -= 1;
+      return pauses;
+    };
+    expect(await mapInParallel([5, 1, 4, 2, 3], 2, work)).toEqual([5, 1, 4, 2, 3]);
+    expect(most).toBe(2);
+    expect(await mapInParallel([], 2, work)).toEqual([]);
+  });
+
+  it("fails with the first error, and goes on with the other items", async () => {
+    const done: number[] = [];
+    const work = async (item: number) => {
+      if (item === 2) throw new Error("two");
+      done.push(item);
+    };
+    await expect(mapInParallel([1, 2, 3, 4], 2, work)).rejects.toThrow("two");
+    expect(done).toEqual([1, 3, 4]);
   });
 });

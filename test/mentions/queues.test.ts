@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { hostQueue } from "../../plugin/concurrency.js";
 import { isTimeout } from "../../plugin/http/guard.js";
+import { hostQueue } from "../../plugin/mentions/host-queue.js";
 import { PageQueue } from "../../plugin/mentions/verify/verify.js";
 
 const ABORTED = AbortSignal.abort(new DOMException("It took too long.", "TimeoutError"));

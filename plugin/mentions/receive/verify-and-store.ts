@@ -1,9 +1,9 @@
 // plugin/mentions/receive/verify-and-store.ts: verifies claims, immediately or later, and stores or removes their mentions.
 import type { Clock } from "../../clock.js";
-import { hostQueue } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
+import { hostQueue } from "../host-queue.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
 import { type Allowance, AUTHOR, findWidestGroup, type Requester } from "./allowance.js";

@@ -1,9 +1,9 @@
 // plugin/mentions/send/send-mention.ts: sends one mention: finds its endpoint, posts, records the outcome.
 import type { Clock } from "../../clock.js";
-import { hostQueue } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
+import { hostQueue } from "../host-queue.js";
 import { formatReference } from "../reference.js";
 import type { Change, WaitingChange } from "./changes.js";
 import { type FoundEndpoint, findEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
