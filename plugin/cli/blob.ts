@@ -74,7 +74,9 @@ const actions = {
     run: async (...asked) => (await import("./blob/get.js")).get(...asked),
   }),
   list: action({
-    help: "lists key, size, visibility, time of the last change, and file name of each blob",
+    usage: "[--all]",
+    help: "lists the newest 50 blobs: key, size, visibility, time of the last change, and file name",
+    options: { all: flag("lists all of them") },
     run: async (...asked) => (await import("./blob/list-blobs.js")).list(...asked),
   }),
   info: action({

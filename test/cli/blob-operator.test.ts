@@ -251,7 +251,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const alice = await aliceWith("hello");
     const { alice: another } = await blobAuthors(["alice"]);
     const hiding = async (request: HttpRequest) =>
-      request.url.endsWith("/blob")
+      new URL(request.url).pathname.endsWith("/blob")
         ? Response.json({ blobs: [], next: null })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
     alice.operator = hiding;
@@ -339,7 +339,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const alice = await aliceWith("hello");
     alice.operator = async (request, answer) => {
       const response = await answer();
-      if (!request.url.endsWith("/blob")) return response;
+      if (!new URL(request.url).pathname.endsWith("/blob")) return response;
       const { blobs } = Object(await response.json());
       const forged = blobs.map((blob: object) => ({ ...blob, Filename: "a\n0123456789ab  all is well\u001b[2J" }));
       return Response.json({ blobs: forged, next: null });
@@ -416,9 +416,11 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
   ])("is refused if it responds with %s", async (_, list) => {
     const alice = await aliceWith("hello");
     alice.operator = async () => Response.json(list);
-    const { exitCode, stdout, stderr } = await alice.blob("list");
-    expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("The response of the site is not a list of blobs.");
+    for (const options of [[], ["--all"]]) {
+      const { exitCode, stdout, stderr } = await alice.blob("list", ...options);
+      expect([exitCode, stdout]).toEqual([1, ""]);
+      expect(stderr).toContain("The response of the site is not a list of blobs.");
+    }
   });
 
   it("is refused if its list has no end", async () => {
@@ -429,7 +431,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
       page += 1;
       return Response.json({ blobs: [], next: page.toString(16).padStart(64, "0") });
     };
-    const { exitCode, stderr } = await alice.blob("list");
+    const { exitCode, stderr } = await alice.blob("list", "--all");
     expect([exitCode, page]).toEqual([1, 1100]);
     expect(stderr).toContain("The response of the site is not a list of blobs.");
   });

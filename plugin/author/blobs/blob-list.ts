@@ -17,15 +17,20 @@ export interface ListedBlob {
 export interface BlobList {
   /** Newest first. */
   rows: ListedBlob[];
+  /** Whether the site has older ones. Then `lost` and `damaged` are empty. */
+  isMore: boolean;
   /** Blobs that this machine has stored and the site does not list. */
   lost: { key: string; why: string }[];
   /** A message for each record of this machine that cannot be read. */
   damaged: readonly string[];
 }
 
-export async function listBlobs({ blobs: own }: BlobSite): Promise<BlobList> {
-  const { states, damaged } = await own.known.list();
-  const blobs = (await own.client.list()).sort((a, b) => (a.modified < b.modified ? 1 : -1));
+/** @param limit - the most rows; default: all */
+export async function listBlobs({ blobs: own }: BlobSite, limit: number | null = null): Promise<BlobList> {
+  const page = limit === null ? { blobs: await own.client.list(), isMore: false } : await own.client.newest(limit);
+  const { isMore } = page;
+  const { states, damaged } = isMore ? { states: [], damaged: [] } : await own.known.list();
+  const blobs = page.blobs.sort((a, b) => (a.modified < b.modified ? 1 : -1));
   const rows: ListedBlob[] = [];
   for (const blob of blobs) {
     // A blob whose record cannot be read is wrong, and does not stop the list.
@@ -34,7 +39,7 @@ export async function listBlobs({ blobs: own }: BlobSite): Promise<BlobList> {
       .catch(ifTwtxtError(({ message }): Proof => ({ state: "wrong", why: message })));
     rows.push({ blob, proof });
   }
-  return { rows, lost: lostBlobs(states, blobs), damaged };
+  return { rows, isMore, lost: lostBlobs(states, blobs), damaged };
 }
 
 /** Blobs that this machine has stored and the site does not list. */

@@ -93,6 +93,15 @@ export class BlobClient {
     return ifExists(this.#change({ method: "DELETE", path: toPath(key) }));
   }
 
+  /** The blobs with the newest contents, at most so many, and whether there are more. */
+  async newest(limit: number): Promise<{ blobs: BlobInfo[]; isMore: boolean }> {
+    const page = Object(await (await this.#ask({ method: "GET", path: `?order=newest&limit=${limit}` })).json());
+    const blobs = parseBlobs(page.blobs, this.#owner);
+    const isMore = page.next !== null;
+    if (isMore && blobs.length === 0) throw notBlobs();
+    return { blobs, isMore };
+  }
+
   /** All blobs, in no order. */
   async list(): Promise<BlobInfo[]> {
     const blobs: BlobInfo[] = [];

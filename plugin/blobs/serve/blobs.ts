@@ -24,7 +24,8 @@ import { StoredBlobs } from "./stored.js";
 
 /** Maximum length of a page of the list. */
 const MAX_PAGE = 100;
-const PLACE = /^[0-9a-f]{64}$/;
+/** Cursors of lists in a fixed order, and of those with the newest first. */
+const CURSORS = { fixed: /^[0-9a-f]{64}$/, newest: /^\d{15}-[0-9a-f]{64}$/ };
 
 export interface BlobsOptions {
   store: StreamingStore;
@@ -81,18 +82,24 @@ export class Blobs {
     return this.#parts.stored.sweep(isOver);
   }
 
-  /** Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`. A page may have fewer than the limit. */
+  /**
+   * Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`, or with `order=newest` those with the newest
+   * contents first. A page may have fewer than the limit.
+   */
   async #list(request: HttpRequest): Promise<Response> {
     const { stored, sharedUrl } = this.#parts;
     const signed = this.#verify(request);
     await signedBody(request, signed, 0);
-    const { after = "", limit } = parseParameters(request.url, ["after", "limit"]);
-    if (after !== "" && !PLACE.test(after))
+    const { after = "", limit, order = "fixed" } = parseParameters(request.url, ["after", "limit", "order"]);
+    if (order !== "fixed" && order !== "newest") throw new TwtxtError("bad-request", '"order" can only be "newest".');
+    if (after !== "" && !CURSORS[order].test(after))
       throw new TwtxtError("bad-request", '"after" must be the "next" of a page.');
-    const { places, isMore } = await stored.contents.listPlaces(signed.owner, after, parseLimit(limit, MAX_PAGE));
+    const most = parseLimit(limit, MAX_PAGE);
+    const { places, next } = await (order === "newest"
+      ? stored.contents.listNewestPlaces(signed.owner, after, most)
+      : stored.contents.listPlaces(signed.owner, after, most));
     const found = await Promise.all(places.map((place) => stored.findByPlace(signed.owner, place)));
     const blobs = found.flatMap((blob) => (blob ? [blobJson(blob, sharedUrl)] : []));
-    const next = isMore ? (places.at(-1) ?? null) : null;
     return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
   }
 

@@ -43,6 +43,13 @@ export interface ContentsName {
   time: number;
 }
 
+/** A page of places. */
+interface PlacesPage {
+  places: string[];
+  /** The cursor of the next page; `null` for the last one. */
+  next: string | null;
+}
+
 export interface ContentsOptions {
   store: StreamingStore;
   now: Clock;
@@ -137,15 +144,32 @@ export class BlobContents {
     return keys.flatMap((key) => parseName(key) ?? []);
   }
 
-  /** The places of an owner's blobs after one, in order: at most so many, and whether there are more. */
-  async listPlaces(owner: string, after: string, limit: number): Promise<{ places: string[]; isMore: boolean }> {
+  /** The places of an owner's blobs in order. @param after - the last one of the page before, or empty */
+  async listPlaces(owner: string, after: string, limit: number): Promise<PlacesPage> {
     const folder = `${FOLDER}${owner}/`;
     // A dot sorts after the hyphen that follows a place.
     const start = after === "" ? undefined : `${folder}${after}.`;
     const keys = await this.#options.store.list(folder, { after: start, limit: limit + 1 });
     // A blob that is being replaced briefly has two contents.
-    const places = new Set(keys.slice(0, limit).flatMap((key) => parseName(key)?.place ?? []));
-    return { places: [...places], isMore: keys.length > limit };
+    const places = [...new Set(keys.slice(0, limit).flatMap((key) => parseName(key)?.place ?? []))];
+    return { places, next: keys.length > limit ? (places.at(-1) ?? null) : null };
+  }
+
+  /**
+   * The places of an owner's blobs, those with the newest contents first. Reads the keys of all contents.
+   *
+   * @param after - the cursor of the page before, or empty
+   */
+  async listNewestPlaces(owner: string, after: string, limit: number): Promise<PlacesPage> {
+    const toCursor = ({ time, place }: ContentsName) => `${String(time).padStart(15, "0")}-${place}`;
+    const newest = new Map<string, string>();
+    for (const cursor of (await this.list(owner)).map(toCursor).sort().reverse()) {
+      const place = cursor.slice(16);
+      if (!newest.has(place)) newest.set(place, cursor);
+    }
+    const rest = [...newest].filter(([, cursor]) => after === "" || cursor < after);
+    const page = rest.slice(0, limit);
+    return { places: page.map(([place]) => place), next: rest.length > limit ? (page.at(-1)?.[1] ?? null) : null };
   }
 
   /** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */

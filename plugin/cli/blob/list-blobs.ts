@@ -16,7 +16,7 @@ import {
   toFacts,
   visibility,
 } from "../../author/blobs/blob-site.js";
-import { typedHints } from "../../author/invocation.js";
+import { typed, typedHints } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
@@ -26,10 +26,13 @@ import { formatTable, printData } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { completeKey, completeKeys } from "./edit-blobs.js";
 
-export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+/** Blobs that `blob list` shows without `--all`. */
+const NEWEST = 50;
+
+export async function list(values: OwnSiteValues & { all: boolean }, _: null, terminal: Terminal): Promise<number> {
   const site = await blobSite(values, terminal);
   const { sharedUrl } = site;
-  const { rows, lost, damaged } = await listBlobs(site);
+  const { rows, isMore, lost, damaged } = await listBlobs(site, values.all ? null : NEWEST);
   const facts = rows.map(({ blob, proof }) => {
     const { created, modified } = blob;
     return { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
@@ -41,6 +44,11 @@ export async function list(values: OwnSiteValues, _: null, terminal: Terminal): 
   const wrong = rows.filter(({ proof }) => proof.state === "wrong").length + lost.length;
   const size = sizeText(rows.reduce((sum, { blob }) => sum + blob.size, 0));
   terminal.say(`${counted(rows.length, "blob")}, ${size}${wrong > 0 ? `, ${wrong} wrong` : ""}.`);
+  if (isMore) {
+    terminal.say(
+      `There are older ones: ${typed("blob list --all")} lists all, and names those that the site has lost.`,
+    );
+  }
   return wrong + damaged.length > 0 ? 1 : 0;
 }
 

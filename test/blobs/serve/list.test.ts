@@ -41,6 +41,19 @@ describe("the list of an owner's blobs", () => {
     expect((await jsonOf(await alice.list())).blobs).toHaveLength(100);
   });
 
+  it("200: has those with the newest contents first, with `order=newest`", async () => {
+    const alice = alicesBlobs();
+    const keys = ["d", "a", "c", "b", "e"];
+    for (const key of keys) {
+      await alice.put(key, key);
+      alice.clock.time += 1000;
+    }
+    await alice.put("a", "replaced");
+    expect(await pages(alice, "order=newest&limit=2")).toEqual([["a", "e"], ["b", "c"], ["d"]]);
+    await alice.delete("b");
+    expect(await pages(alice, "order=newest&limit=10")).toEqual([["a", "e", "c", "d"]]);
+  });
+
   it.each([
     [1, [1, 1, 1, 1, 1, 1]],
     [4, [4, 2]],
@@ -102,6 +115,8 @@ describe("the list of an owner's blobs", () => {
     `?after=${"A".repeat(64)}`,
     `?after=${"0".repeat(63)}`,
     "?owner=kex1",
+    "?order=oldest",
+    `?order=newest&after=${"0".repeat(64)}`,
     "?Limit=1",
     "?limit=1&x",
   ])("400 bad-request: %s", async (query) => {
