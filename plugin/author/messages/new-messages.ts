@@ -61,6 +61,7 @@ export async function* newMessages(
 class KnownMessages {
   readonly #places = new Map<string, Place>();
   #newest = Number.NEGATIVE_INFINITY;
+  #limit = PAGE;
 
   /** @returns those that were not known */
   add(messages: readonly InboxMessage[]): InboxMessage[] {
@@ -69,11 +70,17 @@ class KnownMessages {
       this.#places.set(id, { id, created });
       this.#newest = Math.max(this.#newest, Date.parse(created));
     }
+    if (this.#places.size > this.#limit) this.#forget();
+    return unseen;
+  }
+
+  /** Done when their number has doubled, so that a burst of messages costs no more than its size. */
+  #forget(): void {
     const cursor = this.#findCursor();
     for (const place of this.#places.values()) {
       if (place !== cursor && !this.mayBeRepeated(place)) this.#places.delete(place.id);
     }
-    return unseen;
+    this.#limit = 2 * this.#places.size + PAGE;
   }
 
   /** Whether the host may list a message again: a subscription starts before its cursor. */
