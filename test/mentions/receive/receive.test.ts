@@ -549,6 +549,15 @@ describe("a store that fails", () => {
   });
 });
 
+it("200: a source whose host has just answered 500 is asked again at once, unlike one that timed out", async () => {
+  const bob = await feedServer({ [AT]: HELLO });
+  const alice = receiver({ neighbours: [bob] });
+  bob.status = 500;
+  expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+  bob.status = 200;
+  expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
+});
+
 describe("removing a mention", () => {
   it("503 if the removal cannot be stored, and the mention stays until the sender tries again", async () => {
     const bob = await feedServer({ [AT]: HELLO });

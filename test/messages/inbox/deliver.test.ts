@@ -444,6 +444,24 @@ describe("a store that fails", () => {
     }
   });
 
+  it("503 only after all writes have ended, so that a retry meets none of them", async () => {
+    const store = faultyStore(memoryStore());
+    const ended: string[] = [];
+    const slow: Store = {
+      ...store,
+      async put(key, bytes, condition) {
+        if (key.startsWith("inbox/alice/messages/")) await new Promise((resolve) => setTimeout(resolve, 20));
+        const etag = await store.put(key, bytes, condition);
+        ended.push(key);
+        return etag;
+      },
+    };
+    const alice = alicesInbox({ store: slow });
+    store.fail({ when: "before", operation: "put", key: SENDERS });
+    expect((await alice.send(ARMORED)).status).toBe(503);
+    expect(ended).toContainEqual(expect.stringMatching(/^inbox\/alice\/messages\//));
+  });
+
   it.each(["before", "after"] as const)(
     "503: %s the quota is written, the message may be stored, and a retry stores it once",
     async (when) => {
