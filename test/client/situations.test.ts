@@ -216,10 +216,12 @@ const SITUATIONS: readonly Situation[] = [
   },
   {
     when: "a wrong clock",
-    client: () => refusing(401, "The signature is too old."),
+    client: () => answering(401, { date: "Mon, 01 Jan 2001 00:00:00 GMT" }),
     rooms: {
-      "/mentions": /401: The signature is too old\. Check the clock of this machine\./,
-      "/messages": /401: The signature is too old\. Check the clock of this machine\./,
+      "/mentions":
+        /answers 401, but not in JSON\. The clock of this machine says .*, that of the site 2001-01-01T00:00:00Z: set the/,
+      "/messages":
+        /answers 401, but not in JSON\. The clock of this machine says .*, that of the site 2001-01-01T00:00:00Z: set the/,
     },
   },
   {
