@@ -11,15 +11,17 @@ import type { Store } from "../../store/store.js";
 /** The groups of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
 export type Requester = string;
 /** The group of mentions without a sender: those that an older version stored share the time of one sender. */
-export const UNKNOWN: Requester = hashParty("requester schedule");
+export const UNKNOWN: Requester = hashSender("schedule");
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 
 const KEY = "mentions/limits";
 /** How often the record is read again, which other processes also write. */
 const READ_AGAIN_MS = 10_000;
-/** Less time than this is stored with later verifications, so that few mentions cost a write. */
+/** After the first write of a process, less time than this is stored with later verifications. */
 const SAVE_MS = 2_000;
+/** The newest pauses and the largest sums are stored: anyone can have any number of names below a domain. */
+const MAX_ENTRIES = 1_000;
 
 const numbers = v.record(v.string(), v.number());
 /** The verification time of a day in milliseconds, in total and by party, and until when slow hosts are not asked. */
@@ -53,6 +55,8 @@ export class Allowance {
   #readAt = Number.NEGATIVE_INFINITY;
   /** What is not stored yet. */
   #unsaved = emptyUsage("");
+  /** A process of Netlify's may end after its first verification, so that one is stored at once. */
+  #saveFrom = 1;
 
   constructor(options: AllowanceOptions) {
     this.#options = options;
@@ -87,7 +91,7 @@ export class Allowance {
       addUsage(this.#unsaved, { total: milliseconds, parties: Object.fromEntries(groups) });
     }
     if (isSlow) this.#unsaved.slow[hostKey(source)] = now() + limits.slowHostPause * 1000;
-    if (isSlow || this.#unsaved.total >= SAVE_MS) await this.#save();
+    if (isSlow || this.#unsaved.total >= this.#saveFrom) await this.#save();
   }
 
   #isSlow(until = 0): boolean {
@@ -103,7 +107,8 @@ export class Allowance {
   #sumUp(stored: Usage, { day, slow, ...unsaved }: Usage): Usage {
     const sums = stored.day === day ? stored : emptyUsage(day);
     const pauses = Object.entries({ ...stored.slow, ...slow }).filter(([, until]) => this.#isSlow(until));
-    return { ...addUsage(sums, unsaved), slow: Object.fromEntries(pauses) };
+    const { total, parties } = addUsage(sums, unsaved);
+    return { day, total, parties: keepLargest(Object.entries(parties)), slow: keepLargest(pauses) };
   }
 
   async #read(): Promise<void> {
@@ -126,11 +131,17 @@ export class Allowance {
       const stored = await update(store, KEY, Usage, (old) => this.#sumUp(old ?? emptyUsage(""), saved));
       this.#stored = stored ?? this.#stored;
       this.#readAt = now();
+      this.#saveFrom = SAVE_MS;
     } catch (error) {
       this.#unsaved = this.#sumUp(this.#unsaved, saved);
       log(`The limits of verification could not be stored: ${(error as Error).message}`, { level: "error" });
     }
   });
+}
+
+function keepLargest(entries: [string, number][]): Record<string, number> {
+  if (entries.length > MAX_ENTRIES) entries.sort(([, a], [, b]) => b - a);
+  return Object.fromEntries(entries.slice(0, MAX_ENTRIES));
 }
 
 function emptyUsage(day: string): Usage {
@@ -146,15 +157,15 @@ function addUsage(sums: Usage, { total, parties }: Pick<Usage, "total" | "partie
 }
 
 /**
- * The groups in which a sender's limits are counted, one for each of its networks. Each is one of 4,096, so that what is stored
- * does not reveal an address.
+ * The groups in which a sender's limits are counted, one for each of its networks. A group has a million IPv4 addresses, so that
+ * what is stored does not reveal one.
  *
  * @param address - IPv4, or the /64 of an IPv6 one
- * @returns 3 hex digits, or for IPv6 twice 3 with a dot in between
+ * @returns 3 hex digits, or for IPv6 twice 6 with a dot in between
  */
 export function senderGroup(address: string): Requester {
   return listNetworks(address)
-    .map(({ network }) => hashParty(`requester ${network}`))
+    .map(({ network }) => hashSender(network))
     .join(".");
 }
 
@@ -175,16 +186,20 @@ export function findWidestGroup(requester: Requester): string {
   return requester.slice(requester.indexOf(".") + 1);
 }
 
-/** Hashes parties into 4,096 groups: records stay small and do not reveal senders' addresses. */
-function hashParty(party: string): string {
-  return createHash("sha256").update(party).digest("hex").slice(0, 3);
+/** IPv6 has more groups, none of them one of IPv4: out of its 65,536 /64s, a sender could choose the group of another sender. */
+function hashSender(network: string): string {
+  return digest(`requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
 }
 
 /** A host as part of a key. */
 export function hostKey(url: string): string {
-  return createHash("sha256").update(new URL(url).hostname).digest("hex").slice(0, 16);
+  return digest(new URL(url).hostname).slice(0, 16);
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 function countedGroups(source: string, requester: Requester): GroupShare[] {
-  return [{ group: hashParty(`source ${new URL(source).hostname}`), share: 1 / SHARES }, ...listShares(requester)];
+  return [{ group: hostKey(source), share: 1 / SHARES }, ...listShares(requester)];
 }

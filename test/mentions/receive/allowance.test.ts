@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { Allowance, AUTHOR, senderGroup, UNKNOWN } from "../../../plugin/mentions/receive/allowance.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -34,6 +35,18 @@ describe("a slow source host", () => {
     expect(await allowance.permits("https://quick.example/", CAROL)).toBe(true);
     clock.time += HOUR;
     expect(await allowance.permits("https://slow.example/a", CAROL)).toBe(true);
+  });
+
+  it("is one of the 1,000 newest that are remembered, because one domain can have any number of names", async () => {
+    const { allowance, clock, store } = siteAllowance({ isMetered: false });
+    const until = Array.from({ length: 10_000 }, (_, n) => [`name${n}`, clock.time + HOUR - 20_000 + n]);
+    const before = { day: "2026-11-20", total: 0, parties: {}, slow: Object.fromEntries(until) };
+    await store.put("mentions/limits", Buffer.from(JSON.stringify(before)));
+    await allowance.record("https://slow.example/", EVE, TIMEOUT);
+    const { slow } = JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString());
+    expect(Object.keys(slow)).toHaveLength(1_000);
+    expect(slow).toHaveProperty("name9999");
+    expect(await siteAllowance({ store }).allowance.permits("https://slow.example/", CAROL)).toBe(false);
   });
 
   it("is requested again after the clock was set back", async () => {
@@ -80,6 +93,24 @@ describe("the verification time of a day", () => {
       await allowance.record(`https://slow.example/${n}`, senderGroup(`192.0.2.${n}`), TEN_SECONDS);
     expect(await allowance.permits("https://slow.example/", CAROL)).toBe(false);
     expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
+  });
+
+  it("is not used up for a chosen sender by another one, which chooses among the /64s of its /48", async () => {
+    const { allowance } = siteAllowance();
+    const own = Array.from({ length: 10_000 }, (_, n) => senderGroup(`8193:3512:1:${n}`));
+    const [eve = ""] = [...own.filter((group) => group.startsWith(CAROL)), ...own];
+    for (let n = 0; n < 10; n += 1) await allowance.record(`https://n${n}.eve.example/`, eve, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
+  });
+
+  it("is not used up for a chosen host by a sender that chooses among the names below its domain", async () => {
+    const { allowance } = siteAllowance();
+    const start = (host: string) => createHash("sha256").update(`source ${host}`).digest("hex").slice(0, 3);
+    const names = Array.from({ length: 20_000 }, (_, n) => `n${n}.eve.example`);
+    const name = names.find((name) => start(name) === start("bob.example"));
+    for (let n = 0; n < 10; n += 1) await allowance.record(`https://${name}/${n}`, EVE, TEN_SECONDS);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
+    expect(await allowance.permits(`https://${name}/`, CAROL)).toBe(false);
   });
 
   it("is available to pending mentions of unknown senders up to a tenth; new mentions are still verified", async () => {
@@ -175,20 +206,30 @@ describe("the verification time of a day", () => {
     const [key = ""] = await store.keys("");
     const bytes = Buffer.from((await store.get(key))?.bytes ?? []);
     expect(bytes.toString()).toMatch(
-      /^\{"day":"2026-11-20","total":\d+,"parties":\{("[0-9a-f]{3}":\d+,?)+\},"slow":\{\}\}$/,
+      /^\{"day":"2026-11-20","total":\d+,"parties":\{("([0-9a-f]{6}|[0-9a-f]{16})":\d+,?)+\},"slow":\{\}\}$/,
     );
     expect(bytes.length).toBeLessThan(64 * 1024);
   });
 
-  it("is written once for several quick verifications", async () => {
+  it("is written once for several quick verifications after the first one", async () => {
     const { allowance, store } = siteAllowance();
     const brief = { milliseconds: 500, isTimeout: false };
-    for (let n = 0; n < 3; n += 1) await allowance.record(`https://host${n}.example/`, EVE, brief);
-    expect(await store.keys("")).toEqual([]);
+    const readTotal = async () =>
+      JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString()).total;
+    for (let n = 0; n < 4; n += 1) await allowance.record(`https://host${n}.example/`, EVE, brief);
+    expect(await readTotal()).toBe(500);
     await allowance.record("https://bob.example/", EVE, brief);
-    expect(JSON.parse(Buffer.from((await store.get("mentions/limits"))?.bytes ?? []).toString())).toMatchObject({
-      total: 2000,
-    });
+    expect(await readTotal()).toBe(2500);
+  });
+
+  it("includes the first verification of each process, however short, because the process may end after it", async () => {
+    const { allowance, store } = siteAllowance();
+    for (let n = 0; n < 60; n += 1) {
+      const brief = { milliseconds: 1_900, isTimeout: false };
+      await siteAllowance({ store }).allowance.record(`https://host${n}.example/`, EVE, brief);
+    }
+    expect(await allowance.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await allowance.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
   it("is no longer stored when the day is over, and neither are pauses of slow hosts", async () => {
