@@ -47,14 +47,15 @@ export function createVerify(parts: VerificationParts): Verify {
       if (siteIndex.isOwn(mention.identity)) return disproven("bad-source", "The source redirects to this site.");
       return { outcome: "proven", mention: await withHtml(mention) };
     } catch (error) {
-      return toProof(error);
+      return toProof(error, context.isAskingSource());
     }
   };
 }
 
-function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue): VerificationContext {
+function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue) {
   const signal = AbortSignal.timeout(TOTAL_MS);
   let requests = 0;
+  let asked = claim.source;
   const checkLimits = () => {
     if (requests > MAX_REQUESTS) {
       throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
@@ -66,9 +67,10 @@ function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue)
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
     }
     requests += 1;
+    asked = url;
     checkLimits();
   };
-  return {
+  const context: VerificationContext = {
     ask: (url, maxBytes, accept) =>
       parts.ask(url, { maxBytes, headers: { accept }, signal, checkUrl, isFeed: claim.timestamps.length > 0 }),
     checkLimits,
@@ -76,6 +78,7 @@ function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue)
     slices: new TimeSlices(signal),
     readAlone: (work) => pages.run(work, signal),
   };
+  return { ...context, isAskingSource: () => isSameHost(asked, claim.source) };
 }
 
 /** Reads one page at a time, since a page's tree takes up to 50 MiB. */
@@ -150,8 +153,10 @@ function isSameSource(other: SourceMention, seen: SourceMention, url: string): b
   return seen.mention.timestamp === null && other.declared !== null && isSameUrl(other.declared, url);
 }
 
-function toProof(error: unknown): Proof {
+/** @param isOfSource - whether the last request was for the source's host. A redirect of it may lead anyone to a slow host. */
+function toProof(error: unknown, isOfSource: boolean): Proof {
   if (!(error instanceof TwtxtError)) throw error;
-  if (error.code === "unreachable") return { outcome: "unreachable", why: error.message, isTimeout: isTimeout(error) };
+  if (error.code === "unreachable")
+    return { outcome: "unreachable", why: error.message, isTimeout: isOfSource && isTimeout(error) };
   return disproven(error.code, error.message);
 }

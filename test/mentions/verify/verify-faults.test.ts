@@ -50,6 +50,12 @@ describe("a source that redirects", () => {
     });
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toMatchObject(refused("bad-source"));
   });
+
+  it("unreachable, but not by its own timeout: to another host that is slow, which anyone can name in an open redirect", async () => {
+    const eve = await loopbackServer(() => passTimeLimits());
+    const bob = await loopbackServer((_, response) => void response.writeHead(302, { location: eve.url }).end());
+    expect(await verifier([bob, eve])(`${bob.url}/to?${eve.url}#:~:text=${AT}`)).toMatchObject(unreachable(false));
+  });
 });
 
 describe("a source that redirects to this site", () => {
