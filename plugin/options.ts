@@ -249,8 +249,8 @@ export function checkOptions(options: unknown): Settings {
       `options: expected at least url and nick, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`,
     );
   }
-  const result = v.safeParse(OPTIONS, options, { abortEarly: true });
-  if (!result.success) throw badOption(formatIssue(result.issues[0], KNOWN, REQUIRED));
+  const result = v.safeParse(OPTIONS, options);
+  if (!result.success) throw badOption(formatIssue(result.issues, KNOWN, REQUIRED));
 
   const { address: _, user: __, key, endpoint, authors, ...settings } = result.output;
   const url = new URL(settings.url).origin;

@@ -6,24 +6,29 @@ import type * as v from "valibot";
 export type KnownOptions = ReadonlyMap<string, readonly string[]>;
 
 /**
- * A sentence that names the option, what was expected, and what was received.
+ * A sentence about the first issue that names the option, what was expected, and what was received. Unknown options
+ * come first: a misspelt required option is also a missing one.
  *
  * @param required - what is expected of each required option
  */
 export function formatIssue(
-  issue: v.BaseIssue<unknown>,
+  issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]],
   known: KnownOptions,
   required: Readonly<Record<string, string>>,
 ): string {
+  const unknown = issues.find(isUnknownOption);
+  const issue = unknown ?? issues[0];
   const path = (issue.path ?? []) as { key: unknown; input: unknown }[];
   const keys = path.map(({ key }) => String(key));
   const name = ["options", ...keys].join(".").replace(/\.(\d+)/g, "[$1]");
-  if (issue.type === "strict_object" && issue.expected === "never") {
-    return `${name}: there is no such option.${suggestion(keys, known)}`;
-  }
+  if (unknown) return `${name}: there is no such option.${suggestion(keys, known)}`;
   const isMissing = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object";
   const expected = (isMissing && required[keys[0] ?? ""]) || issue.message;
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
+}
+
+function isUnknownOption({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === "strict_object" && expected === "never";
 }
 
 /** Suggests the option of the same name in another object, or the one with the most similar name in this object. */

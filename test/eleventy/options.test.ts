@@ -361,6 +361,12 @@ describe("the error for an invalid option contains its name, the expected value 
     expect(complaint(null)).toBe(message);
   });
 
+  it("a misspelt required option is named before the missing one", () => {
+    expect(complaint({ url: TWO.url, nik: "alice" })).toBe(
+      'options.nik: there is no such option. Did you mean "nick"?',
+    );
+  });
+
   it("an option in the wrong object", () => {
     expect(complaint({ ...TWO, moderate: true })).toBe(
       'options.moderate: there is no such option. Did you mean "mentions.moderate"?',
