@@ -218,7 +218,9 @@ async function importFiles(values: Values, files: string[], terminal: Terminal):
     const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
     const others = [
       ...(known > 0 ? [`${known} the same as one that your site has`] : []),
-      ...(ignored > 0 ? [`${ignored} skipped: their targets are not pages of this site`] : []),
+      ...(ignored > 0
+        ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
+        : []),
       ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
       ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
     ];

@@ -171,7 +171,7 @@ describe("eleventy-twtxt mentions", () => {
     const foreign = { ...entry, "wm-target": "https://elsewhere.example/" };
     writeFileSync(join(settings.folder, "wm.json"), JSON.stringify({ children: [entry, foreign] }));
     expect((await type("import", "wm.json")).stderr).toContain(
-      "wm.json: 1 imported, 1 skipped: their targets are not pages of this site.\n",
+      "wm.json: 1 imported, 1 skipped: their targets are not pages of this site, nor of the option mentions.aliases.\n",
     );
     expect(await shown()).toMatchObject([
       { source: "https://brid.gy/1", url: "https://bob.example/like", type: "like" },
