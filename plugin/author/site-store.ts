@@ -80,21 +80,21 @@ function findFolder(url: string, settings: HostSettings, machine: Machine): stri
 /**
  * The default folder of a site's store, absolute.
  *
- * @throws TwtxtError `store-failed` if the only data is in the folder of an earlier domain of the site, or of versions before
- *   the first release
+ * @throws TwtxtError `store-failed` if there is data in the folder of an earlier domain of the site, or only in that of versions
+ *   before the first release
  */
 export async function storeFolder(site: Site, machine: Machine): Promise<string> {
   const home = join(await siteFolder(site, machine), "store");
-  if (existsSync(home)) return home;
   const { settings } = await publishedSite(site);
   for (const origin of readAliases(settings.mentions.aliases, settings.feedUrl).origins) {
     const former = join(findFolder(origin, settings, machine), "store");
     if (!existsSync(former)) continue;
-    throw new TwtxtError(
-      "store-failed",
-      `The data of this site is in ${former}, from its time at ${origin}. Move that folder to ${home}, or name it with --store ${former}.`,
-    );
+    const advice = existsSync(home)
+      ? `There is also newer data in ${home}. Move the folder that you do not need elsewhere, and the one with your data to ${home}.`
+      : `Move that folder to ${home}, or name it with --store ${former}.`;
+    throw new TwtxtError("store-failed", `Data of this site is in ${former}, from its time at ${origin}. ${advice}`);
   }
+  if (existsSync(home)) return home;
   const first = site.file(FIRST_PLACE);
   if (!existsSync(first)) return home;
   const shown = site.shown(first);

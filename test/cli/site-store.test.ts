@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadSite } from "../../plugin/author/site.js";
@@ -69,7 +69,7 @@ describe("the data of a site", () => {
     expect(await shown(named)).toEqual([]);
   });
 
-  it("is not ignored after a move to another domain: the error says where to move it", async () => {
+  it("is not ignored after a move to another domain, also not beside newer data: the error says what to move", async () => {
     const alice = site();
     const settings = builtHostSettings("https://alice.example", { mentions: { aliases: ["https://old.example"] } });
     alice.write(".eleventy-twtxt/host.json", JSON.stringify({ settings, pages: PAGES }));
@@ -80,9 +80,14 @@ describe("the data of a site", () => {
     mkdirSync(former, { recursive: true });
     await expect(storeFolder(await loadSite(terminal), terminal)).rejects.toMatchObject({
       code: "store-failed",
-      message: `The data of this site is in ${former}, from its time at https://old.example. Move that folder to ${home}, or name it with --store ${former}.`,
+      message: `Data of this site is in ${former}, from its time at https://old.example. Move that folder to ${home}, or name it with --store ${former}.`,
     });
     mkdirSync(home, { recursive: true });
+    await expect(storeFolder(await loadSite(terminal), terminal)).rejects.toMatchObject({
+      code: "store-failed",
+      message: `Data of this site is in ${former}, from its time at https://old.example. There is also newer data in ${home}. Move the folder that you do not need elsewhere, and the one with your data to ${home}.`,
+    });
+    rmSync(former, { recursive: true });
     expect(await storeFolder(await loadSite(terminal), terminal)).toBe(home);
   });
 
