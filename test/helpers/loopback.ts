@@ -52,9 +52,11 @@ export function loopbackRoute(target: ConnectionTarget): ConnectionTarget {
 function loopbackLookup(lookup: LookupFunction): LookupFunction {
   return (name, options, callback) =>
     lookup(name, options, (error, found, family) => {
+      // Without an address there is nothing to check.
+      if (error) return callback(error, found, family);
       const addresses = [found].flat().map((one) => (typeof one === "string" ? one : one.address));
-      const stranger = error ? undefined : addresses.find((address) => !isLoopback(address));
-      callback(stranger === undefined ? error : stray(stranger), found, family);
+      const stranger = addresses.find((address) => !isLoopback(address));
+      callback(stranger === undefined ? null : stray(stranger), found, family);
     });
 }
 
