@@ -8,7 +8,7 @@ type ComparedMention = Pick<
 >;
 
 /**
- * The keys of which a mention has at least one in common with each of its duplicates: its source, and its words with host and time.
+ * Two mentions that are duplicates share at least one of these keys: the source, and the words with host and time.
  *
  * Duplicates occur because a feed may have two URLs without declaring one, a page may answer over http and https, a
  * blog's index repeats its posts, and a twt that mentions both the feed and a post is sent for each.

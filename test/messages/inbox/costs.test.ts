@@ -104,7 +104,10 @@ describe("what a request asks of the store", () => {
     rows.list("a/", { limit: 1, isReversed: true });
     rows.survey("a/", "");
     const plans = [...prepared].flatMap((sql) => database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
-    expect(plans.map(({ detail }) => String(detail))).toEqual(plans.map(() => expect.stringMatching(/^SEARCH /)));
+    const details = plans.map(({ detail }) => String(detail));
+    expect(details.filter((detail) => detail.startsWith("SEARCH "))).toHaveLength(5);
+    // The rows of a page are found by the index, and then joined into one.
+    expect(details.filter((detail) => /^SCAN (?!\(subquery)/.test(detail))).toEqual([]);
     database.close();
   });
 });
