@@ -27,10 +27,11 @@ export async function letters(alice: Blog, bob: Blog): Promise<void> {
   const as = (blog: Blog, key: string) => ["--identity", fileOf(blog, key), ...hosts];
   const message = (blog: Blog, key: string, ...args: string[]) =>
     blog.type(["eleventy-twtxt", "message", ...args, ...as(blog, key)]);
-  /** Prints the list of messages. @returns it as JSON */
+  /** Prints the list of messages. @returns it as JSON, oldest first */
   const listed = async (blog: Blog, key: string): Promise<Listed[]> => {
     await message(blog, key, "list");
-    return Array.from(Object(await blog.ask(["message", "list", ...as(blog, key)])));
+    const newestFirst: Listed[] = Array.from(Object(await blog.ask(["message", "list", ...as(blog, key)])));
+    return newestFirst.toReversed();
   };
 
   tell("Alice looks up Bob, and sends him a private message.");

@@ -44,7 +44,7 @@ async function messages({ alice, bobsAddress, command, asBob }: People): Promise
   await command(fileOf(alice, "first"), "message", "send", bobsAddress, QUESTION);
   const [answer] = await asBob("read", "--receipts");
   check(answer?.text === QUESTION && answer.verified === true, "Bob reads her message, which is verified");
-  const receipt = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
+  const [receipt] = await command(fileOf(alice, "first"), "message", "list");
   check(Object(receipt?.receipts).length === 1, "his read receipt names her message");
 }
 
@@ -54,7 +54,8 @@ async function textsOfMessages({ alice, bobsAddress, command, asBob }: People): 
     writeFileSync(join(alice.folder, "awkward.txt"), text);
     await asBob("send-raw", "awkward.txt", addressOf(alice), bobsAddress);
   }
-  const inCommand = (await command(fileOf(alice, "first"), "message", "list")).slice(-texts.length).map(essenceOf);
+  const newest = await command(fileOf(alice, "first"), "message", "list");
+  const inCommand = newest.slice(0, texts.length).toReversed().map(essenceOf);
   const inClient = (await asBob("read")).slice(-texts.length).map(essenceOf);
   for (const [index, [name]] of texts.entries()) {
     const essence = inCommand[index];
@@ -93,7 +94,7 @@ async function damagedMessages({ alice, asBob }: People): Promise<void> {
 
 async function inboxes({ bobsKeyFile, command, asBob }: People): Promise<void> {
   const listed = await asBob("read", "--limit", "3");
-  const inCommand = await command(bobsKeyFile, "message", "list");
+  const inCommand = (await command(bobsKeyFile, "message", "list")).toReversed();
   const ids = (list: Printed[]) => JSON.stringify(list.map(({ id }) => id));
   check(ids(listed) === ids(inCommand), "the command reads Bob's inbox with the identity file that his client wrote");
   const [first, second] = listed;
@@ -110,7 +111,7 @@ async function guests({ alice, command, asBob }: People): Promise<void> {
   const keyFile = "keys/guest.key";
   writeFileSync(join(alice.folder, keyFile), formatIdentity(seed, { address, created: null }), { mode: 0o600 });
   await asBob("--identity", keyFile, "send", addressOf(alice), QUESTION);
-  const question = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
+  const [question] = await command(fileOf(alice, "first"), "message", "list");
   check(
     question?.guest === true && question.trust === "verified",
     "Alice reads a guest's message from his client, which is verified",
