@@ -162,19 +162,28 @@ export async function useStoreToServe(data: SiteStore): Promise<ServedStore> {
   const { store, folder } = data;
   const ready = Promise.resolve(true);
   if (folder === null || !(store instanceof SqliteStore)) return { failure: null, ready, leave: await useStore(data) };
-  let leave = nothing;
   try {
-    leave = await useStore(data);
-    await store.prepareForServer();
-    await store.checkWritable();
+    const leave = await useWritableStore(data, store);
     return { failure: null, ready, leave: () => closeStore(store, leave) };
   } catch (error) {
     const reason = unusable(folder, error);
     if (!(reason instanceof TwtxtError) || !["ENOSPC", "EROFS"].includes(diskCode(reason))) throw reason;
-    await leave();
     await store.prepareForServer();
     const failure = `${reason.message} Until then, pages and the feed are served, and nothing is stored.`;
     return { failure, ...waitForStore(data, store) };
+  }
+}
+
+/** @throws TwtxtError unless there is space for more than the next write */
+async function useWritableStore(data: SiteStore, store: SqliteStore): Promise<() => Promise<void>> {
+  const leave = await useStore(data);
+  try {
+    await store.prepareForServer();
+    await store.checkWritable();
+    return leave;
+  } catch (error) {
+    await leave();
+    throw error;
   }
 }
 
@@ -189,7 +198,7 @@ function waitForStore(data: SiteStore, store: SqliteStore): Omit<ServedStore, "f
   const waiting = (async () => {
     while (!leaving.signal.aborted) {
       await sleep(RECHECK_MS, undefined, { signal: leaving.signal, ref: false }).catch(() => {});
-      const leave = await useStore(data).catch(() => null);
+      const leave = await useWritableStore(data, store).catch(() => null);
       if (leave) return leave;
     }
     return null;

@@ -11,6 +11,8 @@ import { type Server, serveProcess, site } from "./server.js";
 const MOUNT = 'mount -t tmpfs -o "$3" tmpfs "$1" && cp -r "$2/." "$1"';
 /** Files fill the disk up to its last block. */
 const FILL = 'dd if=/dev/zero of="$1/junk" bs=4k 2>&-; echo x >> "$1/junk" 2>&-';
+/** Frees less than the server reserves, and everything later, as the deletion of a large file does. */
+const FREE = 'truncate -s -256K "$1/junk"; sleep 1.5; rm "$1/junk"';
 const USE_UP_INODES = 'i=0; while touch "$1/$i" 2>/dev/null; do i=$((i+1)); done';
 const READ_ONLY = 'mount -o remount,ro "$1"';
 /** Mends the disk, from within its namespace, once there is a file `mended`. */
@@ -43,7 +45,7 @@ async function statuses({ url }: Server) {
 
 describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
   it.each([
-    ["full", FILL, 'rm "$1/junk"', "the disk is full", "size=20m"],
+    ["full", FILL, FREE, "the disk is full", "size=20m"],
     ["without inodes", USE_UP_INODES, 'rm "$1"/[0-9]*', "the disk has no free inodes", "size=20m,nr_inodes=20"],
     ["read-only", READ_ONLY, 'mount -o remount,rw "$1"', "its file system is read-only", "size=20m"],
   ])(
