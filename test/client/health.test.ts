@@ -113,7 +113,7 @@ describe("the room of health", () => {
     const site = await checkedSite();
     const client = await clientOf(site);
     const visitor = await visitorOf(client, "/health");
-    expect(await pageOfCheck(visitor)).not.toContain("429");
+    expect(await pageOfCheck(visitor)).not.toContain("(429)");
     expect((await visitor.get("/health")).text).toContain("<code>openssl rand -hex 16</code>");
     expect(await pageOfCheck(visitor)).toMatch(
       /Nothing to fix, .*refuses requests from this machine for now \(429\).*What to do: An earlier check .*Check again in \d+ seconds\./,
