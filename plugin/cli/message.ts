@@ -73,16 +73,17 @@ export const message = toCommand({
       usage: "[--threads] [--unread] [--all]",
       help: "lists the newest 50 messages in your inbox, newest first, and whether their senders are verified",
       options: {
-        all: flag("lists all of them"),
+        all: flag("shows all of them"),
         threads: flag("groups them by correspondent, with your own copies"),
         unread: flag("lists only messages that you have not opened with read, follow or the client"),
       },
       run: async (...asked) => (await import("./message/read-inbox.js")).list(...asked),
     }),
     read: action({
-      usage: "[ID...] [--receipts]",
-      help: "shows whole messages; they stay in the inbox",
+      usage: ["ID... [--receipts]", "[--all] [--receipts]"],
+      help: "shows whole messages, without an ID the newest 50, newest first; they stay in the inbox",
       options: {
+        all: flag("shows all of them"),
         receipts: flag("sends read receipts to verified senders, once per message"),
       },
       words: zeroOrMore(ID),

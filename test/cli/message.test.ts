@@ -33,7 +33,10 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.requests).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
-  it("lists the newest 50, newest first, and requests no others; --all lists all", async () => {
+  it.each([
+    ["list", ", 50 unread"],
+    ["read", ""],
+  ])("%s shows the newest 50, newest first, and requests no others; --all shows all", async (action, unread) => {
     const { bob } = await correspondents(["bob"]);
     for (let n = 0; n < 52; n += 1) {
       const delivery = await fetch(bob.endpoint, { method: "POST", body: Uint8Array.from(sealed(n)) });
@@ -41,15 +44,15 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     }
     const ids = Array.from({ length: 52 }, (_, n) => idOf(sealed(51 - n)));
     bob.requests.length = 0;
-    const newest = await bob.message("list", "--json");
+    const newest = await bob.message(action, "--json");
     expect(JSON.parse(newest.stdout).map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 50));
     expect(newest.stderr).toBe(
-      "50 messages, 50 unread, 50 unreadable.\nThere are older ones: eleventy-twtxt message list --all lists all.\n",
+      `50 messages${unread}, 50 unreadable.\nThere are older ones: eleventy-twtxt message ${action} --all shows all.\n`,
     );
     expect(bob.requests).toEqual(["GET 200"]);
-    const all = await bob.message("list", "--all", "--json");
+    const all = await bob.message(action, "--all", "--json");
     expect(JSON.parse(all.stdout).map(({ id }: { id: string }) => id)).toEqual(ids);
-    expect(all.stderr).toBe("52 messages, 52 unread, 52 unreadable.\n");
+    expect(all.stderr).toBe(`52 messages${unread.replace("50", "52")}, 52 unreadable.\n`);
   });
 
   it("is read and deleted by the start of its id, without affecting other messages", async () => {

@@ -17,48 +17,56 @@ import type { Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
-/** Messages that `message list` shows without `--all`. */
+/** Messages that `message list` and `message read` show without `--all`. */
 const NEWEST = 50;
 
 export const list: RunAtSite<{ all: boolean; threads: boolean; unread: boolean }> = async (values, _, terminal) => {
-  const mailbox = await Mailbox.open(values, terminal);
-  const isRead = await mailbox.readMarks.current();
-  const inbox = await mailbox.inbox();
-  const { newest, isMore } = await newestMessages(inbox, (id) => !values.unread || !isRead(id), values.all);
-  const messages = await readWanted(newest, { mailbox, inbox }, terminal);
+  const inbox = await openInbox(values, terminal);
+  const { mailbox, isRead } = inbox;
+  const { newest, hint } = await newestMessages("list", inbox, values, (id) => !values.unread || !isRead(id));
+  const messages = await readWanted(newest, inbox, terminal);
   const columns = terminal.columns();
   if (values.threads) {
     const threads = toThreads(messages.toReversed(), openCopies(await mailbox.outbox().sent(), mailbox.keys));
     const facts = threads.map((thread) => ({ ...thread, received: inboxFacts(thread.received, isRead) }));
     printData(facts, threadsText(threads, columns), values, terminal);
   } else printData(inboxFacts(messages, isRead), listLines(messages, columns), values, terminal);
-  terminal.say(formatCounts(messages, isRead));
-  if (isMore) terminal.say(`There are older ones: ${typed("message list --all")} lists all.`);
+  terminal.say(formatCounts(messages, isRead) + hint);
   return 0;
 };
 
-/** The newest messages, newest first, and whether there are more. */
+/** The newest messages, newest first, and how to get older ones. */
 async function newestMessages(
-  inbox: InboxClient,
-  isWanted: (id: string) => boolean,
-  isAll: boolean,
-): Promise<{ newest: InboxMessage[]; isMore: boolean }> {
+  action: "list" | "read",
+  { inbox }: OpenInbox,
+  { all }: { all: boolean },
+  isWanted = (_id: string) => true,
+): Promise<{ newest: InboxMessage[]; hint: string }> {
   const newest: InboxMessage[] = [];
-  for await (const page of inbox.newestFirst(isAll ? 2 * NEWEST : NEWEST + 1)) {
+  for await (const page of inbox.newestFirst(all ? 2 * NEWEST : NEWEST + 1)) {
     newest.push(...page.filter(({ id }) => isWanted(id)));
-    if (!isAll && newest.length > NEWEST) return { newest: newest.slice(0, NEWEST), isMore: true };
+    if (all || newest.length <= NEWEST) continue;
+    return {
+      newest: newest.slice(0, NEWEST),
+      hint: `\nThere are older ones: ${typed(`message ${action} --all`)} shows all.`,
+    };
   }
-  return { newest, isMore: false };
+  return { newest, hint: "" };
 }
 
-export const read: RunAtSite<{ receipts: boolean }, string[]> = async (values, ids, terminal) => {
+export const read: RunAtSite<{ all: boolean; receipts: boolean }, string[]> = async (values, ids, terminal) => {
+  if (ids.length > 0 && values.all) throw misuse("message read", "use either ids or --all.");
   const inbox = await openInbox(values, terminal);
-  const { mailbox, isRead, all } = inbox;
-  const messages = await readWanted(ids.length === 0 ? all : findMessages(ids, all), inbox, terminal);
+  const { mailbox, isRead } = inbox;
+  const { newest, hint } =
+    ids.length === 0
+      ? await newestMessages("read", inbox, values)
+      : { newest: findMessages(ids, await listMessages(inbox.inbox)), hint: "" };
+  const messages = await readWanted(newest, inbox, terminal);
   const blocks = messages.map((message) => messageLines(message, terminal.columns()));
   printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
   await mailbox.readMarks.add(messages.map(({ id }) => id));
-  terminal.say(formatCounts(messages));
+  terminal.say(formatCounts(messages) + hint);
   const opened = messages.filter((message) => isOpened(message));
   return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
 };
@@ -67,7 +75,8 @@ export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = asyn
   if ((ids.length === 0) === !values.unverified) {
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
   }
-  const { mailbox, inbox, all } = await openInbox(values, terminal);
+  const { mailbox, inbox } = await openInbox(values, terminal);
+  const all = await listMessages(inbox);
   // Resolves all ids, or looks all senders up, before it deletes anything.
   const { wanted, kept } = values.unverified
     ? await unverifiedAmong(all, mailbox)
@@ -85,13 +94,11 @@ export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = asyn
   return 0;
 };
 
-/** The inbox, and all its messages. */
 type OpenInbox = Awaited<ReturnType<typeof openInbox>>;
 
 async function openInbox(values: OwnSiteValues, terminal: Terminal) {
   const mailbox = await Mailbox.open(values, terminal);
-  const inbox = await mailbox.inbox();
-  return { mailbox, inbox, all: await listMessages(inbox), isRead: await mailbox.readMarks.current() };
+  return { mailbox, inbox: await mailbox.inbox(), isRead: await mailbox.readMarks.current() };
 }
 
 async function listMessages(inbox: InboxClient): Promise<InboxMessage[]> {
