@@ -250,7 +250,7 @@ async function wholeId(prefix: string, site: SiteMentions): Promise<string> {
 
 /** @throws TwtxtError `not-found` unless exactly one id has this prefix */
 async function findMention(prefix: string, site: SiteMentions): Promise<ManagedMention> {
-  return oneByPrefix(prefix, await site.all(), "mention");
+  return oneByPrefix(prefix, await site.find(prefix), "mention");
 }
 
 function formatMention(mention: ManagedMention, site: SiteMentions): string {

@@ -120,7 +120,7 @@ export const ROUTES = {
     cache: PRIVATE,
     netlify: "mentions-feed",
   },
-  mentions: { ...api, below: "", methods: ["GET", "DELETE"] },
+  mentions: { ...api, below: "", methods: ["GET", "POST", "DELETE"] },
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
   importMentions: { ...api, below: "/import", methods: ["POST"] },
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },

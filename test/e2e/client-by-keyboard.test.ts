@@ -106,7 +106,11 @@ const MENTIONS: readonly Step[] = [
   { action: "forgets", strokes: [{ to: "Forget it" }, ENTER], shows: "Forgotten." },
   { action: "replies", strokes: ["j", "r"], shows: "Your note, in Markdown." },
   { action: "goes back", strokes: [{ to: "Mentions" }, ENTER], shows: "Held 2" },
-  { action: "asks before it blocks", strokes: ["j", "b"], shows: "2 mentions from 127.0.0.1 are shown or held." },
+  {
+    action: "asks before it blocks",
+    strokes: ["j", "b"],
+    shows: "This rejects all mentions from 127.0.0.1 that are shown or held.",
+  },
   { action: "rejects a host", strokes: [{ to: "Reject all of them" }, ENTER], shows: "2 rejected." },
   { action: "shows the year", strokes: [{ to: "Last year" }, ENTER], shows: "Mentions of the last year" },
 ];

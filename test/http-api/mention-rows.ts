@@ -131,7 +131,16 @@ const managed: Row[] = [
         request: { query: "state=pending" },
       },
     ],
+    [
+      "200",
+      "no mention with such an id",
+      { request: { query: "id=zz" }, json: { mentions: [], next: null, count: 0 } },
+    ],
     ["400 bad-request", "an unknown state", { request: { query: "state=new" } }],
+  ]),
+  ...rows("POST /api/v1/mentions", [
+    ["200", "all mentions of a host are rejected"],
+    ["400 bad-request", "another decision than a rejection", { request: { body: '{"state":"shown"}' } }],
   ]),
   ...rows("DELETE /api/v1/mentions", [
     ["200", "all mentions of a host are deleted"],

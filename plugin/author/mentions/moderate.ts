@@ -29,19 +29,10 @@ export async function decideMention(
   };
 }
 
-/** The mentions from a host that are shown or held. */
-export async function listFromHost(host: string, site: SiteMentions): Promise<ManagedMention[]> {
-  const mentions = (await Promise.all([site.in("shown"), site.in("held")])).flat();
-  return mentions.filter(({ source }) => new URL(source).hostname === host);
-}
-
 /** Rejects what a host has sent so far: a site has no list of blocked hosts that changes at run time. */
 export async function rejectHost(host: string, site: SiteMentions): Promise<Outcome> {
-  const mentions = await listFromHost(host, site);
-  for (const mention of mentions) await site.decide(mention, "rejected");
-  return {
-    text: `${mentions.length} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.`,
-  };
+  const count = await site.rejectSource(host);
+  return { text: `${count} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.` };
 }
 
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {

@@ -9,6 +9,7 @@ import {
   Imported,
   ManagedMention,
   ManagedPage,
+  Rejected,
   STATES,
   VerifiedPending,
 } from "../../mentions/receive/managed-mention.js";
@@ -100,6 +101,11 @@ export class SiteMentions {
     return this.#ask(ManagedPage, "GET", `?state=${state}&limit=${limit}${cursor}`);
   }
 
+  /** The mentions whose IDs start with a text, in all states. */
+  async find(prefix: string): Promise<ManagedMention[]> {
+    return (await this.#ask(ManagedPage, "GET", `?id=${prefix}`)).mentions;
+  }
+
   /** How many mentions are in a state. */
   async count(state: State): Promise<number> {
     return (await this.page(state, null, 1)).count;
@@ -127,6 +133,12 @@ export class SiteMentions {
   /** Deletes all mentions from a feed or a host without a trace. @returns how many there were */
   async forgetSource(source: string): Promise<number> {
     return this.#forgotten(`?source=${encodeURIComponent(source)}`);
+  }
+
+  /** Rejects all mentions from a feed or a host that are shown or held. @returns how many there were */
+  async rejectSource(source: string): Promise<number> {
+    const path = `?source=${encodeURIComponent(source)}`;
+    return (await this.#ask(Rejected, "POST", path, { state: "rejected" })).rejected;
   }
 
   async verify(): Promise<VerifiedPending> {

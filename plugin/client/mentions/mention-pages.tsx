@@ -76,13 +76,13 @@ const Pending: FC<{ count: number }> = ({ count }) => (
   </Form>
 );
 
-export const BlockPage: FC<{ host: string; count: number }> = ({ host, count }) => (
+export const BlockPage: FC<{ host: string }> = ({ host }) => (
   <>
     <p>
-      {counted(count, "mention")} from {host} {count === 1 ? "is" : "are"} shown or held. Rejected mentions stay hidden,
-      even if they are sent again.
+      This rejects all mentions from {host} that are shown or held. Rejected mentions stay hidden, even if they are sent
+      again.
     </p>
-    {count > 0 && <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />}
+    <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />
     <h2>Refuse new mentions</h2>
     <p>
       Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and deploy:
@@ -164,7 +164,7 @@ function Decisions({ mention }: { mention: ManagedMention }) {
       <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readHost(source))}`}>
         Block<span class="visually-hidden"> {readHost(source)}</span>
       </a>
-      <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}&state=${state}`}>
+      <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}`}>
         Forget
       </a>
     </div>

@@ -1,13 +1,12 @@
 // plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
 import { Hono } from "hono";
-import { decideMention, listFromHost, rejectHost, verifyPending } from "../../author/mentions/moderate.js";
+import { decideMention, rejectHost, verifyPending } from "../../author/mentions/moderate.js";
 import { SiteMentions } from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
-import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { BackgroundCount } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import { openOnce } from "../open-once.js";
@@ -28,14 +27,15 @@ export const mentionsRoom: CreateRoom = (context) => {
   const visits = openOnce(() => openVisits(context));
   routes.get("/", async (c) => listPage(c, { context, waiting, visits: await visits.open() }));
   routes.get("/year", (c) => yearPage(c, context));
-  routes.get("/block", async (c) => {
+  routes.get("/block", (c) => {
     const host = c.req.query("host") ?? "";
-    const { length } = await listFromHost(host, await open(context));
-    return c.render(<BlockPage host={host} count={length} />, { title: `Block ${host}` });
+    return c.render(<BlockPage host={host} />, { title: `Block ${host}` });
   });
   routes.get("/forget", async (c) => {
     const site = await open(context);
-    const mention = await findMention(c.req.query("id") ?? "", parseState(c.req.query("state")), site);
+    const id = c.req.query("id") ?? "";
+    const mention = (await site.find(id)).find((one) => one.id === id);
+    if (!mention) throw new TwtxtError("not-found", "This mention is no longer there.");
     return c.render(<ForgetPage mention={mention} describe={site.describe} />, { title: "Forget this mention?" });
   });
   const findTab = ({ state }: FormFields) => toTab(parseState(state));
@@ -117,13 +117,6 @@ async function yearPage(c: ClientRequest, context: ClientContext) {
   return c.render(<YearPage weeks={toWeeks(mentions, now)} writers={countWriters(mentions)} />, {
     title: "Mentions of the last year",
   });
-}
-
-/** @throws TwtxtError `not-found` */
-async function findMention(id: string, state: MentionState, site: SiteMentions): Promise<ManagedMention> {
-  const found = (await site.in(state)).find((mention) => mention.id === id);
-  if (found) return found;
-  throw new TwtxtError("not-found", "This mention is no longer there, or in another state.");
 }
 
 function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions> {

@@ -24,12 +24,13 @@ const PAGE = 100;
 const VERIFY_MS = 20_000;
 
 const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"]) });
+const Rejection = v.strictObject({ state: v.literal("rejected") });
 
 /** The routes of {@link manageMentions}. */
 export type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
 
 /**
- * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST /verify` verifies
+ * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST ?source=` rejects, `POST /verify` verifies
  * pending mentions, `POST /import` imports mentions that another service verified, `DELETE /:id` and `DELETE ?source=`
  * delete.
  *
@@ -44,7 +45,10 @@ export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler
       json(await work(request, body, params.rest ?? "")),
     );
   return {
-    mentions: signed("mentions", ({ method, url }) => (method === "GET" ? list(parts, url) : forgetSource(parts, url))),
+    mentions: signed("mentions", ({ method, url }, body) => {
+      if (method === "GET") return list(parts, url);
+      return method === "POST" ? rejectSource(parts, url, body) : forgetSource(parts, url);
+    }),
     verifyMentions: signed("verifyMentions", () => verify(parts)),
     importMentions: signed("importMentions", (_, body) =>
       importMentions(parsed(ImportBody, body, "Send at most 500 mentions in the format of the list."), parts),
@@ -66,10 +70,15 @@ interface ManageParts {
 }
 
 async function list({ received, pending, siteIndex }: ManageParts, url: string) {
-  const { state = "shown", after, limit } = parseParameters(url, ["state", "after", "limit"]);
+  const { id, state = "shown", after, limit } = parseParameters(url, ["id", "state", "after", "limit"]);
   const size = parseLimit(limit, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
+  if (id !== undefined) {
+    const waiting = (await pending.all()).filter((mention) => mention.id.startsWith(id)).map(itemOfPending);
+    const items = [...(await received.find(id)).map((mention) => itemOfStored(mention, mention.state)), ...waiting];
+    return { mentions: items.slice(0, size).map((item) => siteIndex.addTitle(item)), next: null, count: items.length };
+  }
   if (known === "pending") {
     const start = after === undefined ? undefined : parseCursor(after);
     const items = (await pending.all()).map((mention) => siteIndex.addTitle(itemOfPending(mention)));
@@ -118,13 +127,27 @@ function decidedVersion(headers: Headers, { moderation }: ManageParts): string |
 }
 
 async function forgetSource(parts: ManageParts, url: string): Promise<{ forgotten: number }> {
-  const { source } = parseParameters(url, ["source"]);
-  if (!source) throw new TwtxtError("bad-request", 'Expected the parameter "source": a feed, a host or "host:port".');
+  const source = readSource(url);
   const isPendingFromSource = (mention: PendingMention) => isListed(source, mention.source);
-  // `given` counts only on the same host: another sender may have used a redirect from elsewhere.
-  const isFromSource = ({ identity, given }: StoredMention) =>
-    isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
-  return { forgotten: await forget(parts, isPendingFromSource, isFromSource) };
+  return { forgotten: await forget(parts, isPendingFromSource, (mention) => isFrom(source, mention)) };
+}
+
+/** Rejects what a source has sent so far, and is shown or held. */
+async function rejectSource({ received }: ManageParts, url: string, body: Uint8Array): Promise<{ rejected: number }> {
+  const source = readSource(url);
+  parsed(Rejection, body, 'Send {"state": "rejected"}.');
+  return { rejected: await received.reject((mention) => isFrom(source, mention)) };
+}
+
+function readSource(url: string): string {
+  const { source } = parseParameters(url, ["source"]);
+  if (source) return source;
+  throw new TwtxtError("bad-request", 'Expected the parameter "source": a feed, a host or "host:port".');
+}
+
+/** `given` counts only on the same host: another sender may have used a redirect from elsewhere. */
+function isFrom(source: string, { identity, given }: StoredMention): boolean {
+  return isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
 }
 
 /** Deletes pending and stored mentions. @returns how many */

@@ -44,6 +44,9 @@ export const ManagedPage = v.object({
 /** The answer to a deletion: how many there were. */
 export const Forgotten = v.object({ forgotten: v.number() });
 
+/** The answer to the rejection of a source: how many mentions were shown or held. */
+export const Rejected = v.object({ rejected: v.number() });
+
 /** The answer to an import. */
 export const Imported = v.object({
   /** Mentions that are stored now and were not before. */

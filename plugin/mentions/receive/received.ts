@@ -105,6 +105,22 @@ export class ReceivedMentions {
     return { ...mention, state };
   }
 
+  /** The mentions whose IDs start with a text. Compares IDs in memory. */
+  async find(prefix: string): Promise<(StoredMention & { state: MentionState })[]> {
+    const entries = [...(await this.journal.read()).entries()].filter(({ id }) => id.startsWith(prefix));
+    return entries.map(readEntry).filter(isThere);
+  }
+
+  /** Rejects mentions that are shown or held. @returns how many */
+  async reject(which: (mention: StoredMention) => boolean): Promise<number> {
+    const isMeant = (mention: StoredMention) => ["shown", "held"].includes(mention.state) && which(mention);
+    const found = [...(await this.journal.read()).values()].filter(isMeant);
+    await this.#add(
+      found.map(({ id }) => ({ kind: "moderated", at: this.#at(), id, state: "rejected", version: null })),
+    );
+    return found.length;
+  }
+
   /** Deletes mentions, and the places of removed ones. @returns how many mentions there were */
   async forget(which: (mention: StoredMention) => boolean): Promise<number> {
     const found = [...(await this.journal.read()).values()].filter(which);
@@ -120,4 +136,8 @@ export class ReceivedMentions {
   #at(): string {
     return new Date(this.#now()).toISOString();
   }
+}
+
+function isThere<T extends StoredMention>(mention: T): mention is T & { state: MentionState } {
+  return mention.state !== "removed";
 }

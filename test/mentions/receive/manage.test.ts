@@ -61,6 +61,7 @@ describe("managing mentions", () => {
     for (const [method, path, body] of [
       ["GET", ""],
       ["DELETE", "?source=bob.example"],
+      ["POST", "?source=bob.example", { state: "rejected" }],
       ["POST", "/verify", {}],
       ["POST", "/import", { mentions: [] }],
     ] as const) {
@@ -88,6 +89,32 @@ describe("managing mentions", () => {
     const [shown] = await alice.list("shown");
     expect(shown).toMatchObject({ type: "mention", title: "Quinces" });
     expect((await alice.decide(shown, "held")).json).toMatchObject({ state: "held", title: "Quinces" });
+  });
+
+  it("200: finds mentions in all states by the start of their ids", async () => {
+    const { alice, bob } = await withMentions();
+    const [newest, oldest] = await alice.list("shown");
+    await alice.decide(oldest, "rejected");
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:41:00Z"), target: FEED });
+    const [pending] = await alice.list("pending");
+    for (const mention of [newest, { ...oldest, state: "rejected" }, pending]) {
+      const start = String(mention?.id).slice(0, 8);
+      const found = (await alice.ask("GET", `?id=${start}`)).json;
+      expect(found).toMatchObject({ mentions: [{ id: mention?.id, state: mention?.state }], next: null, count: 1 });
+    }
+    await alice.ask("DELETE", `/${newest?.id}`);
+    expect((await alice.ask("GET", `?id=${newest?.id}`)).json).toMatchObject({ mentions: [], count: 0 });
+  });
+
+  it("200: rejects what a source has sent and is shown or held, and nothing of others", async () => {
+    const { alice, bob } = await withMentions({ mentions: { limits: { shownPerHost: 1 } } });
+    expect((await alice.ask("POST", "?source=carol.example", { state: "rejected" })).json).toEqual({ rejected: 0 });
+    const { hostname } = new URL(bob.feedUrl);
+    expect((await alice.ask("POST", `?source=${hostname}`, { state: "rejected" })).json).toEqual({ rejected: 2 });
+    expect([await alice.list("shown"), await alice.list("held")]).toEqual([[], []]);
+    expect(await alice.list("rejected")).toHaveLength(2);
+    expect((await alice.ask("POST", `?source=${hostname}`, { state: "rejected" })).json).toEqual({ rejected: 0 });
   });
 
   it("200: lists each state, a page at a time", async () => {
@@ -202,7 +229,7 @@ describe("managing mentions", () => {
     ["404", "DELETE", "/x", undefined, 404],
     ["405", "PUT", "/x", {}, 405],
     ["405", "GET", "/verify", undefined, 405],
-    ["405", "POST", "", {}, 405],
+    ["405", "PUT", "", {}, 405],
     ["400", "DELETE", "", undefined, 400],
   ])("%s: %s %s %j", async (_, method, path, body, status) => {
     const { alice } = await withMentions();
