@@ -17,6 +17,7 @@ import { attempt } from "./work.js";
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
+const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
 const CACHE_TAG = "twtxt-mentions";
 
@@ -44,9 +45,14 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     async (request, asked) =>
       (await management())[route](request, asked);
   const feed = once(() => privateFeed(options, received));
+  const atom = once(async () => {
+    const { listAsAtom } = await atomWriter();
+    return listAsAtom({ list, siteIndex, settings: options.settings, cacheTag: CACHE_TAG });
+  });
   const handlers: Handlers = {
     webmention: async (request, asked) => (await verification()).receive(request, asked),
     mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
+    mentionsAtom: async (request, asked) => (await atom())(request, asked),
     mentionsFeed: async (request, asked) => (await feed())(request, asked),
     mentions: managed("mentions"),
     verifyMentions: managed("verifyMentions"),

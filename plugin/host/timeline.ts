@@ -1,7 +1,7 @@
 // plugin/host/timeline.ts: wires the timeline of a site.
 import { TwtxtError } from "../errors.js";
 import type { KeptFeed } from "../http/followed-feeds.js";
-import { publicJson } from "../http/public-json.js";
+import { publicList } from "../http/public-list.js";
 import { later } from "../later.js";
 import { ROUTES } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
@@ -11,13 +11,13 @@ const refresher = later(() => import("./refresh-timeline.js"));
 
 /** Key of the stored list, as `GET /timeline.json` returns it. */
 const LIST = "timeline/list";
-const CDN = { tag: "twtxt-timeline", seconds: 900, parameters: [] };
+const PUBLIC = { type: "application/json", tag: "twtxt-timeline", seconds: 900, parameters: [] };
 
 /** The handler and the job of the timeline. */
 export function timelineServices(options: ServiceOptions) {
   const { settings, store } = options;
   const handlers: Handlers = {
-    timelineJson: publicJson(ROUTES.timelineJson.methods, CDN, async () => {
+    timelineJson: publicList(ROUTES.timelineJson.methods, PUBLIC, async () => {
       const stored = await store.get(LIST);
       if (stored) return Buffer.from(stored.bytes).toString("utf8");
       throw new TwtxtError("not-found", "The followed feeds have not been read yet. Try again in an hour.");
@@ -32,7 +32,7 @@ export function timelineServices(options: ServiceOptions) {
     /** Reads the followed feeds, unless this was done a moment ago. */
     async refresh(): Promise<void> {
       const { refreshTimeline } = await refresher();
-      await refreshTimeline(options, { list: LIST, tag: CDN.tag });
+      await refreshTimeline(options, { list: LIST, tag: PUBLIC.tag });
     },
   };
 }

@@ -43,6 +43,7 @@ interface Answers {
 /** Fixed bases, from the root of the site. Public blobs are below `shared`. */
 export const PATHS = {
   mentionsJson: "/mentions.json",
+  mentionsAtom: "/mentions.atom",
   mentionsFeed: "/mentions.txt",
   mentionsApi: "/api/v1/mentions",
   siteApi: "/api/v1/site",
@@ -105,6 +106,15 @@ export const ROUTES = {
   mentionsJson: {
     capability: "mentions",
     base: "mentionsJson",
+    below: "",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "mentions-json",
+  },
+  mentionsAtom: {
+    capability: "mentions",
+    base: "mentionsAtom",
     below: "",
     methods: READING,
     access: "anyone",

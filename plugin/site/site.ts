@@ -17,7 +17,7 @@ export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 export const PREVIEW_FOLDER = "_preview";
 
 /** Version of both files. Readers refuse other versions. */
-export const SETTINGS_VERSION = 8;
+export const SETTINGS_VERSION = 9;
 
 const TIMESTAMP = v.pipe(
   v.string(),
@@ -38,6 +38,8 @@ const HOST_SETTINGS = v.object({
   /** The endpoint for mentions in the feed's header; `null` for none. */
   endpoint: v.nullable(v.string()),
   nick: v.string(),
+  /** The language of the options, such as `de`; absent for English. */
+  lang: v.exactOptional(v.string()),
   /** Authors, who can manage mentions with signed requests. The key is `kex1...`; the endpoint is the inbox, `null` for none. */
   authors: v.array(
     v.object({ user: v.string(), address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) }),
@@ -49,6 +51,7 @@ const HOST_SETTINGS = v.object({
   urls: v.object({
     webmention: v.string(),
     mentionsJson: v.string(),
+    mentionsAtom: v.string(),
     mentionsFeed: v.string(),
     mentionsApi: v.string(),
     siteApi: v.string(),
@@ -94,7 +97,7 @@ const HOST_SETTINGS = v.object({
       maxBytes: v.number(),
     }),
   ),
-  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "words", "headingLevel", "form", "avatars"]),
+  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "headingLevel", "form", "avatars"]),
 });
 
 const SITE_SETTINGS = v.object({

@@ -77,6 +77,14 @@ describe("mentions on a site", () => {
     expect(built.read("posts/beans/index.html")).toContain(
       `<twtxt-mentions src="/mentions.json" target="${server.url}/posts/beans/">`,
     );
+    // Feed readers find the feed of a conversation, or of all.
+    const atom = (page: string) => /<link rel="alternate" type="application\/atom\+xml".*>/.exec(built.read(page))?.[0];
+    const query = `?target=${encodeURIComponent(`${server.url}/posts/beans/`)}`;
+    expect([atom("posts/beans/index.html"), atom("mentions/index.html")]).toEqual(
+      [query, ""].map(
+        (each) => `<link rel="alternate" type="application/atom+xml" title="Mentions" href="/mentions.atom${each}">`,
+      ),
+    );
     expect(built.read("mentions/2/index.html")).toContain('data-page="2"');
     expect(built.read("mentions/index.html")).toContain('<a href="/mentions/2/" rel="next">Older</a>');
     expect(built.read("mentions/2/index.html")).toContain('<a href="/mentions/" rel="prev">Newer</a>');

@@ -88,7 +88,7 @@ describe("the functions that a build for Netlify writes", () => {
       preferStatic: true,
       generator,
     });
-    expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json"], generator });
+    expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json", "/mentions.atom"], generator });
     expect(read(alice, "mentions-feed").config).toEqual({ path: ["/mentions.txt"], generator });
     expect(read(alice, "mentions-api").config).toEqual({ path: ["/api/v1/mentions", "/api/v1/mentions/*"], generator });
     expect(read(alice, "scheduled").config).toEqual({ schedule: "7 */6 * * *", generator });
@@ -111,7 +111,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("contain the public settings but no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 8,
+      version: 9,
       timeline: null,
       host: "netlify",
       output: "./_site/",
@@ -127,6 +127,7 @@ describe("the functions that a build for Netlify writes", () => {
       urls: {
         webmention: "https://alice.example/hooks/mention",
         mentionsJson: "https://alice.example/mentions.json",
+        mentionsAtom: "https://alice.example/mentions.atom",
         mentionsFeed: "https://alice.example/mentions.txt",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
@@ -147,6 +148,7 @@ describe("the functions that a build for Netlify writes", () => {
       },
       blobs: null,
       mentions: {
+        words: {},
         links: true,
         aliases: [`https://old.example/it's\\\${here}`],
         allow: [],

@@ -60,7 +60,7 @@ describe("the files that a build writes in addition to pages", () => {
 
   it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 8,
+      version: 9,
       timeline: null,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
@@ -82,6 +82,7 @@ describe("the files that a build writes in addition to pages", () => {
       urls: {
         webmention: "https://alice.example/webmention",
         mentionsJson: "https://alice.example/mentions.json",
+        mentionsAtom: "https://alice.example/mentions.atom",
         mentionsFeed: "https://alice.example/mentions.txt",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
@@ -95,6 +96,7 @@ describe("the files that a build writes in addition to pages", () => {
       inbox: null,
       blobs: null,
       mentions: {
+        words: {},
         links: true,
         aliases: [],
         allow: [],

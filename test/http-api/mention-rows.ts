@@ -95,6 +95,16 @@ const listed: Row[] = [
   ]),
   ...rows("OPTIONS /mentions.json", [["204", "CORS from any origin"]]),
   ...rowsOfEach(
+    ["GET /mentions.atom", "HEAD /mentions.atom"],
+    [
+      ["200", "the shown mentions"],
+      ["304", "an unchanged feed", { request: { headers: { "if-none-match": "*" } } }],
+      ["400 bad-request", "an unknown parameter", { request: { query: "limit=1" } }],
+      ["400 not-our-target", "a target on another site", { request: { query: "target=https://carol.example/" } }],
+    ],
+  ),
+  ...rows("OPTIONS /mentions.atom", [["204", "CORS from any origin"]]),
+  ...rowsOfEach(
     ["GET /mentions.txt", "HEAD /mentions.txt"],
     [
       ["200", "the token as the password"],

@@ -19,7 +19,7 @@ type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
 
 /** Derives the settings of a site from its options and a build. */
 export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
-  const { path, pages, layout, perPage, words, headingLevel, form, avatars, ...mentions } = mentionsOptions(settings);
+  const { path, pages, layout, perPage, headingLevel, form, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule, followed } = build;
   const absolute = Object.entries(urls.bases).map(([name, base]) => [name, urls.absolute(base)] as const);
   return {
@@ -32,6 +32,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     feedUrl: urls.feedUrl(),
     endpoint: urls.endpoint(),
     nick: settings.nick,
+    ...(settings.lang !== undefined && { lang: settings.lang }),
     timeZone: settings.timeZone,
     follow: settings.follow,
     followed: { file: followed.file, option: [...followed.option] },

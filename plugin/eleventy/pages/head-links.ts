@@ -1,6 +1,9 @@
 // plugin/eleventy/pages/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
+import { mentionsOptions } from "../../options/mentions.js";
+import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
+import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
 import { listed } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
@@ -11,6 +14,8 @@ const END_OF_HEAD =
 const COMMENT = /<!--[\s\S]*?-->/g;
 const WEBMENTION =
   /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
+/** The list of mentions in a page. A timeline has the same element, with the time of its last update. */
+const LIST = /<twtxt-mentions\s(?![^>]*\sdata-updated=)/;
 const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
 /** Adds the links to pages, and remembers the pages that name another endpoint or cannot have a link. */
@@ -22,6 +27,7 @@ export class HeadLinks {
   readonly #withoutHead = new Set<string>();
   /** The links to the feed and the inboxes, which are the same in all pages. */
   #links: readonly string[] = [];
+  #mentionsTitle = "";
 
   constructor(
     readonly settings: Settings,
@@ -33,6 +39,8 @@ export class HeadLinks {
     this.#otherEndpoints.clear();
     this.#linked.clear();
     this.#withoutHead.clear();
+    const { words } = mentionsOptions(this.settings);
+    this.#mentionsTitle = chooseWords(this.settings.lang, { words, lang: this.settings.lang }).title;
     this.#links = [this.#feedLink(this.urls.feedHref()), ...this.#inboxLinks()];
   }
 
@@ -65,7 +73,7 @@ export class HeadLinks {
     const head = page.slice(0, end).replace(COMMENT, "");
     const [feedLink = "", ...inboxLinks] = this.#links;
     const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
-    const links = [feedLink, endpointLink, ...inboxLinks];
+    const links = [feedLink, this.#mentionsLink(page, url), endpointLink, ...inboxLinks];
     const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
     return [page.slice(0, end), ...missing, page.slice(end)];
   }
@@ -110,6 +118,16 @@ export class HeadLinks {
   #feedLink(href: string): string {
     const title = escapeHtml(`${this.settings.nick}'s twtxt feed`);
     return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(href)}">`;
+  }
+
+  /** The Atom feed of the mentions that a page shows: those of the page itself, or all; empty for a page without any. */
+  #mentionsLink(page: string, url: () => string): string {
+    if (!LIST.test(page)) return "";
+    const isOfPage = page.includes(` target="${escapeHtml(url())}"`);
+    const query = isOfPage ? `?target=${encodeURIComponent(url())}` : "";
+    const href = escapeHtml(this.urls.href(PATHS.mentionsAtom) + query);
+    const title = escapeHtml(this.#mentionsTitle);
+    return `<link rel="alternate" type="application/atom+xml" title="${title}" href="${href}">`;
   }
 
   #endpointLink(): string {

@@ -1,6 +1,6 @@
 // plugin/mentions/inform/list-json.ts: the public list of mentions as JSON.
 import { TwtxtError } from "../../errors.js";
-import { publicJson } from "../../http/public-json.js";
+import { publicList } from "../../http/public-list.js";
 import { type Handler, parseLimit, parseParameters } from "../../http/respond.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
@@ -19,14 +19,12 @@ const PAGE_BYTES = 256 * 1024;
 /**
  * Lists shown mentions, newest first: `GET /mentions.json?target=&after=&limit=`.
  *
- * Answers 400 `not-our-target` for other sites' URLs, which would otherwise fill the cache.
- *
  * @param cacheTag - the tag by which the CDN's copies are purged
  * @see PROTOCOL 2.4, "The answer"
  */
 export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
-  const cache = { tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
-  return publicJson(ROUTES.mentionsJson.methods, cache, async (url) => {
+  const listed = { type: "application/json", tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
+  return publicList(ROUTES.mentionsJson.methods, listed, async (url) => {
     const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
     const items = firstWithinBytes(
       mentions.map((mention) => JSON.stringify(siteIndex.addTitle(publicMention(mention)))),
@@ -68,11 +66,23 @@ export function publicMention(mention: StoredMention): PublicMention {
   };
 }
 
+/**
+ * The URL of a page or of the feed, as the site writes it.
+ *
+ * @throws TwtxtError `not-our-target` for other sites' URLs, which would otherwise fill the cache
+ */
+export function findTarget(target: string | undefined, siteIndex: Pick<SiteIndex, "target">): string | undefined {
+  const found = target === undefined ? undefined : siteIndex.target(target)?.url;
+  if (target === undefined || found !== undefined) return found;
+  throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
+}
+
 function parseQuery(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   const { target, after, limit } = parseParameters(url, PARAMETERS);
-  const canonical = target === undefined ? undefined : siteIndex.target(target)?.url;
-  if (target !== undefined && canonical === undefined) {
-    throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
-  }
-  return { state: "shown", target: canonical, after, limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT) };
+  return {
+    state: "shown",
+    target: findTarget(target, siteIndex),
+    after,
+    limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT),
+  };
 }

@@ -1,12 +1,13 @@
-// plugin/http/public-json.ts: public JSON that the CDN keeps and that pages of any site may read.
+// plugin/http/public-list.ts: public lists that the CDN keeps and that pages of any site may read.
 import { hash } from "node:crypto";
 import { allowing, type Handler, type HttpRequest, matchesEtag } from "./respond.js";
 
 /** The site's pages may be on another origin. */
 const CORS = { "access-control-allow-origin": "*" };
 
-/** How a CDN keeps a response. */
-interface CdnCache {
+/** The type of a list, and how a CDN keeps it. */
+interface PublicList {
+  type: string;
   /** The tag by which its copies are purged. */
   tag: string;
   seconds: number;
@@ -15,25 +16,25 @@ interface CdnCache {
 }
 
 /**
- * Creates the handler of a public JSON list.
+ * Creates the handler of a public list.
  *
  * @param methods - of its route: GET, HEAD and OPTIONS
- * @param read - returns JSON for a URL with its query
+ * @param read - returns the list for a URL with its query
  */
-export function publicJson(
+export function publicList(
   methods: readonly string[],
-  cache: CdnCache,
+  list: PublicList,
   read: (url: string) => Promise<string>,
 ): Handler {
-  const answer: Handler = async (request) => responseTo(request, await read(request.url), cache);
+  const answer: Handler = async (request) => responseTo(request, await read(request.url), list);
   return allowing(methods, answer, { ...CORS, "access-control-allow-methods": methods.join(", ") });
 }
 
 /** The response to GET or HEAD. Browsers revalidate every time; the CDN keeps its copy until it is purged or too old. */
-function responseTo(request: HttpRequest, body: string, { tag, seconds, parameters }: CdnCache): Response {
+function responseTo(request: HttpRequest, body: string, { type, tag, seconds, parameters }: PublicList): Response {
   const etag = `"${hash("sha256", body, "base64url")}"`;
   const headers = {
-    "content-type": "application/json",
+    "content-type": type,
     ...CORS,
     etag,
     "cache-control": "public, max-age=0, must-revalidate",

@@ -1,0 +1,94 @@
+// plugin/mentions/inform/atom.ts: the mentions of a page, or of the whole site, as an Atom feed.
+import { publicList } from "../../http/public-list.js";
+import { type Handler, parseParameters } from "../../http/respond.js";
+import { chooseWords } from "../../options/translations.js";
+import type { Words } from "../../options/words.js";
+import { element, type MarkupElement, toHtml } from "../../site/html.js";
+import { describeMention, formatSentence } from "../../site/mention-sentence.js";
+import { ROUTES } from "../../site/routes.js";
+import type { HostSettings } from "../../site/site.js";
+import { type ListMentions, publishedTime, type StoredMention } from "../mention.js";
+import type { SiteIndex } from "../receive/site-index.js";
+import { toSource } from "../reference.js";
+import { plainName } from "../verify/source-text.js";
+import { findTarget } from "./list-json.js";
+
+const PARAMETERS = ["target"] as const;
+const ENTRIES = 50;
+/** Atom needs a date even for an empty feed. One that stays the same keeps the ETag. */
+const NEVER = "1970-01-01T00:00:00Z";
+/** Characters that XML 1.0 does not allow, such as U+0007 and unpaired surrogates. */
+const NOT_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+
+interface AtomParts {
+  list: ListMentions;
+  siteIndex: Pick<SiteIndex, "target" | "addTitle">;
+  settings: Pick<HostSettings, "url" | "feedUrl" | "nick" | "lang" | "urls" | "mentions">;
+  /** The tag by which the CDN's copies are purged. */
+  cacheTag: string;
+}
+
+/**
+ * Lists the newest 50 shown mentions for feed readers: `GET /mentions.atom?target=`.
+ *
+ * @see RFC 4287
+ * @see PROTOCOL 2.6
+ */
+export function listAsAtom({ list, siteIndex, settings, cacheTag }: AtomParts): Handler {
+  const { url, nick, lang, feedUrl, urls } = settings;
+  const words = chooseWords(lang, { words: settings.mentions.words, lang });
+  const listed = {
+    type: "application/atom+xml; charset=utf-8",
+    tag: cacheTag,
+    seconds: 3600,
+    parameters: PARAMETERS,
+  };
+  return publicList(ROUTES.mentionsAtom.methods, listed, async (asked) => {
+    const target = findTarget(parseParameters(asked, PARAMETERS).target, siteIndex);
+    const { mentions } = await list({ state: "shown", target, limit: ENTRIES });
+    const self = `${urls.mentionsAtom}${target === undefined ? "" : `?target=${encodeURIComponent(target)}`}`;
+    const page = target === undefined || target === feedUrl ? (urls.mentionsPage ?? url) : target;
+    const { title = nick } = siteIndex.addTitle({ target: page, under: null });
+    const entries = mentions.map((mention) => toEntry(mention, siteIndex, { feedUrl, words, host: new URL(url).host }));
+    const feed = element(
+      "feed",
+      { xmlns: "http://www.w3.org/2005/Atom", "xml:lang": lang ?? "en" },
+      element("id", {}, self),
+      element("title", {}, `${words.title}: ${title}`),
+      element("updated", {}, mentions[0]?.received ?? NEVER),
+      element("link", { rel: "self", href: self }),
+      element("link", { rel: "alternate", type: "text/html", href: page }),
+      ...entries,
+    );
+    return `<?xml version="1.0" encoding="utf-8"?>\n${toXml(feed)}\n`;
+  });
+}
+
+function toEntry(
+  mention: StoredMention,
+  siteIndex: AtomParts["siteIndex"],
+  { feedUrl, words, host }: { feedUrl: string; words: Words; host: string },
+): MarkupElement {
+  const { id, received, author, text, html } = mention;
+  const sentence = formatSentence(describeMention(siteIndex.addTitle(mention), feedUrl, words));
+  const name = plainName(mention);
+  return element(
+    "entry",
+    {},
+    // RFC 4151. A mention keeps its id when it is edited.
+    element("id", {}, `tag:${host},${received.slice(0, 10)}:${id}`),
+    element("title", {}, `${name} ${sentence}`),
+    element("link", { rel: "alternate", href: mention.url ?? toSource(mention) }),
+    element("author", {}, element("name", {}, name), element("uri", {}, author.url)),
+    element("published", {}, publishedTime(mention) ?? received),
+    element("updated", {}, received),
+    html === null ? element("content", { type: "text" }, text) : element("content", { type: "html" }, html),
+  );
+}
+
+/** Writes elements as XML. The only element without an end tag in HTML that Atom has is `link`. */
+function toXml(feed: MarkupElement): string {
+  return toHtml(feed)
+    .replace(/<link ([^<>]*)>/g, "<link $1/>")
+    .replace(NOT_XML, "");
+}
