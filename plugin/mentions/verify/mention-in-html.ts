@@ -35,6 +35,8 @@ export interface ReadHtml {
   mention: ProvenMention | null;
   /** The target of its `rel=canonical`; `null` for none. */
   declared: string | null;
+  /** The endpoint of its `<link rel=webmention>`; `null` for none. */
+  endpoint: string | null;
   /** Its plain-text alternate, possibly a twtxt feed; `null` for none. */
   feed: string | null;
   /** Whether the whole page was read. */
@@ -53,6 +55,7 @@ export async function readHtml(html: string, pageUrl: string, context: Context):
   return {
     mention: await page.mention(),
     declared: await page.findLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
+    endpoint: await page.findLink((element) => element.tagName === "link" && hasRel(element, "webmention")),
     feed: await page.findLink(isFeedLink),
     isWhole,
   };

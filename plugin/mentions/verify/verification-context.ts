@@ -29,6 +29,8 @@ export interface VerificationContext {
 export interface SiteMatcher {
   /** Whether a URL is the claim's target, under any of its names. */
   isTarget(url: string): boolean;
+  /** Whether a URL belongs to this site. */
+  isOwn(url: string): boolean;
   /**
    * The page of this site's post that a source is about.
    *
@@ -61,6 +63,7 @@ export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatche
   };
   return {
     isTarget: (url) => siteIndex.target(url)?.url === target.url,
+    isOwn: (url) => siteIndex.isOwn(url),
     postAbout: (subject, urls) =>
       (subject === null ? null : siteIndex.pageOfHash(subject)) ?? findFirst(urls, findNamedPost),
   };
@@ -103,6 +106,11 @@ export function verdictOnAnswer(answer: GuardedResponse): Exclude<Proof, { outco
   const why = `${url} answers ${`${status} ${STATUS_CODES[status] ?? ""}`.trim()}.`;
   if (status === 429 || status >= 500) return { outcome: "unreachable", why, isTimeout: false };
   return disproven("source-refused", why, { isGone: status === 404 || status === 410, identity: url });
+}
+
+/** The result for a source that names a URL of this site as its own: this site, by another name of its host, or a copy of it. */
+export function ownCopy(): Exclude<Proof, { outcome: "proven" }> {
+  return disproven("bad-source", "The source is a copy of this site.");
 }
 
 /** Creates the result for a source that does not confirm the claim. By default, a stored mention stays. */

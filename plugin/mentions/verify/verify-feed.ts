@@ -10,8 +10,8 @@ import { type FeedPart, searchPart } from "./feed-part.js";
 import { quoteName, quoteText, urlsInText, webUrlOrNull } from "./source-text.js";
 import {
   disproven,
+  ownCopy,
   type SiteMatcher,
-  type SourceMention,
   type SourceResult,
   type VerificationContext,
   verdictOnAnswer,
@@ -84,10 +84,11 @@ function findArchive(header: FeedHeader, partUrl: string, identity: string): str
   return url !== null && new URL(url).origin === new URL(identity).origin ? url : null;
 }
 
-function sourceMention(twt: ParsedTwt, { url, header }: Feed, site: SiteMatcher): SourceMention {
+function sourceMention(twt: ParsedTwt, { url, header }: Feed, site: SiteMatcher): SourceResult {
   const identity = normalUrl(url) ?? url;
   const { timestamp, instant, text } = twt;
   const declared = webUrlOrNull(header.url?.[0]);
+  if (declared !== null && site.isOwn(declared)) return ownCopy();
   const isDeclared = declared !== null && isSameUrl(declared, identity);
   const mention = { ...mentionOfTwt(twt, { url: identity, header }, site), identity, isDeclared, timestamp, instant };
   return { outcome: "proven", mention, declared, contents: `${instant}\n${text}` };

@@ -8,7 +8,13 @@ import { type TimeSlices, textPieces } from "../../http/time-slices.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { mentionByPage, type ReadHtml, readHtml } from "./mention-in-html.js";
 import { quoteText, urlsInText } from "./source-text.js";
-import { disproven, type SourceResult, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
+import {
+  disproven,
+  ownCopy,
+  type SourceResult,
+  type VerificationContext,
+  verdictOnAnswer,
+} from "./verification-context.js";
 import { isNamed, mentionOfTwt } from "./verify-feed.js";
 
 /** Size limit of a page, and of the feed that it names. */
@@ -47,7 +53,8 @@ export async function verifyPage(claim: Claim, context: VerificationContext): Pr
 
   // The last URL of a truncated text may be incomplete. In HTML, the parser drops an unfinished tag.
   const whole = trouble && kind === "text" ? text.slice(0, text.search(/(?<!\S)\S*$/)) : text;
-  const { mention, declared, feed, isWhole } = await readSource(kind, whole, identity, context);
+  const { mention, declared, endpoint, feed, isWhole } = await readSource(kind, whole, identity, context);
+  if ([declared, endpoint].some((url) => url !== null && context.site.isOwn(url))) return ownCopy();
   if (mention) {
     const twt = feed === null ? null : await twtOfPage(feed, mention, claim.target, context);
     const isDeclared = declared !== null && isSameUrl(declared, identity);
@@ -72,6 +79,7 @@ async function readSource(
   return {
     mention: isMention ? mentionByPage(identity, { text: quoteText(text) }) : null,
     declared: null,
+    endpoint: null,
     feed: null,
     isWhole: true,
   };

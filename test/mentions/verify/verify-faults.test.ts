@@ -72,6 +72,26 @@ describe("a source that redirects to this site", () => {
   );
 });
 
+describe("a copy of this site on another host", () => {
+  const siteIndex = new SiteIndex({ feeds: [FEED], pages: [PAGE], twts: [] }, "https://alice.example");
+
+  it("bad-source: its feed, which names the URL of this site's feed", async () => {
+    const copy = await bobServer((response) =>
+      response.end(feedOf([`${AT} Quinces: ${PAGE}`], `# nick = alice\n# url = ${FEED}\n`)),
+    );
+    expect(await verifier([copy], { siteIndex })(copy.twt, PAGE)).toMatchObject(refused("bad-source"));
+  });
+
+  it.each([
+    ["canonical", "https://alice.example/posts/hens/"],
+    ["webmention", "https://alice.example/webmention"],
+  ])("bad-source: a page whose rel=%s is a URL of this site", async (rel, url) => {
+    const html = `<html><head><link rel="${rel}" href="${url}"></head><a href="${PAGE}">quinces</a>`;
+    const copy = await bobServer((response) => response.end(html), { "content-type": "text/html" });
+    expect(await verifier([copy], { siteIndex })(`${copy.url}/`, PAGE)).toMatchObject(refused("bad-source"));
+  });
+});
+
 describe("a source that cannot be verified", () => {
   it.each([
     ["silent", () => passTimeLimits()],
