@@ -13,6 +13,8 @@ interface RetryingRequest extends RequestInit {
   /** Ends all tries and the pauses between them. */
   signal: AbortSignal;
   fetch?: Fetch;
+  /** Makes the headers of each try; default: `headers`. */
+  sign?(): Promise<Headers>;
   /** Makes an error from a failed response; default: one with its status. */
   explain?(response: Response): Promise<Error>;
   /**
@@ -22,6 +24,9 @@ interface RetryingRequest extends RequestInit {
    */
   readBack?(): Promise<Response | null>;
 }
+
+/** Nothing was written, and a try with new headers may succeed. */
+export class RepeatableRefusal extends Error {}
 
 interface Failure {
   error: Error;
@@ -75,9 +80,9 @@ export function describeError({ message, cause }: Error): string {
 
 async function tryOnce(
   url: Parameters<Fetch>[0],
-  { fetch = fetchSafely, explain = toStatusError, readBack, ...init }: RetryingRequest,
+  { fetch = fetchSafely, explain = toStatusError, readBack, sign, ...init }: RetryingRequest,
 ): Promise<Response | Failure> {
-  const headers = new Headers(init.headers);
+  const headers = (await sign?.()) ?? new Headers(init.headers);
   const isConditional = headers.has("if-match") || headers.has("if-none-match");
   const isSafe = !isConditional || readBack !== undefined;
   // Compression may weaken an etag, which then matches no condition.
@@ -86,9 +91,10 @@ async function tryOnce(
     const response = await fetch(url, { ...init, headers });
     const { ok, status } = response;
     if (ok || status === 404 || status === 412) return response;
+    const error = await explain(response);
     return {
-      error: await explain(response),
-      mayRepeat: REFUSED.includes(status) || (status >= 500 && isSafe),
+      error,
+      mayRepeat: error instanceof RepeatableRefusal || REFUSED.includes(status) || (status >= 500 && isSafe),
       isUncertain: status >= 500 && status !== OVERLOADED,
     };
   } catch (error) {

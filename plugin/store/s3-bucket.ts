@@ -3,7 +3,7 @@ import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
 import { canParseUrl, decodePercent } from "../url.js";
-import { fetchWithRetry } from "./fetch-with-retry.js";
+import { fetchWithRetry, RepeatableRefusal } from "./fetch-with-retry.js";
 import { isKey } from "./store.js";
 
 /** Names that S3 allows, and those of older buckets and other services. */
@@ -59,26 +59,50 @@ export function s3Bucket({ endpoint, bucket, prefix = "", fetch, ...access }: S3
   const root = bucketUrl(endpoint, bucket);
   checkBucketPrefix(prefix);
   const client = new AwsClient({ ...access, service: "s3" });
+  let serviceTime: ServiceTime | null = null;
+  const explain = async (refused: Response): Promise<Error> => {
+    const { code, error } = await readRefusal(refused);
+    const time = code === "RequestTimeTooSkewed" ? Date.parse(refused.headers.get("date") ?? "") : Number.NaN;
+    if (Number.isNaN(time)) return error;
+    serviceTime = { time, readAt: performance.now() };
+    return new RepeatableRefusal(error.message);
+  };
 
   return async ({ path, query, headers = {}, body, ...rest }, expected = []) => {
     const url = new URL(path === undefined ? root : `${root}/${path}`);
     url.search = new URLSearchParams(query).toString();
     // The body is not signed: HTTPS protects its integrity.
-    const signed = await client.sign(url, { method: rest.method, headers });
+    const sign = async () => {
+      const aws = serviceTime === null ? {} : { datetime: formatTime(serviceTime) };
+      return (await client.sign(url, { method: rest.method, headers, aws })).headers;
+    };
     const answer = await fetchWithRetry(url, {
       ...rest,
-      headers: signed.headers,
+      sign,
       // The signature is valid for this host only.
       redirect: "manual",
       ...(body && { body, duplex: "half" }),
       ...(fetch && { fetch }),
-      explain: async (refused) => (await readRefusal(refused)).error,
+      explain,
     });
     if (answer.ok) return answer;
     const { expectedFailure, error } = await readRefusal(answer);
     if (expectedFailure && expected.includes(expectedFailure)) return null;
     throw error;
   };
+}
+
+/** The clock of a service that refused the time of this machine's clock, which is off by more than 15 minutes. */
+interface ServiceTime {
+  /** Milliseconds since 1970. */
+  time: number;
+  /** Of `performance`, which no change of the clock affects. */
+  readAt: number;
+}
+
+/** @returns the current time, such as `20261120T090000Z` */
+function formatTime({ time, readAt }: ServiceTime): string {
+  return new Date(time + performance.now() - readAt).toISOString().replace(/[:-]|\.\d+/g, "");
 }
 
 function bucketUrl(endpoint: string, bucket: string): string {
@@ -104,19 +128,23 @@ function checkBucketPrefix(prefix: string): void {
   );
 }
 
+interface Refusal {
+  /** Such as `NoSuchKey`. */
+  code: string | undefined;
+  error: Error;
+  expectedFailure: ExpectedFailure | null;
+}
+
 /** Reads why a request was refused. A missing bucket does not count as a missing key. */
-async function readRefusal({
-  status,
-  body,
-}: Response): Promise<{ error: Error; expectedFailure: ExpectedFailure | null }> {
+async function readRefusal({ status, body }: Response): Promise<Refusal> {
   const text = await readStart(body);
   const [code] = readTexts(text, "Code");
   const [message] = readTexts(text, "Message");
   const reason = [code, message].filter((part) => part !== undefined).join(": ");
   const why = reason.replace(/\p{C}+/gu, " ").slice(0, WHY_LENGTH);
   const error = new Error(`it answered with status ${status}${why && ` (${why})`}${status === 403 ? FORBIDDEN : ""}`);
-  if (status === 412) return { error, expectedFailure: "condition does not hold" };
-  return { error, expectedFailure: status === 404 && code === "NoSuchKey" ? "no such key" : null };
+  if (status === 412) return { code, error, expectedFailure: "condition does not hold" };
+  return { code, error, expectedFailure: status === 404 && code === "NoSuchKey" ? "no such key" : null };
 }
 
 async function readStart(body: Response["body"]): Promise<string> {

@@ -292,6 +292,20 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     });
   });
 
+  it.each([
+    ["ahead", 3600_000],
+    ["behind", -3600_000],
+  ])("signs with the time of the service if the clock of this machine is an hour %s", async (_name, offset) => {
+    const service = await serviceWithA();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + offset });
+    onTestFinished(() => void vi.useRealTimers());
+    const store = service.store();
+    expect(await store.put("b", text("two"), { isNew: true })).not.toBeNull();
+    expect(service.requests).toEqual(["PUT b", "PUT b"]);
+    expect(await store.keys("")).toEqual(["a", "b"]);
+    expect(service.requests).toHaveLength(3);
+  });
+
   describe("that refuses requests", () => {
     it.each(allCalls)("store-failed: %s with a wrong secret, which no error contains", async (_name, _method, call) => {
       const service = await serviceWithA();
