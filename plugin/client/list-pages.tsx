@@ -18,13 +18,13 @@ export function selectPage<T>(
   c: ClientRequest,
   all: readonly T[],
   perPage: number,
-): { items: readonly T[]; pages: OtherPages; place: string } {
+): { items: readonly T[]; pages: OtherPages } {
   const last = Math.max(1, Math.ceil(all.length / perPage));
   const number = Math.min(last, Math.max(1, Math.trunc(Number(c.req.query("page"))) || 1));
   const items = all.slice((number - 1) * perPage, number * perPage);
   const newer = number > 1 ? pagePath(c, number - 1) : null;
   const older = number < last ? pagePath(c, number + 1) : null;
-  return { items, pages: { newer, older }, place: `Page ${number} of ${last}` };
+  return { items, pages: { newer, older } };
 }
 
 function pagePath(c: ClientRequest, number: number): string {

@@ -1,5 +1,6 @@
 // plugin/author/blobs/blob-list.ts: lists the author's blobs and verifies them.
 import type { BlobInfo } from "../../blobs/blob.js";
+import type { BlobClient } from "../../blobs/client/client.js";
 import { receiveBlob } from "../../blobs/client/download.js";
 import { type BlobState, describeLoss, LOST_ADVICE, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
 import type { Proof } from "../../blobs/proof.js";
@@ -17,29 +18,39 @@ export interface ListedBlob {
 export interface BlobList {
   /** Newest first. */
   rows: ListedBlob[];
-  /** Whether the site has older ones. Then `lost` and `damaged` are empty. */
-  isMore: boolean;
-  /** Blobs that this machine has stored and the site does not list. */
+  /** The cursor of older ones; `null` for none. */
+  next: string | null;
+  /** The number and size of all blobs, on whatever page. */
+  count: number;
+  bytes: number;
+  /** Blobs that this machine has stored and the site does not list; empty for one of several pages. */
   lost: { key: string; why: string }[];
-  /** A message for each record of this machine that cannot be read. */
+  /** A message for each record of this machine that cannot be read; empty for one of several pages. */
   damaged: readonly string[];
 }
 
-/** @param limit - the most rows; default: all */
-export async function listBlobs({ blobs: own }: BlobSite, limit: number | null = null): Promise<BlobList> {
-  const page = limit === null ? { blobs: await own.client.list(), isMore: false } : await own.client.newest(limit);
-  const { isMore } = page;
-  const { states, damaged } = isMore ? { states: [], damaged: [] } : await own.known.list();
-  const blobs = page.blobs.sort((a, b) => (a.modified < b.modified ? 1 : -1));
+/** @param page - `null` for all blobs; `after` is the `next` of the page before, empty for the first one */
+export async function listBlobs(
+  { blobs: own }: BlobSite,
+  page: { limit: number; after: string } | null,
+): Promise<BlobList> {
+  const { blobs, ...list } = page ? await own.client.newest(page.limit, page.after) : await listAll(own.client);
+  const isWhole = list.next === null && (page?.after ?? "") === "";
+  const { states, damaged } = isWhole ? await own.known.list() : { states: [], damaged: [] };
   const rows: ListedBlob[] = [];
-  for (const blob of blobs) {
+  for (const blob of blobs.sort((a, b) => (a.modified < b.modified ? 1 : -1))) {
     // A blob whose record cannot be read is wrong, and does not stop the list.
     const proof = await own.known
       .verify(blob)
       .catch(ifTwtxtError(({ message }): Proof => ({ state: "wrong", why: message })));
     rows.push({ blob, proof });
   }
-  return { rows, isMore, lost: lostBlobs(states, blobs), damaged };
+  return { ...list, rows, lost: lostBlobs(states, blobs), damaged };
+}
+
+async function listAll(client: BlobClient) {
+  const blobs = await client.list();
+  return { blobs, next: null, count: blobs.length, bytes: blobs.reduce((sum, { size }) => sum + size, 0) };
 }
 
 /** Blobs that this machine has stored and the site does not list. */
@@ -53,6 +64,8 @@ function lostBlobs(states: readonly BlobState[], blobs: readonly BlobInfo[]): { 
 
 export interface Verification {
   key: string;
+  /** Empty if it has none, or is missing. */
+  filename: string;
   state: "right" | "unproven" | "wrong" | "missing" | "unread";
   /** A clause; `null` for a blob that is right. */
   why: string | null;
@@ -111,16 +124,19 @@ const ERROR_STATES: Partial<Record<TwtxtErrorCode, Verification["state"]>> = {
 };
 
 async function verifyStored(key: string, { blobs: { client, known }, maxBytes }: BlobSite): Promise<Verification> {
+  let filename = "";
+  const result = (state: Verification["state"], why: string | null) => ({ key, filename, state, why });
   try {
     const download = await client.get(key);
-    if (!download) return { key, state: "missing", why: describeLoss(await known.get(key)) ?? "there is no such blob" };
+    if (!download) return result("missing", describeLoss(await known.get(key)) ?? "there is no such blob");
+    filename = download.blob.filename;
     const { proof } = await receiveBlob(download, { known, maxBytes, isAnyAccepted: true, write: drain });
-    if (proof.state === "absent") return { key, state: "unproven", why: "it has no proof" };
-    return { key, state: proof.state, why: proof.state === "wrong" ? proof.why : null };
+    if (proof.state === "absent") return result("unproven", "it has no proof");
+    return result(proof.state, proof.state === "wrong" ? proof.why : null);
   } catch (error) {
     const state = error instanceof TwtxtError ? ERROR_STATES[error.code] : undefined;
     if (state === undefined) throw error;
-    return { key, state, why: typedHints((error as TwtxtError).message) };
+    return result(state, typedHints((error as TwtxtError).message));
   }
 }
 

@@ -1,5 +1,4 @@
 // plugin/author/blobs/move-blobs.ts: the blobs of the author's former keys, and moving them to the current key.
-import type { BlobInfo } from "../../blobs/blob.js";
 import { withoutProof } from "../../blobs/metadata.js";
 import { ifTwtxtError, type TwtxtError } from "../../errors.js";
 import type { Machine } from "../machine.js";
@@ -10,8 +9,10 @@ export interface FormerBlobs {
   site: BlobSite;
   /** `kex1...` */
   key: string;
-  blobs: BlobInfo[];
-  /** Why they could not be listed, a sentence; `null` if they were. */
+  /** Of its blobs. */
+  count: number;
+  bytes: number;
+  /** Why they could not be counted, a sentence; `null` if they were. */
   fault: string | null;
 }
 
@@ -26,23 +27,20 @@ const NOT_LISTED =
   "The site does not know this key. Add it to the option blobs.formerKeys, build and deploy: its files stay, and can be moved.";
 
 /**
- * Lists the blobs of the author's former keys that are on this machine.
+ * Counts the blobs of the author's former keys that are on this machine.
  *
  * @param file - an identity file with another former key
  * @throws TwtxtError `bad-identity`
  */
-export async function listFormerBlobs(site: BlobSite, machine: Machine, file?: string): Promise<FormerBlobs[]> {
+export async function countFormerBlobs(site: BlobSite, machine: Machine, file?: string): Promise<FormerBlobs[]> {
   const sites = await formerSites(site, file, machine);
   return Promise.all(
     sites.map(async (former) => {
       const key = former.author.identity.publicKey;
-      const listing = former.blobs.client.list().then((blobs) => ({ blobs, fault: null }));
+      const counting = former.blobs.client.newest(1).then(({ count, bytes }) => ({ count, bytes, fault: null }));
       const explain = ({ code, message }: TwtxtError) => (code === "not-allowed" ? NOT_LISTED : message);
-      return {
-        site: former,
-        key,
-        ...(await listing.catch(ifTwtxtError((error) => ({ blobs: [], fault: explain(error) })))),
-      };
+      const none = ifTwtxtError((error: TwtxtError) => ({ count: 0, bytes: 0, fault: explain(error) }));
+      return { site: former, key, ...(await counting.catch(none)) };
     }),
   );
 }
@@ -59,8 +57,8 @@ export async function* moveBlobs(
   site: BlobSite,
   machine: Machine,
 ): AsyncGenerator<MovedBlob> {
-  for (const { site: from, blobs } of former) {
-    for (const { key } of blobs) {
+  for (const { site: from, count } of former) {
+    for (const { key } of count > 0 ? await from.blobs.client.list() : []) {
       const why = await moveBlob(key, from, site, machine).catch(
         ifTwtxtError(({ message }) => message.replace(/\.$/, "")),
       );

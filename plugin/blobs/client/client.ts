@@ -33,6 +33,16 @@ export interface Download {
   close(): void;
 }
 
+/** A page of a list of blobs. */
+interface NewestBlobs {
+  blobs: BlobInfo[];
+  /** The cursor of the next page; `null` for the last one. */
+  next: string | null;
+  /** Of all blobs. */
+  count: number;
+  bytes: number;
+}
+
 /** The response to a change. */
 export interface ChangeResponse {
   isNew: boolean;
@@ -93,13 +103,18 @@ export class BlobClient {
     return ifExists(this.#change({ method: "DELETE", path: toPath(key) }));
   }
 
-  /** The blobs with the newest contents, at most so many, and whether there are more. */
-  async newest(limit: number): Promise<{ blobs: BlobInfo[]; isMore: boolean }> {
-    const page = Object(await (await this.#ask({ method: "GET", path: `?order=newest&limit=${limit}` })).json());
-    const blobs = parseBlobs(page.blobs, this.#owner);
-    const isMore = page.next !== null;
-    if (isMore && blobs.length === 0) throw notBlobs();
-    return { blobs, isMore };
+  /**
+   * A page of the blobs, those with the newest contents first, with the number and size of all.
+   *
+   * @param after - the `next` of the page before; empty for the first
+   */
+  async newest(limit: number, after = ""): Promise<NewestBlobs> {
+    const cursor = after && `&after=${encodeURIComponent(after)}`;
+    const answer = await this.#ask({ method: "GET", path: `?order=newest&limit=${limit}${cursor}` });
+    const { blobs, next, count, bytes } = Object(await answer.json());
+    const isPage = [count, bytes].every(Number.isSafeInteger) && (next === null || typeof next === "string");
+    if (!isPage || next === after) throw notBlobs();
+    return { blobs: parseBlobs(blobs, this.#owner), next, count, bytes };
   }
 
   /** All blobs, in no order. */

@@ -84,7 +84,7 @@ export class Blobs {
 
   /**
    * Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`, or with `order=newest` those with the newest
-   * contents first. A page may have fewer than the limit.
+   * contents first, and the number and size of all. A page may have fewer than the limit.
    */
   async #list(request: HttpRequest): Promise<Response> {
     const { stored, sharedUrl } = this.#parts;
@@ -95,12 +95,12 @@ export class Blobs {
     if (after !== "" && !CURSORS[order].test(after))
       throw new TwtxtError("bad-request", '"after" must be the "next" of a page.');
     const most = parseLimit(limit, MAX_PAGE);
-    const { places, next } = await (order === "newest"
+    const { places, ...page } = await (order === "newest"
       ? stored.contents.listNewestPlaces(signed.owner, after, most)
       : stored.contents.listPlaces(signed.owner, after, most));
     const found = await Promise.all(places.map((place) => stored.findByPlace(signed.owner, place)));
     const blobs = found.flatMap((blob) => (blob ? [blobJson(blob, sharedUrl)] : []));
-    return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
+    return json({ blobs, ...page }, { headers: { "cache-control": "private, no-store" } });
   }
 
   async #answerOwner(request: HttpRequest, path: string): Promise<Response> {

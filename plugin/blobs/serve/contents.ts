@@ -48,6 +48,9 @@ interface PlacesPage {
   places: string[];
   /** The cursor of the next page; `null` for the last one. */
   next: string | null;
+  /** Of all blobs of the owner, where all were read. */
+  count?: number;
+  bytes?: number;
 }
 
 export interface ContentsOptions {
@@ -161,15 +164,17 @@ export class BlobContents {
    * @param after - the cursor of the page before, or empty
    */
   async listNewestPlaces(owner: string, after: string, limit: number): Promise<PlacesPage> {
-    const toCursor = ({ time, place }: ContentsName) => `${String(time).padStart(15, "0")}-${place}`;
-    const newest = new Map<string, string>();
-    for (const cursor of (await this.list(owner)).map(toCursor).sort().reverse()) {
-      const place = cursor.slice(16);
-      if (!newest.has(place)) newest.set(place, cursor);
+    const newest = new Map<string, { place: string; cursor: string; size: number }>();
+    for (const { time, place, size } of await this.list(owner)) {
+      const cursor = `${String(time).padStart(15, "0")}-${place}`;
+      if (cursor > (newest.get(place)?.cursor ?? "")) newest.set(place, { place, cursor, size });
     }
-    const rest = [...newest].filter(([, cursor]) => after === "" || cursor < after);
+    const all = [...newest.values()].sort((a, b) => (a.cursor < b.cursor ? 1 : -1));
+    const rest = all.filter(({ cursor }) => after === "" || cursor < after);
     const page = rest.slice(0, limit);
-    return { places: page.map(([place]) => place), next: rest.length > limit ? (page.at(-1)?.[1] ?? null) : null };
+    const bytes = all.reduce((sum, { size }) => sum + size, 0);
+    const next = rest.length > limit ? (page.at(-1)?.cursor ?? null) : null;
+    return { places: page.map(({ place }) => place), next, count: all.length, bytes };
   }
 
   /** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */

@@ -8,7 +8,7 @@ import {
   toFacts,
   visibility,
 } from "../../author/blobs/blob-site.js";
-import { listFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
+import { countFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
 import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
 import type { MetadataChange, OwnBlobs } from "../../blobs/client/own-blobs.js";
@@ -87,7 +87,7 @@ export const rm: RunAtSite<object, string[]> = async (values, words, terminal) =
 /** `blob move`: moves the blobs of former keys to the current one. */
 export const move: RunAtSite<{ from: string | undefined }> = async (values, _, terminal) => {
   const site = await blobSite(values, terminal);
-  const former = await listFormerBlobs(site, terminal, values.from);
+  const former = await countFormerBlobs(site, terminal, values.from);
   if (former.length === 0) {
     throw new TwtxtError(
       "no-identity",

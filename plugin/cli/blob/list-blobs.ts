@@ -32,7 +32,7 @@ const NEWEST = 50;
 export async function list(values: OwnSiteValues & { all: boolean }, _: null, terminal: Terminal): Promise<number> {
   const site = await blobSite(values, terminal);
   const { sharedUrl } = site;
-  const { rows, isMore, lost, damaged } = await listBlobs(site, values.all ? null : NEWEST);
+  const { rows, next, lost, damaged } = await listBlobs(site, values.all ? null : { limit: NEWEST, after: "" });
   const facts = rows.map(({ blob, proof }) => {
     const { created, modified } = blob;
     return { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
@@ -44,7 +44,7 @@ export async function list(values: OwnSiteValues & { all: boolean }, _: null, te
   const wrong = rows.filter(({ proof }) => proof.state === "wrong").length + lost.length;
   const size = sizeText(rows.reduce((sum, { blob }) => sum + blob.size, 0));
   terminal.say(`${counted(rows.length, "blob")}, ${size}${wrong > 0 ? `, ${wrong} wrong` : ""}.`);
-  if (isMore) {
+  if (next !== null) {
     terminal.say(
       `There are older ones: ${typed("blob list --all")} lists all, and names those that the site has lost.`,
     );

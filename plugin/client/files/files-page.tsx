@@ -1,15 +1,16 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
 import { counted, DATES, sizeText } from "../../author/amounts.js";
-import { type BlobList, type ListedBlob, sumVerifications, type Verification } from "../../author/blobs/blob-list.js";
+import { type BlobList, sumVerifications, type Verification } from "../../author/blobs/blob-list.js";
 import type { BlobSite } from "../../author/blobs/blob-site.js";
 import type { FormerBlobs, MovedBlob } from "../../author/blobs/move-blobs.js";
 import { shortKey } from "../../blobs/blob.js";
+import { oneLine } from "../../http/one-line.js";
 import type { BackgroundRun } from "../background-run.js";
 import { Form } from "../form.js";
-import { PageLinks, type selectPage } from "../list-pages.js";
+import { type OtherPages, PageLinks } from "../list-pages.js";
 import { Fault, Sentence } from "../page-texts.js";
-import { chooseName, FileItem } from "./file-item.js";
+import { FileItem } from "./file-item.js";
 import { PATH } from "./paths.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
@@ -24,8 +25,7 @@ export type VerificationRun = BackgroundRun<Verification, { count: number; damag
 interface FilesPageProps {
   site: BlobSite;
   listing: Listing;
-  /** The files of this page. */
-  shown: ReturnType<typeof selectPage<ListedBlob>>;
+  pages: OtherPages;
   files: StoredFiles;
   uploads: Uploads;
   run: VerificationRun;
@@ -33,7 +33,7 @@ interface FilesPageProps {
   moving: BackgroundRun<MovedBlob>;
 }
 
-export const FilesPage: FC<FilesPageProps> = ({ site, listing, shown, files, uploads, run, former, moving }) => (
+export const FilesPage: FC<FilesPageProps> = ({ site, listing, pages, files, uploads, run, former, moving }) => (
   <>
     <div id="space" data-live>
       {listing.list && <Space list={listing.list} quota={site.quota} />}
@@ -52,7 +52,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, shown, files, upl
     </div>
     <div id="files" data-live>
       <ListState listing={listing} />
-      {listing.list && <Grid {...{ site, shown, files, former }} list={listing.list} />}
+      {listing.list && <Grid {...{ site, pages, files, former }} list={listing.list} />}
     </div>
     <h2>Verification</h2>
     <Form action={`${PATH}/verify`} class="inline">
@@ -62,7 +62,7 @@ export const FilesPage: FC<FilesPageProps> = ({ site, listing, shown, files, upl
       <span class="muted">Downloads each file, and checks that it is as you stored it.</span>
     </Form>
     <div id="verification" data-live>
-      <VerificationReport run={run} list={listing.list} />
+      <VerificationReport run={run} />
     </div>
   </>
 );
@@ -87,15 +87,15 @@ const FormerFiles: FC<Pick<FilesPageProps, "former" | "moving">> = ({ former, mo
   );
 };
 
-const FormerKey: FC<{ former: FormerBlobs; isMoving: boolean }> = ({ former: { key, blobs, fault }, isMoving }) => {
+const FormerKey: FC<{ former: FormerBlobs; isMoving: boolean }> = ({ former, isMoving }) => {
+  const { key, count, bytes, fault } = former;
   if (fault !== null) return <Fault text={`Files of your former key ${key} are not shown. ${fault}`} />;
-  if (blobs.length === 0 || isMoving) return null;
-  const size = sizeText(blobs.reduce((sum, blob) => sum + blob.size, 0));
+  if (count === 0 || isMoving) return null;
   return (
     <Form action={`${PATH}/move`} class="inline">
-      <button type="submit">Move {counted(blobs.length, "file")} to your present key</button>
+      <button type="submit">Move {counted(count, "file")} to your present key</button>
       <span class="muted">
-        {`${size} of your former key ${key.slice(0, KEY_START)}…: they stay where they are until you move them. Pictures in posts keep their URLs.`}
+        {`${sizeText(bytes)} of your former key ${key.slice(0, KEY_START)}…: they stay where they are until you move them. Pictures in posts keep their URLs.`}
       </span>
     </Form>
   );
@@ -114,16 +114,15 @@ const ListState: FC<{ listing: Listing }> = ({ listing: { list, fault, isReading
   </>
 );
 
-const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows }, quota }) => {
-  const used = rows.reduce((sum, { blob }) => sum + blob.size, 0);
-  const text = `${sizeText(used)} of ${sizeText(quota.bytes)}, ${rows.length} of ${counted(quota.count, "file")}`;
+const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { count, bytes }, quota }) => {
+  const text = `${sizeText(bytes)} of ${sizeText(quota.bytes)}, ${count} of ${counted(quota.count, "file")}`;
   return (
     <p class="space">
       <meter
         min={0}
         max={quota.bytes}
         high={quota.bytes * 0.9}
-        value={Math.min(used, quota.bytes)}
+        value={Math.min(bytes, quota.bytes)}
         aria-label="Space used"
       >
         {text}
@@ -133,9 +132,9 @@ const Space: FC<{ list: BlobList; quota: BlobSite["quota"] }> = ({ list: { rows 
   );
 };
 
-const Grid: FC<Pick<FilesPageProps, "site" | "shown" | "files" | "former"> & { list: BlobList }> = (props) => {
-  const { site, list, shown, files, former } = props;
-  const isNewKey = former.some(({ blobs }) => blobs.length > 0);
+const Grid: FC<Pick<FilesPageProps, "site" | "pages" | "files" | "former"> & { list: BlobList }> = (props) => {
+  const { site, list, pages, files, former } = props;
+  const isNewKey = former.some(({ count }) => count > 0);
   const { rows, lost } = list;
   const { sharedUrl } = site;
   return (
@@ -159,14 +158,13 @@ const Grid: FC<Pick<FilesPageProps, "site" | "shown" | "files" | "former"> & { l
         </p>
       )}
       <ul class="files" id="file-items">
-        {shown.items.map((row) => (
+        {rows.map((row) => (
           <FileItem
             file={{ ...row, sharedUrl, opened: files.openedName(row.blob), mayBePicture: files.mayBePicture(row.blob) }}
           />
         ))}
       </ul>
-      {shown.items.length < rows.length && <p class="muted">{shown.place}</p>}
-      <PageLinks pages={shown.pages} of="files" />
+      <PageLinks pages={pages} of="files" />
     </>
   );
 };
@@ -180,7 +178,7 @@ const ADVICE: Record<(typeof FAILURES)[number], string> = {
   unread: "These files may be right. Verify again when the site can be reached.",
 };
 
-const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = ({ run, list }) => {
+const VerificationReport: FC<{ run: VerificationRun }> = ({ run }) => {
   const { results: verifications, subject, startedAt, isRunning, fault } = run;
   if (startedAt === null || subject === null) return <p class="muted">Not verified since the client was started.</p>;
   const { count, damaged } = subject;
@@ -199,33 +197,26 @@ const VerificationReport: FC<{ run: VerificationRun; list: BlobList | null }> = 
         <Fault text={line} />
       ))}
       {FAILURES.map((state) => (
-        <Failures found={verifications.filter((one) => one.state === state)} advice={ADVICE[state]} list={list} />
+        <Failures found={verifications.filter((one) => one.state === state)} advice={ADVICE[state]} />
       ))}
     </>
   );
 };
 
-const Failures: FC<{ found: readonly Verification[]; advice: string; list: BlobList | null }> = ({
-  found,
-  advice,
-  list,
-}) =>
+const Failures: FC<{ found: readonly Verification[]; advice: string }> = ({ found, advice }) =>
   found.length === 0 ? null : (
     <>
       <ul class="items">
-        {found.map(({ key, why }) => {
-          const blob = list?.rows.find((row) => row.blob.key === key)?.blob;
-          return (
-            <li data-item tabindex={-1}>
-              <p>
-                <bdi>{blob ? chooseName(blob) : shortKey(key)}</bdi> <span class="muted">{shortKey(key)}</span>
-              </p>
-              <p class="failure">
-                <Sentence text={why ?? ""} />
-              </p>
-            </li>
-          );
-        })}
+        {found.map(({ key, filename, why }) => (
+          <li data-item tabindex={-1}>
+            <p>
+              <bdi>{oneLine(filename, 255)}</bdi> <span class="muted">{shortKey(key)}</span>
+            </p>
+            <p class="failure">
+              <Sentence text={why ?? ""} />
+            </p>
+          </li>
+        ))}
       </ul>
       <p>
         What to do: <Sentence text={advice} />

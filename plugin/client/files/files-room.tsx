@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { verifyBlobs } from "../../author/blobs/blob-list.js";
 import { deleteBlob, describeDamage, visibility } from "../../author/blobs/blob-site.js";
-import { listFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
+import { countFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
 import type { Outcome } from "../../author/outcome.js";
 import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
@@ -12,12 +12,11 @@ import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv, ClientRequest } from "../client-request.js";
 import { downloadResponse, pictureResponse } from "../contents-response.js";
-import { selectPage } from "../list-pages.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
 import { chooseName, DeleteQuestion, EditForm, PublicQuestion } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
 import { PATH } from "./paths.js";
-import { LIST_MS, StoredFiles } from "./stored-files.js";
+import { StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
 import { MAX_PAUSE_MS, Uploads } from "./uploads.js";
 
@@ -25,9 +24,6 @@ const ICON = "M3.5 19V5.5h6l2 2.5h9v11z";
 
 /** The largest blob that a site can be configured to accept is 10,000 MiB. */
 const MAX_BODY_BYTES = 10_001 * 2 ** 20;
-
-/** The number of files on a page. */
-const PER_PAGE = 60;
 
 const KEYS: readonly KeyHelp[] = [
   { key: "a", does: "chooses files to upload" },
@@ -70,13 +66,15 @@ export const filesRoom: CreateRoom = (context) => {
 function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, moving }: Parts): void {
   routes.get("/", async (c) => {
     const site = await files.site();
-    const isBusy = run.isRunning || moving.isRunning || uploads.all.some(({ isEnded }) => !isEnded);
-    const listing = await files.listing(isBusy ? LIST_MS : 0);
-    if (listing.list) uploads.removeStored(new Set(listing.list.rows.map(({ blob }) => blob.key)));
-    const shown = selectPage(c, listing.list?.rows ?? [], PER_PAGE);
+    const after = c.req.query("after") ?? "";
+    const listing = await files.listing(after);
+    const { list } = listing;
+    if (list) uploads.removeStored(new Set(list.rows.map(({ blob }) => blob.key)));
+    const older = list && list.next !== null ? `${PATH}?after=${list.next}` : null;
+    const pages = { newer: after === "" ? null : PATH, older };
     // A site that does not answer is not asked a second time.
-    const former = listing.fault === null && !listing.isReading ? await listFormerBlobs(site, context.machine) : [];
-    return c.render(<FilesPage {...{ site, listing, shown, files, uploads, run, former, moving }} />, {
+    const former = listing.fault === null && !listing.isReading ? await countFormerBlobs(site, context.machine) : [];
+    return c.render(<FilesPage {...{ site, listing, pages, files, uploads, run, former, moving }} />, {
       title: "Files",
     });
   });
@@ -107,7 +105,7 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
   add("/edit/:key", ({ filename = "", type = "" }, c) => change(readKey(c), { filename, type }));
   add("/delete/:key", async (_, c) => {
     const key = readKey(c);
-    const name = await files.find(key, LIST_MS).then(
+    const name = await files.find(key).then(
       (blob) => chooseName(blob),
       () => shortKey(key),
     );
@@ -116,7 +114,7 @@ function addActions(routes: Hono<ClientEnv>, { context, files, run, moving }: Pa
   });
   add("/move", async () => {
     const site = await files.site();
-    const results = moveBlobs(await listFormerBlobs(site, machine), site, machine);
+    const results = moveBlobs(await countFormerBlobs(site, machine), site, machine);
     await moving.start(async () => ({ subject: null, results }));
     void moving.done.then(() => files.changed());
     return { text: "Moving your files." };

@@ -4,18 +4,18 @@ import { type BlobList, listBlobs } from "../../author/blobs/blob-list.js";
 import { type BlobSite, blobSite } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
 import type { WorkFolder } from "../../author/work-folder.js";
-import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
+import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
-import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { TwtxtError } from "../../errors.js";
 import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
 import type { Download } from "../contents-response.js";
 import type { ClientContext } from "../room.js";
 
-/** Maximum age of the list while the page shows uploads, because it is then requested again every few seconds. */
-export const LIST_MS = 20_000;
+/** The number of files on a page. */
+const PER_PAGE = 50;
 /** The longest time that a page waits for the list. */
 const LIST_WAIT_MS = 2000;
 /** Total size of the previews in memory. */
@@ -23,25 +23,27 @@ const MAX_KEPT_BYTES = 64 * 2 ** 20;
 /** The name and type of a sealed file, which only its contents tell. */
 export type OpenedName = Record<"filename" | "type", string>;
 
-/** What is known of the author's blobs. */
+/** What is known of a page of the author's blobs. */
 export interface Listing {
-  /** `null` before the first one. */
+  /** `null` if it was not read yet. */
   list: BlobList | null;
-  /** Why the last attempt to read it failed, in sentences; `null` if it did not. */
+  /** Why it could not be read, in sentences; `null` if it was. */
   fault: string | null;
   /** Whether the site is still being asked. */
   isReading: boolean;
 }
 
-/** The author's blobs, with the list, previews and opened names in memory. */
+/** The author's blobs, with previews and opened names in memory. */
 export class StoredFiles {
   readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
   readonly #folder: WorkFolder;
   readonly #previews = new Map<string, CleanPicture | null>();
   /** By the SHA-256 of the sealed contents. */
   readonly #opened = new Map<string, OpenedName>();
-  #listed: { at: number; isPending: boolean; list: Promise<BlobList> } | null = null;
-  #known: Omit<Listing, "isReading"> = { list: null, fault: null };
+  /** The first page as it was read last. */
+  #first: BlobList | null = null;
+  /** The pages that are being read, by their cursors. */
+  readonly #reading = new Map<string, Promise<Listing>>();
 
   constructor(context: Pick<ClientContext, "choice" | "machine" | "ending">, folder: WorkFolder) {
     this.#context = context;
@@ -55,51 +57,42 @@ export class StoredFiles {
   }
 
   /**
-   * The author's blobs.
+   * A page of the list, newest first. Does not wait long for a site that does not answer.
    *
-   * @param maxAgeMs - how old the list may be; it always has the changes that this client made
-   * @throws TwtxtError as the client of the site, and as {@link site}
+   * @param after - the `next` of the page before; empty for the first
    */
-  async list(maxAgeMs = 0): Promise<BlobList> {
-    const now = this.#context.machine.now();
-    const listed = this.#listed;
-    if (listed !== null && (listed.isPending || now - listed.at < maxAgeMs)) return listed.list;
-    const reading = { at: now, isPending: true, list: this.site().then(listBlobs) };
-    this.#listed = reading;
+  listing(after: string): Promise<Listing> {
+    const known = after === "" ? this.#first : null;
+    const reading = this.#reading.get(after) ?? this.#read(after, known);
+    this.#reading.set(after, reading);
+    const late = { list: known, fault: null, isReading: true };
+    return Promise.race([reading, setTimeout(LIST_WAIT_MS, late, { ref: false })]);
+  }
+
+  async #read(after: string, known: BlobList | null): Promise<Listing> {
     try {
-      const list = await reading.list;
-      this.#known = { list, fault: null };
-      return list;
+      const list = await listBlobs(await this.site(), { limit: PER_PAGE, after });
+      if (after === "") this.#first = list;
+      return { list, fault: null, isReading: false };
     } catch (error) {
-      if (error instanceof TwtxtError) this.#known.fault = error.message;
-      if (this.#listed === reading) this.#listed = null;
-      throw error;
+      if (!(error instanceof TwtxtError)) throw error;
+      return { list: known, fault: error.message, isReading: false };
     } finally {
-      reading.isPending = false;
+      this.#reading.delete(after);
     }
   }
 
-  /** What is known of the list without waiting long for a site that does not answer. @param maxAgeMs - as in {@link list} */
-  async listing(maxAgeMs: number): Promise<Listing> {
-    const reading = this.list(maxAgeMs)
-      .then(() => false)
-      .catch(ifTwtxtError(() => false));
-    const isReading = await Promise.race([reading, setTimeout(LIST_WAIT_MS, true, { ref: false })]);
-    return { ...this.#known, isReading };
-  }
-
-  /** A blob, also one that is not as the author stored it. @throws TwtxtError `not-found`, and as {@link list} */
-  async find(key: string, maxAgeMs = 0): Promise<BlobInfo> {
-    const { rows } = await this.list(maxAgeMs);
-    const found = rows.find(({ blob }) => blob.key === key);
-    if (!found && maxAgeMs > 0) return this.find(key);
+  /** A blob, also one that is not as the author stored it. @throws TwtxtError `not-found`, and as the client of the site */
+  async find(key: string): Promise<BlobFields> {
+    const { blobs, author } = await this.site();
+    const found = await blobs.client.head(key);
     if (!found) throw new TwtxtError("not-found", `There is no file ${shortKey(key)}.`);
-    return found.blob;
+    return { ...found, owner: author.identity.publicKey };
   }
 
-  /** Drops the list, so that the next call reads it again. */
+  /** Drops what is being read, so that the next page shows a change. */
   changed(): void {
-    this.#listed = null;
+    this.#reading.clear();
   }
 
   /** The name of a sealed file that was opened before; `null` for all others. */
@@ -141,7 +134,7 @@ export class StoredFiles {
 
   /** A picture to show; `null` for other files. @throws TwtxtError as {@link find} and `receiveFile` */
   async preview(key: string): Promise<CleanPicture | null> {
-    const blob = await this.find(key, LIST_MS);
+    const blob = await this.find(key);
     if (!this.mayBePicture(blob)) return null;
     const known = this.#previews.get(blob.sha256);
     if (known !== undefined) return known;

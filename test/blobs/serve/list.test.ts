@@ -41,7 +41,7 @@ describe("the list of an owner's blobs", () => {
     expect((await jsonOf(await alice.list())).blobs).toHaveLength(100);
   });
 
-  it("200: has those with the newest contents first, with `order=newest`", async () => {
+  it("200: has those with the newest contents first, and the number and size of all, with `order=newest`", async () => {
     const alice = alicesBlobs();
     const keys = ["d", "a", "c", "b", "e"];
     for (const key of keys) {
@@ -52,6 +52,8 @@ describe("the list of an owner's blobs", () => {
     expect(await pages(alice, "order=newest&limit=2")).toEqual([["a", "e"], ["b", "c"], ["d"]]);
     await alice.delete("b");
     expect(await pages(alice, "order=newest&limit=10")).toEqual([["a", "e", "c", "d"]]);
+    const { count, bytes } = await jsonOf(await alice.list("?order=newest&limit=1"));
+    expect({ count, bytes }).toEqual({ count: 4, bytes: "replacedecd".length });
   });
 
   it.each([
