@@ -81,23 +81,22 @@ export function checkProperties(value: unknown): Record<string, string> {
   if (!isObject(value)) throw badMetadata('"Properties" must be a JSON object whose values are strings');
   const entries = Object.entries(value);
   if (entries.length > MAX_PROPERTIES) throw badMetadata(`there are more than ${MAX_PROPERTIES} properties`);
-  for (const [name, text] of entries) {
-    if (!PROPERTY_NAME.test(name)) {
-      throw badMetadata(
-        "the name of a property must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and start with a letter or digit",
-      );
-    }
-    if (typeof text !== "string" || !text.isWellFormed()) {
-      throw badMetadata("the value of a property must be a string");
-    }
+  if (!entries.every(([name]) => PROPERTY_NAME.test(name))) {
+    throw badMetadata(
+      "the name of a property must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and start with a letter or digit",
+    );
   }
+  const isText = (value: unknown) => typeof value === "string" && value.isWellFormed();
+  if (!entries.every(([, text]) => isText(text))) throw badMetadata("the value of a property must be a string");
   const properties = Object.fromEntries(entries);
   if (Buffer.byteLength(JSON.stringify(properties)) <= MAX_PROPERTIES_BYTES) return properties;
   throw badMetadata(`the properties are larger than ${MAX_PROPERTIES_BYTES} bytes of JSON`);
 }
 
-const PUBLIC = "?1";
-const PRIVATE = "?0";
+const VISIBILITY = new Map([
+  ["?1", true],
+  ["?0", false],
+]);
 
 /**
  * Reads the metadata in a request's headers.
@@ -107,12 +106,14 @@ const PRIVATE = "?0";
 export function readChange(headers: Headers): Change {
   const type = headers.get("content-type");
   const disposition = headers.get("content-disposition");
-  const isPublic = headers.get("blob-public");
+  const visibility = headers.get("blob-public");
+  const isPublic = VISIBILITY.get(visibility ?? "");
+  if (visibility !== null && isPublic === undefined) throw badMetadata(`"Blob-Public" must be ?1 or ?0`);
   const properties = headers.get("blob-properties");
   return {
     ...(type !== null && { type: checkType(type) }),
     ...(disposition !== null && { filename: readFilename(disposition) }),
-    ...(isPublic !== null && { isPublic: readPublic(isPublic) }),
+    ...(isPublic !== undefined && { isPublic }),
     ...(properties !== null && { properties: checkProperties(readProperties(properties)) }),
   };
 }
@@ -122,19 +123,18 @@ export function toHeaders({ type, filename, isPublic, properties }: Metadata): R
   return {
     "content-type": type,
     "content-disposition": formatDisposition("attachment", filename),
-    "blob-public": isPublic ? PUBLIC : PRIVATE,
+    "blob-public": isPublic ? "?1" : "?0",
     "blob-properties": serializeItem(Uint8Array.from(Buffer.from(JSON.stringify(properties))).buffer),
   };
 }
 
 /** The `Content-Disposition` header. */
 export function formatDisposition(kind: "inline" | "attachment", filename: string): string {
-  return filename === "" ? kind : `${kind}; filename*=UTF-8''${percentEncoded(filename)}`;
-}
-
-/** Also encodes the characters that `encodeURIComponent` keeps but RFC 8187 does not allow. */
-function percentEncoded(text: string): string {
-  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  // RFC 8187 does not allow some characters that `encodeURIComponent` keeps.
+  const toCode = (sign: string) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
+  return filename === ""
+    ? kind
+    : `${kind}; filename*=UTF-8''${encodeURIComponent(filename).replace(/['()*]/g, toCode)}`;
 }
 
 function readFilename(header: string): string {
@@ -143,11 +143,6 @@ function readFilename(header: string): string {
     throw badMetadata(`"Content-Disposition" must be such as attachment; filename*=UTF-8''photo.jpg`);
   }
   return checkFilename(filename ?? "");
-}
-
-function readPublic(header: string): boolean {
-  if (header === PUBLIC || header === PRIVATE) return header === PUBLIC;
-  throw badMetadata(`"Blob-Public" must be ${PUBLIC} or ${PRIVATE}`);
 }
 
 function readProperties(header: string): unknown {

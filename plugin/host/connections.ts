@@ -35,7 +35,14 @@ export class Connections {
    * Without this, a client that sends a thousand requests in one packet would make the server open a thousand files.
    */
   async run(socket: Duplex, response: ServerResponse, work: () => Promise<void>): Promise<void> {
-    const connection = this.#connections.get(socket) ?? this.#add(socket);
+    const connection = this.#connections.get(socket) ?? {
+      current: null,
+      latestClosed: Promise.resolve(),
+      waiting: 0,
+      open: 0,
+    };
+    if (!this.#connections.has(socket)) socket.once("close", () => this.#idle.delete(socket));
+    this.#connections.set(socket, connection);
     this.#idle.delete(socket);
     const previousClosed = connection.latestClosed;
     connection.latestClosed = new Promise((resolve) => response.once("close", resolve));
@@ -50,13 +57,6 @@ export class Connections {
     connection.current = response;
     if (!socket.destroyed) await work();
     connection.waiting -= 1;
-  }
-
-  #add(socket: Duplex): Connection {
-    const connection = { current: null, latestClosed: Promise.resolve(), waiting: 0, open: 0 };
-    this.#connections.set(socket, connection);
-    socket.once("close", () => this.#idle.delete(socket));
-    return connection;
   }
 
   #keepIdle(socket: Duplex): void {

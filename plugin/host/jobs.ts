@@ -1,10 +1,9 @@
 // plugin/host/jobs.ts: the jobs of a site: its work that no request starts.
 
 import type { Blobs } from "../blobs/serve/blobs.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError } from "../errors.js";
 import type { KeptFeed } from "../http/followed-feeds.js";
 import { sweepNonces } from "../http/nonces.js";
-import type { Log } from "../http/respond.js";
 import { noteBuild, rebuildIfChanged } from "../mentions/inform/rebuild.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { nextDue, sendMentions } from "../mentions/send/send.js";
@@ -121,17 +120,13 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
      * @throws errors of reading the feed and the ledger
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
+      next = null;
       const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience });
-      const report = await sending.catch((error: unknown) => {
-        // A run that was killed keeps the lease for half a minute.
-        const isBusy = error instanceof TwtxtError && error.code === "already-sending";
-        next = isBusy ? now() : null;
-        if (isBusy) return null;
-        throw error;
-      });
+      const report = await sending.catch(ifTwtxtError(() => null, "already-sending"));
+      // A run that was killed keeps the lease for half a minute.
+      next = report === null ? now() : nextDue(report, now());
       if (report === null) return log("Another run is sending mentions. This one leaves them to it.");
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
-      next = nextDue(report, now());
     },
   };
 }
@@ -148,13 +143,11 @@ function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions
     now,
     random: Math.random,
     sleep,
-    onMention: (mention: MentionReport) => logSent(mention, log),
+    onMention(mention: MentionReport) {
+      // Most pages on the web have no endpoint.
+      if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
+    },
   };
-}
-
-/** Most pages on the web have no endpoint, so that is not logged. */
-function logSent(mention: MentionReport, log: Log): void {
-  if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
 }
 
 /**

@@ -1,6 +1,6 @@
 // plugin/host/metrics-server.ts: measures a server and its process, and answers Prometheus on another port.
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "./metrics.js";
@@ -17,7 +17,12 @@ type Measured = Pick<NodeServerOptions, "findEndpoint" | "serveFile" | "rateLimi
 /** Counts the requests of a server in `metrics`. */
 export function measureServer({ findEndpoint, serveFile, rateLimit }: Measured, metrics: Metrics): Measured {
   const count = (route: string, method: string | undefined, status: number) =>
-    metrics.add("requests", { route, method: knownMethod(method), status: String(status) });
+    // A client may send any word as method.
+    metrics.add("requests", {
+      route,
+      method: METHODS.find((one) => one === method) ?? "other",
+      status: String(status),
+    });
   return {
     findEndpoint(path) {
       const endpoint = findEndpoint(path);
@@ -36,7 +41,8 @@ export function measureServer({ findEndpoint, serveFile, rateLimit }: Measured, 
     },
     serveFile(request, response, otherwise) {
       let isFile = true;
-      response.once("close", () => isFile && count("file", request.method, finalStatus(response)));
+      const finalStatus = () => (response.writableFinished ? response.statusCode : 0);
+      response.once("close", () => isFile && count("file", request.method, finalStatus()));
       if (!otherwise) return serveFile(request, response);
       return serveFile(request, response, () => {
         isFile = false;
@@ -49,15 +55,6 @@ export function measureServer({ findEndpoint, serveFile, rateLimit }: Measured, 
       return refusal;
     },
   };
-}
-
-function finalStatus(response: ServerResponse): number {
-  return response.writableFinished ? response.statusCode : 0;
-}
-
-/** A client may send any word as method. */
-function knownMethod(method = ""): string {
-  return METHODS.includes(method) ? method : "other";
 }
 
 interface MetricsServerOptions {
@@ -74,7 +71,10 @@ export async function serveMetrics({ port, host, metrics, isUp }: MetricsServerO
   delay.enable();
   const server = createServer(async (request, response) => {
     if (request.url !== "/metrics") return void response.writeHead(404).end();
-    setProcessMetrics(metrics);
+    const { user, system } = process.cpuUsage();
+    metrics.set("processor", {}, (user + system) / 1e6);
+    metrics.set("memory", {}, process.memoryUsage.rss());
+    metrics.set("start", {}, performance.timeOrigin / 1000);
     for (const quantile of QUANTILES) {
       metrics.set("delay", { quantile: String(quantile / 100) }, delay.percentile(quantile) / NANOSECONDS);
     }
@@ -92,11 +92,4 @@ export async function serveMetrics({ port, host, metrics, isUp }: MetricsServerO
       server.closeAllConnections();
     },
   };
-}
-
-function setProcessMetrics(metrics: Metrics): void {
-  const { user, system } = process.cpuUsage();
-  metrics.set("processor", {}, (user + system) / 1e6);
-  metrics.set("memory", {}, process.memoryUsage.rss());
-  metrics.set("start", {}, performance.timeOrigin / 1000);
 }

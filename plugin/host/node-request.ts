@@ -92,16 +92,13 @@ function limitDuration(incoming: IncomingMessage, body: PassThrough, patienceMs:
     wasPaused = true;
   });
   const check = () => {
-    if (size < MIN_PROGRESS_BYTES && !wasPaused) body.destroy(tooSlow(patienceMs));
+    const what = `less than ${MIN_PROGRESS_BYTES} bytes in ${patienceMs / 1000} s`;
+    const isSlow = size < MIN_PROGRESS_BYTES && !wasPaused;
+    if (isSlow) body.destroy(new TwtxtError("too-slow", `The body arrives too slowly: ${what}.`));
     size = 0;
     wasPaused = incoming.isPaused();
   };
   // Data that arrived while this process was busy is read first.
   const timer = setInterval(() => setImmediate(check), patienceMs);
   for (const stream of [incoming, body]) stream.on("close", () => clearInterval(timer));
-}
-
-function tooSlow(patienceMs: number): TwtxtError {
-  const why = `less than ${MIN_PROGRESS_BYTES} bytes in ${patienceMs / 1000} s`;
-  return new TwtxtError("too-slow", `The body arrives too slowly: ${why}.`);
 }

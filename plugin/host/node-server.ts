@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type Log, problem } from "../http/respond.js";
+import { byobReader } from "../store/chunks.js";
 import { prepareClose } from "./close-server.js";
 import { compressResponse } from "./compress-response.js";
 import { Connections } from "./connections.js";
@@ -31,13 +32,7 @@ const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
 /** Buffer size for a response body of unknown length, which is usually a few lines. */
 const UNKNOWN_LENGTH_BYTES = 16 * 1024;
 /** Node's codes for a client that disconnected, which is not logged. */
-const DISCONNECTED = [
-  "ECONNRESET",
-  "EPIPE",
-  "ERR_STREAM_PREMATURE_CLOSE",
-  "ERR_STREAM_DESTROYED",
-  "ERR_STREAM_UNABLE_TO_PIPE",
-];
+const DISCONNECTED = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_STREAM_DESTROYED|ERR_STREAM_UNABLE_TO_PIPE)$/;
 
 /** A running server. */
 export interface NodeServer {
@@ -87,10 +82,11 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
       );
     }
     const work = () => answer(request, response, options);
-    void connections.run(request.socket, response, work).catch((error) => {
+    void connections.run(request.socket, response, work).catch((error: Error) => {
       const { method = "" } = request;
       const about = { level: "error", request: { method, path: toPath(request) } } as const;
-      if (!isDisconnect(error)) log(`The response failed: ${(error as Error).message}`, about);
+      const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
+      if (!DISCONNECTED.test(code)) log(`The response failed: ${error.message}`, about);
       response.destroy();
     });
   });
@@ -109,7 +105,9 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
   const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS, idleMs = IDLE_MS } = options;
-  if (!hasOneHost(incoming)) return send(problem(noHost()), response);
+  if (!hasOneHost(incoming)) {
+    return send(problem(new TwtxtError("bad-request", "The request needs one Host header.")), response);
+  }
   const target = toTarget(incoming);
   incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
@@ -131,21 +129,12 @@ function hasOneHost({ headersDistinct, httpVersion }: IncomingMessage): boolean 
   return length === 1 || (length === 0 && httpVersion === "1.0");
 }
 
-function noHost(): TwtxtError {
-  return new TwtxtError("bad-request", "The request needs one Host header.");
-}
-
 /** Reads an unread body for a moment, so that the client can read the answer. */
 function drain(incoming: IncomingMessage): void {
   const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
   incoming.on("close", () => clearTimeout(timer));
   // The stream that it is piped into no longer reads.
   incoming.unpipe().resume();
-}
-
-function isDisconnect(error: Error): boolean {
-  const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
-  return DISCONNECTED.includes(code);
 }
 
 async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
@@ -158,15 +147,6 @@ async function send({ status, headers, body }: Response, response: ServerRespons
   else if (reader) await copyStream(reader, response, Number(headers.get("content-length") ?? UNKNOWN_LENGTH_BYTES));
   // `pipeTo` would wait for the next chunk even after the client has disconnected.
   else await pipeline(Readable.fromWeb(body as never), response);
-}
-
-/** @returns `null` for a stream that is not a byte stream */
-function byobReader(body: ReadableStream): ReadableStreamBYOBReader | null {
-  try {
-    return body.getReader({ mode: "byob" });
-  } catch {
-    return null;
-  }
 }
 
 async function copyStream(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {

@@ -18,7 +18,7 @@ import {
   type ReadAnswer,
   SMALL_VALUE_BYTES,
 } from "../site/stored-data.js";
-import { hashChunks } from "../store/copy.js";
+import { hashValue } from "../store/copy.js";
 import { isKey, parseEntry, type StoredValue, type StreamingStore } from "../store/store.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
@@ -87,19 +87,16 @@ async function listKeys(store: StreamingStore, url: string): Promise<KeysAnswer>
   return { keys, next: page.length === KEYS_PAGE ? (page.at(-1) ?? null) : null };
 }
 
-function parseRequest(body: Uint8Array): DataRequest {
-  const asked = parseOrRefuse(body);
-  const wrong = readKeys(asked).find((key) => !isKey(key));
-  if (wrong === undefined) return asked;
-  throw new TwtxtError("bad-request", `${JSON.stringify(wrong.slice(0, 80))} is not the key of a value.`);
-}
+const RequestJson = v.pipe(v.string(), v.parseJson(), DataRequest);
 
-function parseOrRefuse(body: Uint8Array): DataRequest {
-  try {
-    return v.parse(DataRequest, JSON.parse(Buffer.from(body).toString()));
-  } catch (cause) {
-    throw new TwtxtError("bad-request", "Send one of read, hash, write and delete, with at most 200 keys.", { cause });
+function parseRequest(body: Uint8Array): DataRequest {
+  const { success, output } = v.safeParse(RequestJson, Buffer.from(body).toString());
+  if (!success) {
+    throw new TwtxtError("bad-request", "Send one of read, hash, write and delete, with at most 200 keys.");
   }
+  const wrong = readKeys(output).find((key) => !isKey(key));
+  if (wrong === undefined) return output;
+  throw new TwtxtError("bad-request", `${JSON.stringify(wrong.slice(0, 80))} is not the key of a value.`);
 }
 
 function readKeys(asked: DataRequest): readonly string[] {
@@ -126,19 +123,20 @@ async function answerRequest(store: StreamingStore, asked: DataRequest): Promise
 
 async function readValues(store: StreamingStore, keys: readonly string[]): Promise<ReadAnswer> {
   const values: ReadAnswer["values"] = [];
-  let bytes = 0;
-  for (let at = 0; at < keys.length && bytes < BATCH_BYTES; at += AT_ONCE) {
+  let total = 0;
+  for (let at = 0; at < keys.length && total < BATCH_BYTES; at += AT_ONCE) {
     for (const value of await mapInParallel(keys.slice(at, at + AT_ONCE), AT_ONCE, (key) => readSmall(store, key))) {
-      if (value !== null && "bytes" in value) bytes += value.bytes.length;
-      if (bytes > BATCH_BYTES) return { values };
-      values.push(value !== null && "bytes" in value ? encodeValue(value) : value);
+      if (value === null || !("bytes" in value)) {
+        values.push(value);
+        continue;
+      }
+      total += value.bytes.length;
+      if (total > BATCH_BYTES) return { values };
+      const { bytes, etag } = value;
+      values.push({ etag, base64: Buffer.from(bytes).toString("base64"), sha256: hash("sha256", bytes) });
     }
   }
   return { values };
-}
-
-function encodeValue({ bytes, etag }: StoredValue) {
-  return { etag, base64: Buffer.from(bytes).toString("base64"), sha256: hash("sha256", bytes) };
 }
 
 /** @returns only the size of a large value; `null` if there is none */
@@ -148,11 +146,6 @@ async function readSmall(store: StreamingStore, key: string): Promise<StoredValu
   if (size > SMALL_VALUE_BYTES) return { size };
   const value = await store.get(key);
   return value && value.bytes.length > SMALL_VALUE_BYTES ? { size: value.bytes.length } : value;
-}
-
-async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
-  const stream = await store.read(key);
-  return stream && hashChunks(stream);
 }
 
 type Written = Extract<DataRequest, { write: unknown }>["write"][number];

@@ -32,25 +32,16 @@ export async function* boundedBody(
   maxBytes: number,
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  let size = 0;
-  for await (const chunk of inPieces(decompress(body, encoding, maxBytes), signal)) {
-    size += chunk.length;
-    if (size > maxBytes) {
-      // The bytes before the limit may be all that the caller needs.
-      yield chunk.subarray(0, chunk.length - (size - maxBytes));
-      throw tooLarge(maxBytes);
-    }
-    yield chunk;
-  }
-}
-
-async function* inPieces(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  let left = maxBytes;
   const slices = new TimeSlices(signal);
-  for await (const chunk of chunks) {
-    for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+  for await (const chunk of decompress(body, encoding, maxBytes)) {
+    // The bytes before the limit may be all that the caller needs.
+    for (let start = 0; start < Math.min(chunk.length, left); start += PIECE_BYTES) {
       if (slices.isOver) await slices.next();
-      yield chunk.subarray(start, start + PIECE_BYTES);
+      yield chunk.subarray(start, Math.min(start + PIECE_BYTES, left));
     }
+    left -= chunk.length;
+    if (left < 0) throw tooLarge(maxBytes);
   }
 }
 

@@ -41,7 +41,8 @@ export function checkConditions(request: ConditionalRequest, version: Version | 
 /** `If-Unmodified-Since` counts only without `If-Match`. */
 function meetsIfMatch({ headers }: ConditionalRequest, version: Version | null): boolean {
   const wanted = headers.get("if-match");
-  if (wanted !== null) return version !== null && parseTags(wanted).some((tag) => tag === version.etag || tag === "*");
+  if (wanted !== null)
+    return version !== null && wanted.split(",").some((tag) => ["*", version.etag].includes(tag.trim()));
   const latest = parseHttpDate(headers.get("if-unmodified-since"));
   return latest === null || version === null || toSeconds(version.modified) <= latest;
 }
@@ -105,8 +106,4 @@ export function parseHttpDate(text: string | null): number | null {
 /** HTTP dates have whole seconds. @returns milliseconds since 1970 */
 function toSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000) * 1000;
-}
-
-function parseTags(header: string): string[] {
-  return header.split(",").map((tag) => tag.trim());
 }

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { mapInParallel } from "../concurrency.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../errors.js";
 import { findAuthorPage, findTwtPage } from "../feed/author-pages.js";
 import type { ParsedTwt } from "../feed/feed.js";
 import { twtHash, twtHashes } from "../feed/hash.js";
@@ -112,14 +112,9 @@ async function readFollowed(
   kept: KeptFeed | null,
   { ask, now, signal }: FollowedFeedsParts,
 ): Promise<Pick<FollowedFeed, "kept" | "reason">> {
-  const read = formatTimestamp(now());
-  try {
-    const feed = await readFeed(url, kept, read, ask, AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]));
-    return typeof feed === "string" ? { kept, reason: feed } : { kept: feed, reason: null };
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return { kept, reason: toReason(error) };
-  }
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]);
+  const feed = await readFeed(url, kept, formatTimestamp(now()), ask, deadline).catch(ifTwtxtError(toReason));
+  return typeof feed === "string" ? { kept, reason: feed } : { kept: feed, reason: null };
 }
 
 function toReason(error: TwtxtError): UnreadReason {
@@ -164,7 +159,8 @@ async function readContents(
   const text = bytes.toString("utf8", 0, trouble ? bytes.lastIndexOf("\n") + 1 : bytes.length);
   const feed = await parseInSlices(text, new TimeSlices());
   if (startsAsMarkup(text) || !isFeed(feed)) return "noFeed";
-  const newest = trouble && isOldestFirst(feed.twts) ? await readEnd() : null;
+  const isOldestFirst = (feed.twts[0]?.instant ?? "") < (feed.twts.at(-1)?.instant ?? "");
+  const newest = trouble && isOldestFirst ? await readEnd() : null;
   const page = findAuthorPage(feed.header, url);
   return {
     url,
@@ -192,10 +188,6 @@ async function readEnd(url: string, ask: Ask, signal: AbortSignal): Promise<Pars
   return (await parseInSlices(bytes.toString("utf8", bytes.indexOf("\n") + 1), new TimeSlices())).twts;
 }
 
-function isOldestFirst(twts: readonly ParsedTwt[]): boolean {
-  return (twts[0]?.instant ?? "") < (twts.at(-1)?.instant ?? "");
-}
-
 /** @param now - `YYYY-MM-DDThh:mm:ssZ` */
 function newestTwts(twts: readonly ParsedTwt[], feedUrl: string, now: string): KeptFeed["twts"] {
   const sorted = twts.toSorted((a, b) => (a.instant < b.instant ? 1 : Number(a.instant > b.instant) * -1));
@@ -213,12 +205,8 @@ function newestTwts(twts: readonly ParsedTwt[], feedUrl: string, now: string): K
 
 function plainText(text: string): string {
   // Cut first, because a line may have half a megabyte.
-  return shortened(
-    plainLines(text.slice(0, 4 * TEXT_LIMIT))
-      .join("\n")
-      .trim(),
-    TEXT_LIMIT,
-  );
+  const lines = plainLines(text.slice(0, 4 * TEXT_LIMIT));
+  return shortened(lines.join("\n").trim(), TEXT_LIMIT);
 }
 
 /** The twts of followed feeds, each with its author. */

@@ -1,7 +1,7 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { memoryStore } from "../store/memory.js";
 import { isReset } from "../transport/http-client.js";
 import { readSmallWeb } from "../transport/small-web.js";
@@ -102,7 +102,10 @@ export function createGuard(options: GuardOptions): Ask {
     try {
       const asked: string[] = [];
       for (let url = checkedUrl(address, guarded, allowed); ; ) {
-        if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) throw tooManyRedirects(address);
+        if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) {
+          const what = `${address} redirects more than ${MAX_REDIRECTS} times, or in a loop.`;
+          throw new TwtxtError("too-many-redirects", what);
+        }
         guarded.checkUrl?.(url.href);
         asked.push(url.href);
         const answer = await askOnce(url, guarded, { signal, isAllowed: allowed.has(hostAndPort(url)) });
@@ -110,7 +113,8 @@ export function createGuard(options: GuardOptions): Ask {
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         answer.destroy();
         url = checkedUrl(next, guarded, allowed);
-        if (isSmallWeb(url.href) !== isSmallWeb(address)) throw otherTransport(address);
+        if (isSmallWeb(url.href) === isSmallWeb(address)) continue;
+        throw new TwtxtError("address-refused", `${address} redirects to another kind of server.`);
       }
     } catch (error) {
       close();
@@ -177,27 +181,24 @@ function singleRequest(options: GuardOptions) {
 
 /** The headers and the body of a response, for {@link GuardedResponse}. */
 function readable(answer: TransportResponse, maxBytes: number, signal: AbortSignal, close: () => void) {
-  const headers = joinHeaders(answer);
+  const fields = Object.entries(answer.headersDistinct);
+  const headers = Object.fromEntries(fields.map(([name, values = []]) => [name, values.join(", ")]));
   const body = closeAfter(boundedBody(answer, headers["content-encoding"], maxBytes, signal), close);
-  const start = () => createStartReader(body);
+  const start = async () => {
+    const chunks: Uint8Array[] = [];
+    const reading = (async () => {
+      for await (const chunk of body) chunks.push(chunk);
+      return null;
+    })();
+    const trouble = await reading.catch(ifTwtxtError((error) => error));
+    return { bytes: Buffer.concat(chunks), trouble };
+  };
   const bytes = async () => {
     const { bytes, trouble } = await start();
     if (trouble) throw trouble;
     return bytes;
   };
   return { status: answer.statusCode ?? 0, headers, body, bytes, start };
-}
-
-async function createStartReader(body: AsyncIterable<Uint8Array>): ReturnType<GuardedResponse["start"]> {
-  const chunks: Uint8Array[] = [];
-  let trouble: TwtxtError | null = null;
-  try {
-    for await (const chunk of body) chunks.push(chunk);
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    trouble = error;
-  }
-  return { bytes: Buffer.concat(chunks), trouble };
 }
 
 /** Whether an `unreachable` of the guard is a timeout. */
@@ -243,10 +244,8 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
       const hidden = addresses.find(({ address }) => !isPublicAddress(address));
       const [first] = addresses;
       if (hidden || !first) {
-        return callback(
-          new TwtxtError("address-refused", `${name} is not requested: it has an address that is not public.`),
-          "",
-        );
+        const what = `${name} is not requested: it has an address that is not public.`;
+        return callback(new TwtxtError("address-refused", what), "");
       }
       return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
     });
@@ -258,10 +257,6 @@ function findRedirect({ statusCode = 0, headersDistinct }: TransportResponse, ur
   const [location] = headersDistinct.location ?? [];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
-}
-
-function joinHeaders({ headersDistinct }: TransportResponse): Record<string, string> {
-  return Object.fromEntries(Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(", ")]));
 }
 
 async function* closeAfter(body: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
@@ -277,13 +272,8 @@ async function* closeAfter(body: AsyncIterable<Uint8Array>, close: () => void): 
 /** Any error that the guard did not throw itself may be temporary. */
 function unreachable(error: unknown, address: string): TwtxtError {
   for (let cause: unknown = error; cause; cause = (cause as Error).cause) if (cause instanceof TwtxtError) return cause;
-  return new TwtxtError(
-    "unreachable",
-    `${address} could not be reached: ${describeError(error as NodeJS.ErrnoException)}.`,
-    {
-      cause: error,
-    },
-  );
+  const why = describeError(error as NodeJS.ErrnoException);
+  return new TwtxtError("unreachable", `${address} could not be reached: ${why}.`, { cause: error });
 }
 
 /** The messages of the system and OpenSSL are internal function names and addresses, so these errors are described here. */
@@ -296,12 +286,4 @@ function describeError({ code, message, hostname }: NodeJS.ErrnoException & { ho
   if (name === "ERR_SSL_WRONG_VERSION_NUMBER") return "its server does not speak TLS at this port";
   if (isReset({ code })) return "its server closed the connection";
   return name.startsWith("ERR_SSL_") ? `TLS failed (${name})` : message;
-}
-
-function otherTransport(address: string): TwtxtError {
-  return new TwtxtError("address-refused", `${address} redirects to another kind of server.`);
-}
-
-function tooManyRedirects(address: string): TwtxtError {
-  return new TwtxtError("too-many-redirects", `${address} redirects more than ${MAX_REDIRECTS} times, or in a loop.`);
 }

@@ -16,28 +16,17 @@ export function oneLine(text: string, limit = LIMIT): string {
   return line.length > limit ? `${line.slice(0, limit).toWellFormed()}…` : line;
 }
 
-/** The `code` of a problem document; `null` for anything else. @param json - the body of a response */
-export function problemCode(json: string): string | null {
-  const { code } = parseObject(json);
-  return typeof code === "string" ? code : null;
-}
-
 /**
- * The `detail` of a problem document (RFC 9457), as one line.
+ * The `code` of a problem document (RFC 9457), and its `detail` as one line; `null` where there is none.
  *
- * @param json - the body of a response
- * @returns `null` for anything else, or without a detail
+ * @param body - of a response, which may be anything else
  */
-export function problemDetail(json: string): string | null {
-  const { detail } = parseObject(json);
-  return typeof detail === "string" && oneLine(detail) !== "" ? oneLine(detail) : null;
-}
-
-/** @returns an object without properties for anything but JSON */
-function parseObject(json: string): Record<string, unknown> {
+export function readProblem(body: string): { code: string | null; detail: string | null } {
   try {
-    return Object(JSON.parse(json));
+    const { code, detail } = Object(JSON.parse(body));
+    const line = typeof detail === "string" ? oneLine(detail) : "";
+    return { code: typeof code === "string" ? code : null, detail: line === "" ? null : line };
   } catch {
-    return {};
+    return { code: null, detail: null };
   }
 }

@@ -103,10 +103,6 @@ async function startOfDocument(
   return { document, isWhole: true };
 }
 
-function isShort({ value }: { value: string }): boolean {
-  return value.length <= MAX_VALUE_LENGTH;
-}
-
 /** Converts node by node, because the converter is recursive and a deep tree would overflow its stack. */
 async function toTree(
   document: Parse5.Document,
@@ -125,7 +121,9 @@ async function toTree(
     const children = "childNodes" in node ? node.childNodes : [];
     if ("childNodes" in node) node.childNodes = [];
     if ("content" in node) node.content.childNodes = [];
-    if ("attrs" in node) node.attrs = node.attrs.slice(0, MAX_ATTRIBUTES).filter(isShort);
+    if ("attrs" in node) {
+      node.attrs = node.attrs.slice(0, MAX_ATTRIBUTES).filter(({ value }) => value.length <= MAX_VALUE_LENGTH);
+    }
     const converted = convert(node);
     holder.children.push(converted as Element);
     if (converted.type === "element") addChildren(children, depth + 1, depth <= MAX_DEPTH ? converted : holder);

@@ -1,8 +1,8 @@
 // plugin/http/post.ts: POST requests to the endpoints of other sites, and their results.
 import type { Clock } from "../clock.js";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, type TwtxtError } from "../errors.js";
 import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
-import { oneLine, problemDetail } from "./one-line.js";
+import { oneLine, readProblem } from "./one-line.js";
 import { readEssence } from "./respond.js";
 import { parseRetryAfter } from "./retry.js";
 
@@ -29,16 +29,16 @@ const ANSWER_BYTES = 64 * 1024;
  * @see PROTOCOL 2.3, 3.3
  */
 export async function post(ask: Ask, endpoint: string, request: Post, now: Clock): Promise<PostResult> {
-  try {
+  const send = async (): Promise<PostResult> => {
     const response = await ask(endpoint, { method: "POST", ...request, maxBytes: ANSWER_BYTES });
-    const { status } = response;
+    const { status, headers, bytes, close } = response;
     if (status < 200 || status > 299) return toRefusal(response, await readReason(response), now());
-    await finish(response);
+    // A short response is read so that its connection can be reused. Any other may never end.
+    if (Number(headers["content-length"] ?? Number.NaN) <= ANSWER_BYTES) await bytes().catch(() => {});
+    else close();
     return { outcome: "accepted", status };
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return toResult(error);
-  }
+  };
+  return send().catch(ifTwtxtError(toResult));
 }
 
 function toRefusal({ status, headers }: GuardedResponse, reason: string, now: number): PostResult {
@@ -64,15 +64,9 @@ function toResult(error: TwtxtError): PostResult {
   }
 }
 
-/** Reads a short response so that its connection can be reused; closes any other, which may never end. */
-async function finish({ headers, bytes, close }: GuardedResponse): Promise<void> {
-  if (Number(headers["content-length"] ?? Number.NaN) <= ANSWER_BYTES) await bytes().catch(() => {});
-  else close();
-}
-
 /** The endpoint's reason for a refusal, as one short line; empty if it cannot be read, since the status is enough. */
 async function readReason({ headers, bytes }: GuardedResponse): Promise<string> {
   const text = await bytes().then(String, () => "");
   const isPlain = readEssence(headers["content-type"]) === "text/plain";
-  return problemDetail(text) ?? (isPlain ? oneLine(text) : "");
+  return readProblem(text).detail ?? (isPlain ? oneLine(text) : "");
 }

@@ -70,7 +70,9 @@ export function freshUntil(headers: Record<string, string>, now: number): number
   if (directives.has("no-store") || directives.has("no-cache")) return null;
 
   const maxAge = directives.get("max-age");
-  const lifetime = maxAge === undefined ? untilExpiry(headers, now) : parseSeconds(maxAge);
+  // Measured by the server's own clock if it sends `Date`.
+  const untilExpiry = Date.parse(headers.expires ?? "") - (Date.parse(headers.date ?? "") || now);
+  const lifetime = maxAge === undefined ? untilExpiry || 0 : parseSeconds(maxAge);
   const left = lifetime - parseSeconds(headers.age ?? "");
   return left > 0 ? now + Math.min(left, DAY_MS) : null;
 }
@@ -82,13 +84,6 @@ function parseDirectives(cacheControl: string): Map<string, string> {
     return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/, "$1")];
   });
   return new Map(directives.reverse());
-}
-
-/** Measured by the server's own clock if it sends `Date`. */
-function untilExpiry(headers: Record<string, string>, now: number): number {
-  const expires = Date.parse(headers.expires ?? "");
-  const date = Date.parse(headers.date ?? "");
-  return Number.isNaN(expires) ? 0 : expires - (Number.isNaN(date) ? now : date);
 }
 
 /** @returns milliseconds; 0 for anything but a number of seconds */

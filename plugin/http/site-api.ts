@@ -5,7 +5,7 @@ import { chunksUntilAborted } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
 import { IdleLimit } from "../transport/idle-limit.js";
-import { problemCode, problemDetail } from "./one-line.js";
+import { readProblem } from "./one-line.js";
 import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
 import { SiteClock } from "./site-clock.js";
@@ -77,12 +77,10 @@ const MAX_JSON_BYTES = 8 * 2 ** 20;
 
 /** The error code for a status, and what to do about it. */
 const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
-  401: {
-    code: "not-signed",
-    advice: " With --url, check that `serve` was started with the same URL.",
-  },
+  401: { code: "not-signed", advice: " With --url, check that `serve` was started with the same URL." },
   403: { code: "not-allowed", advice: ' The site has a different key: check its option "key", and deploy.' },
   404: { code: "not-found", advice: "" },
+  408: { code: "unreachable", advice: "" },
   412: { code: "precondition-failed", advice: "" },
   428: { code: "precondition-required", advice: "" },
   413: { code: "body-too-large", advice: "" },
@@ -124,7 +122,7 @@ export function siteApi(options: SiteApiOptions): AskSite {
     const text = await answer.text();
     const date = headers.get("date");
     // A response to HEAD has no body with a code.
-    const isAboutTime = status === 401 && (problemCode(text) === "wrong-clock" || request.method === "HEAD");
+    const isAboutTime = status === 401 && (readProblem(text).code === "wrong-clock" || request.method === "HEAD");
     if (isAboutTime && !isRepeated && clock.correct(date)) {
       warn(clock.compare(date).trim());
       return ask(request, true);
@@ -141,37 +139,35 @@ async function send(
   time: number,
   { signer, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = fetchSafely, signal: ending }: SiteApiOptions,
 ): Promise<SiteAnswer> {
-  const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, time);
+  const isWhole = body instanceof Uint8Array;
+  const signed = signRequest(
+    { method, url, headers, ...(isWhole ? { body } : body && { bodyHash: body.sha256 }) },
+    signer,
+    time,
+  );
   const idle = new IdleLimit(idleTimeoutMs, [ending, signal]);
   idle.start();
   try {
     const response = await fetch(url, {
       method,
       // A compressed body would have no Content-Length.
-      headers: { ...signed, ...measureLength(body), "accept-encoding": "identity" },
+      headers: {
+        ...signed,
+        ...(body && !isWhole && { "content-length": String(body.size) }),
+        "accept-encoding": "identity",
+      },
       redirect: "error",
       signal: idle.signal,
-      ...sentBody(body, idle),
+      ...(body &&
+        (isWhole
+          ? { body: Uint8Array.from(body) }
+          : { body: ReadableStream.from(idle.watch(body.chunks())), duplex: "half" })),
     });
     return toAnswer(url, response, idle);
   } catch (cause) {
     idle.stop();
     throw unreachable(url, cause);
   }
-}
-
-function signedBody(body: SiteRequest["body"]) {
-  return body instanceof Uint8Array ? { body } : body && { bodyHash: body.sha256 };
-}
-
-function measureLength(body: SiteRequest["body"]) {
-  return body && !(body instanceof Uint8Array) ? { "content-length": String(body.size) } : {};
-}
-
-function sentBody(body: SiteRequest["body"], idle: IdleLimit) {
-  if (body === undefined) return {};
-  if (body instanceof Uint8Array) return { body: Uint8Array.from(body) };
-  return { body: ReadableStream.from(idle.watch(body.chunks())), duplex: "half" as const };
 }
 
 function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer {
@@ -211,16 +207,15 @@ function refusal(
 ): TwtxtError {
   // A response to HEAD has no body with a reason.
   const isFromApi = headers.get("content-type") === "application/problem+json";
-  const detail = problemDetail(text);
+  const { detail } = readProblem(text);
   const why = detail === null ? (isFromApi ? "." : ", but not in JSON.") : `: ${detail}`;
-  const { code = otherCode(status), advice = status >= 500 ? SERVER_FAULT : "" } = REFUSALS[status] ?? {};
-  if (status !== 404 || isFromApi)
-    return new TwtxtError(code, `${url} answers ${status}${why}${status === 401 ? clocks : ""}${advice}`);
-  return new TwtxtError("unreachable", `${url} answers ${status}${why} ${missing}`);
-}
-
-function otherCode(status: number): TwtxtErrorCode {
-  return status === 408 || status === 429 || status >= 500 ? "unreachable" : "bad-request";
+  if (status === 404 && !isFromApi) return new TwtxtError("unreachable", `${url} answers 404${why} ${missing}`);
+  const other = {
+    code: status >= 500 ? "unreachable" : "bad-request",
+    advice: status >= 500 ? SERVER_FAULT : "",
+  } as const;
+  const { code, advice } = REFUSALS[status] ?? other;
+  return new TwtxtError(code, `${url} answers ${status}${why}${status === 401 ? clocks : ""}${advice}`);
 }
 
 /** A TwtxtError from the request's own body, or from the abort signal, is passed on unchanged. */

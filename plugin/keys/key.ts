@@ -51,13 +51,18 @@ export function formatKey(publicKey: Uint8Array): string {
   return bech32.encodeFromBytes(PREFIX, publicKey);
 }
 
-/** Whether a text is a public key as {@link formatKey} writes it. The same key in capitals would count as another one. */
-export function isKeyText(text: string): boolean {
+/** A public key as {@link formatKey} writes it; `null` for any other text. The same key in capitals would count as another one. */
+export function canonicalKey(text: string): string | null {
   try {
-    return formatKey(parseKey(text)) === text;
+    return formatKey(parseKey(text));
   } catch {
-    return false;
+    return null;
   }
+}
+
+/** Whether a text is a public key as {@link formatKey} writes it. */
+export function isKeyText(text: string): boolean {
+  return canonicalKey(text) === text;
 }
 
 /** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */

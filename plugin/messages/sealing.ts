@@ -3,7 +3,6 @@ import { createHmac, createPrivateKey, hash, type KeyObject, randomBytes } from 
 import { TwtxtError } from "../errors.js";
 import { agree, importExchangeKey, isSignedBy, publicBytes, toSecretKey, toVerifyingKey } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
-import { loadLibsodiumBoxes } from "./libsodium-boxes.js";
 import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
 import { Saltpack } from "./saltpack/saltpack.js";
 import type { Opened } from "./saltpack/signcryption.js";
@@ -58,6 +57,22 @@ function chooseBoxes({ length }: Uint8Array): Boxes {
     loadLibsodiumBoxes().then(use, () => {});
   }
   return largeBoxes;
+}
+
+/** Loads libsodium, which takes some 10 ms. Its boxes have the same bytes as {@link nobleBoxes}, about twice as fast. */
+export async function loadLibsodiumBoxes(): Promise<Boxes> {
+  const { default: sodium } = await import("libsodium-wrappers");
+  await sodium.ready;
+  return {
+    close: (key, nonce, content) => sodium.crypto_secretbox_easy(content, nonce, key),
+    open: (key, nonce, box) => {
+      try {
+        return sodium.crypto_secretbox_open_easy(box, nonce, key);
+      } catch {
+        return null;
+      }
+    },
+  };
 }
 
 /** Uses a JWK, whose text cannot be wiped, because importing DER would take twice as long as the rest of sealing. */

@@ -23,14 +23,11 @@ export function partsOfPng(bytes: Uint8Array): PictureParts {
     const type = String.fromCharCode(...bytes.subarray(at + 4, at + 8));
     if (type === "eXIf") orientation = readOrientation(bytes.subarray(at + 8, end - 4));
     if (KEPT.has(type)) kept.push(bytes.subarray(at, end));
-    if (type === "IEND") return [bytes.subarray(0, SIGNATURE_BYTES), ...withOrientation(kept, orientation)];
+    // After the header: browsers ignore an orientation that comes after the pixels.
+    if (type === "IEND" && orientation !== 1) kept.splice(1, 0, exifChunk(orientation));
+    if (type === "IEND") return [bytes.subarray(0, SIGNATURE_BYTES), ...kept];
     at = end;
   }
-}
-
-/** After the header: browsers ignore an orientation that comes after the pixels. */
-function withOrientation([header = new Uint8Array(), ...others]: Uint8Array[], orientation: number): PictureParts {
-  return orientation === 1 ? [header, ...others] : [header, exifChunk(orientation), ...others];
 }
 
 function exifChunk(orientation: number): Uint8Array {

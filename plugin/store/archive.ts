@@ -7,8 +7,8 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { createTarDecoder, createTarPacker } from "modern-tar";
 import { TwtxtError } from "../errors.js";
-import { ChunkMeter, concatChunks } from "./chunks.js";
-import { type CopyTarget, hashChunks, type Value } from "./copy.js";
+import { ChunkMeter, concatChunks, hashChunks } from "./chunks.js";
+import type { CopyTarget, Value } from "./copy.js";
 import { isKey } from "./store.js";
 
 const FOLDER = "store/";
@@ -79,7 +79,8 @@ export class ArchiveWriter implements CopyTarget {
     const work = async () => {
       await this.#write(ABOUT, Buffer.from(`${JSON.stringify({ version: 1, ...about }, null, 2)}\n`));
       await addAll();
-      await this.#write(SUMS, Buffer.from(sumsText(this.#sums)));
+      const sums = [...this.#sums].map(([key, sha256]) => `${sha256}  ${FOLDER}${key}\n`);
+      await this.#write(SUMS, Buffer.from(sums.join("")));
       controller.finalize();
     };
     // Most of the bytes are blobs that are compressed already.
@@ -127,11 +128,11 @@ export async function checkArchive(file: ArchiveSource, onBytes: (bytes: number)
   const values = new Map<string, ArchivedValue>();
   let about: About | null = null;
   let sums: Map<string, string> | null = null;
-  for await (const { number, name, size, body } of readEntries(file, onBytes)) {
+  for await (const entry of readEntries(file, onBytes)) {
+    const { number, name, size, body } = entry;
     if (sums) throw badArchive(file, `${name} follows its list of hashes`);
-    if (number === 0 && name === ABOUT)
-      about = parseAbout(await readText(file, { name, size, body }, MAX_ABOUT_BYTES), file);
-    else if (name === SUMS) sums = parseSums(await readText(file, { name, size, body }, MAX_SUMS_BYTES), file);
+    if (number === 0 && name === ABOUT) about = parseAbout(await readText(file, entry, MAX_ABOUT_BYTES), file);
+    else if (name === SUMS) sums = parseSums(await readText(file, entry, MAX_SUMS_BYTES), file);
     else values.set(parseKey(name, file), { entry: number, size, sha256: await hashChunks(body) });
     if (values.size > MAX_VALUES) throw badArchive(file, `it has more than ${MAX_VALUES} values`);
   }
@@ -155,20 +156,22 @@ export async function* readValues(
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<{ key: string; value: ArchivedValue; chunks: AsyncIterable<Uint8Array> }> {
   let found = 0;
+  const changed = badArchive(file, "it was changed while it was read");
   for await (const { number, name, body } of readEntries(file, onBytes)) {
     const key = name.startsWith(FOLDER) ? name.slice(FOLDER.length) : "";
     const value = values.get(key);
     if (value?.entry === number) {
       found += 1;
-      yield {
-        key,
-        value,
-        chunks: verifiedChunks(body, value, () => badArchive(file, "it was changed while it was read")),
+      const meter = new ChunkMeter();
+      const chunks = async function* () {
+        yield* meter.pass(body);
+        if (meter.sha256() !== value.sha256) throw changed;
       };
+      yield { key, value, chunks: chunks() };
     }
     await hashChunks(body);
   }
-  if (found < values.size) throw badArchive(file, "it was changed while it was read");
+  if (found < values.size) throw changed;
 }
 
 interface Entry {
@@ -220,23 +223,9 @@ function archiveError(error: unknown, file: ArchiveSource): TwtxtError {
   return error instanceof TwtxtError ? error : badArchive(file, (error as Error).message, { cause: error });
 }
 
-async function readText(
-  file: ArchiveSource,
-  { name, size, body }: Omit<Entry, "number">,
-  maxBytes: number,
-): Promise<string> {
+async function readText(file: ArchiveSource, { name, size, body }: Entry, maxBytes: number): Promise<string> {
   if (size > maxBytes) throw badArchive(file, `${name} has ${size} bytes`);
   return Buffer.from(await concatChunks(body)).toString();
-}
-
-async function* verifiedChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  { sha256 }: ArchivedValue,
-  fault: () => TwtxtError,
-): AsyncGenerator<Uint8Array> {
-  const meter = new ChunkMeter();
-  yield* meter.pass(chunks);
-  if (meter.sha256() !== sha256) throw fault();
 }
 
 /** @throws TwtxtError `bad-file` for a name without a valid key, such as `store/../.env` */
@@ -244,10 +233,6 @@ function parseKey(name: string, file: ArchiveSource): string {
   const key = name.slice(FOLDER.length);
   if (name.startsWith(FOLDER) && isKey(key)) return key;
   throw badArchive(file, `it contains ${JSON.stringify(name)}, which is not part of a backup`);
-}
-
-function sumsText(sums: ReadonlyMap<string, string>): string {
-  return [...sums].map(([key, sha256]) => `${sha256}  ${FOLDER}${key}\n`).join("");
 }
 
 function parseSums(text: string, file: ArchiveSource): Map<string, string> {

@@ -1,5 +1,6 @@
 // plugin/store/chunks.ts: conversion between bytes and streams, and abortable reading.
 import { createHash } from "node:crypto";
+import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
 
 /** Collects all chunks into one. */
@@ -7,6 +8,13 @@ export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<U
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
+}
+
+/** @returns the SHA-256 in hex */
+export async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const meter = new ChunkMeter();
+  for await (const _ of meter.pass(chunks));
+  return meter.sha256();
 }
 
 /** Measures chunks that pass through it. */
@@ -27,6 +35,26 @@ export class ChunkMeter {
   sha256(): string {
     return this.#hash.copy().digest("hex");
   }
+}
+
+/** A reader that brings its own buffers; `null` for a stream that is not a byte stream. */
+export function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
+  try {
+    return stream.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+/** Passes chunks on. @throws TwtxtError `store-failed` for another total size than that in bytes */
+export async function* checkSize(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  let left = size;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0) break;
+    yield chunk;
+  }
+  if (left !== 0) throw new TwtxtError("store-failed", `A value does not have the announced size of ${size} bytes.`);
 }
 
 /** A stream of these bytes, or of a range of them. */

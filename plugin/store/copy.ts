@@ -1,6 +1,5 @@
 // plugin/store/copy.ts: copying of values between stores, also while other processes write them.
-import { createHash } from "node:crypto";
-import { concatChunks, toStream } from "./chunks.js";
+import { concatChunks, hashChunks, toStream } from "./chunks.js";
 import { LostRace, winRace } from "./retry.js";
 import type { StreamingStore } from "./store.js";
 
@@ -59,13 +58,6 @@ export async function writeValue(
 export async function hashValue(store: StreamingStore, key: string): Promise<string | null> {
   const stream = await store.read(key);
   return stream && hashChunks(stream);
-}
-
-/** @returns the SHA-256 in hex */
-export async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest("hex");
 }
 
 /** A store, or a snapshot of one. */
@@ -140,7 +132,10 @@ async function copyHead(
     if (relatedPrefix !== null) target.drop(relatedPrefix);
     const values = relatedPrefix === null ? [] : (await store.keys(relatedPrefix)).sort();
     for (const one of values) await copyValue(store, one, target);
-    const isWhole = await copyAll(store, before ? referencedKeys(before.bytes) : [], target);
+    let isWhole = true;
+    for (const one of before ? referencedKeys(before.bytes) : []) {
+      isWhole &&= target.has(one) || (await copyValue(store, one, target));
+    }
     const after = await store.get(key);
     if (!isWhole || after?.etag !== before?.etag) {
       const what = `${key} was changed by other processes during each of ${TRIES} reads.`;
@@ -150,12 +145,7 @@ async function copyHead(
   });
 }
 
-/** @returns `false` if one of them no longer exists */
-async function copyAll(store: Source, keys: readonly string[], target: CopyTarget): Promise<boolean> {
-  for (const key of keys) if (!target.has(key) && !(await copyValue(store, key, target))) return false;
-  return true;
-}
-
+/** @returns `false` if the key no longer exists */
 async function copyValue(store: Source, key: string, target: CopyTarget): Promise<boolean> {
   const value = await readValue(store, key);
   return value !== null && target.add(key, value);

@@ -91,15 +91,12 @@ export async function workAlone<T>(folder: string, work: () => Promise<T>): Prom
     try {
       const [other] = await processesUsing(folder);
       if (other === undefined) return await work();
-      if (tries === TRIES) throw new TwtxtError("store-failed", stillWorking(other, folder));
+      const advice = `Try again when it is done. If it is another program, remove the folder ${join(folder, MARKS)}.`;
+      if (tries === TRIES) throw new TwtxtError("store-failed", `Process ${other} is making another change. ${advice}`);
     } finally {
       await release();
     }
     // Of two processes that see each other's mark, both try again.
     await setTimeout(Math.random() * PAUSE_MS);
   }
-}
-
-function stillWorking(process: number, folder: string): string {
-  return `Process ${process} is making another change. Try again when it is done. If it is another program, remove the folder ${join(folder, MARKS)}.`;
 }

@@ -57,7 +57,10 @@ export type Send = (request: S3Request, expected?: readonly ExpectedFailure[]) =
 /** @throws TwtxtError `bad-option` for an invalid endpoint, bucket or prefix */
 export function s3Bucket({ endpoint, bucket, prefix = "", fetch, ...access }: S3BucketOptions): Send {
   const root = bucketUrl(endpoint, bucket);
-  checkBucketPrefix(prefix);
+  if (prefix !== "" && !(prefix.endsWith("/") && isKey(prefix.slice(0, -1)))) {
+    const what = `segments of a-z 0-9 . _ - with a slash after each, such as "twtxt/", got ${JSON.stringify(prefix)}`;
+    throw new TwtxtError("bad-option", `S3 prefix: expected ${what}.`);
+  }
   const client = new AwsClient({ ...access, service: "s3" });
   let serviceTime: ServiceTime | null = null;
   const explain = async (refused: Response): Promise<Error> => {
@@ -109,23 +112,13 @@ function bucketUrl(endpoint: string, bucket: string): string {
   const url = canParseUrl(endpoint) ? new URL(endpoint) : null;
   const isUsable = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (!isUsable) {
-    throw new TwtxtError(
-      "bad-option",
-      'S3 endpoint: expected an absolute URL such as "https://s3.eu-central-1.amazonaws.com", without user, query or fragment.',
-    );
+    const what = 'an absolute URL such as "https://s3.eu-central-1.amazonaws.com", without user, query or fragment';
+    throw new TwtxtError("bad-option", `S3 endpoint: expected ${what}.`);
   }
   if (!BUCKET.test(bucket)) {
     throw new TwtxtError("bad-option", `S3 bucket: expected a name such as "my-blog", got ${JSON.stringify(bucket)}.`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}/${bucket}`;
-}
-
-function checkBucketPrefix(prefix: string): void {
-  if (prefix === "" || (prefix.endsWith("/") && isKey(prefix.slice(0, -1)))) return;
-  throw new TwtxtError(
-    "bad-option",
-    `S3 prefix: expected segments of a-z 0-9 . _ - with a slash after each, such as "twtxt/", got ${JSON.stringify(prefix)}.`,
-  );
 }
 
 interface Refusal {

@@ -1,10 +1,11 @@
 // plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
 import { IdleLimit } from "../transport/idle-limit.js";
+import { checkSize, concatChunks } from "./chunks.js";
 import { describeError } from "./fetch-with-retry.js";
 import { FolderListings } from "./folder-listings.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
-import { collectChunks, startUpload, withIdleLimit } from "./s3-streams.js";
+import { startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,
@@ -85,7 +86,7 @@ export class S3Store implements StreamingStore {
 
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
     checkKey(key);
-    if (size <= BUFFERED_BYTES) return void (await this.put(key, await collectChunks(chunks, size)));
+    if (size <= BUFFERED_BYTES) return void (await this.put(key, await concatChunks(checkSize(chunks, size))));
     const idle = new IdleLimit(this.#totalMs);
     const { body, isTaken, fault } = startUpload(chunks, size, idle);
     idle.start();

@@ -84,7 +84,10 @@ export class SqliteReader {
       for (let last: Entry | undefined; ; ) {
         const row = (await query((rows) => rows.find(key))) ?? undefined;
         if (!row) return null;
-        if (row.etag === last?.etag) throw lostFile(root, key, row);
+        if (row.etag === last?.etag) {
+          const what = `The file ${root}/files/${row.file} with the value of ${key} is missing`;
+          throw new DamagedValue(`${what}: restore a backup.`);
+        }
         const found = await open(row);
         if (found !== null) return found;
         last = row;
@@ -107,8 +110,4 @@ function describeFailure(root: string, error: unknown): string {
   const { message } = error as Error;
   if (isDamaged(error)) return `its database is damaged, so restore a backup (${message})`;
   return systemCode(error) === "ENOSPC" ? describeFullDisk(root) : message;
-}
-
-function lostFile(root: string, key: string, { file }: Entry): DamagedValue {
-  return new DamagedValue(`The file ${root}/files/${file} with the value of ${key} is missing: restore a backup.`);
 }

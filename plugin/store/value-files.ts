@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { checkSize } from "./chunks.js";
 import { errorCode, ifExists, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
 import { DamagedValue } from "./json.js";
 import { MARKS, markInUse, processOfName, uniqueName } from "./processes.js";
@@ -50,8 +50,8 @@ export class ValueFiles {
     if (!handle) return null;
     try {
       const bytes = await handle.readFile();
-      if (bytes.length !== size) throw wrongSize(name);
-      return bytes;
+      if (bytes.length === size) return bytes;
+      throw new DamagedValue(`The file ${FOLDER}/${name} is damaged: it has the wrong size.`);
     } finally {
       await handle.close();
     }
@@ -70,7 +70,7 @@ export class ValueFiles {
 
   /** Removes files that no row names any more, unless a process reads a snapshot that may have them. */
   async remove(names: readonly string[]): Promise<void> {
-    if (names.length === 0 || this.#isSnapshotRead()) return;
+    if (names.length === 0 || readNames(this.#snapshots).some((name) => !this.#isAbandoned(name))) return;
     await Promise.all(names.map((name) => remove(this.#path(name))));
   }
 
@@ -90,10 +90,6 @@ export class ValueFiles {
     }
   }
 
-  #isSnapshotRead(): boolean {
-    return readNames(this.#snapshots).some((name) => !this.#isAbandoned(name));
-  }
-
   /** Whether the process of a file or mark has ended. One that cannot be checked has, a day after it was found. */
   #isAbandoned(name: string): boolean {
     const process = processOfName(name);
@@ -108,15 +104,6 @@ export class ValueFiles {
   }
 }
 
-async function* checkSize(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let left = size;
-  for await (const chunk of chunks) {
-    left -= chunk.length;
-    yield chunk;
-  }
-  if (left !== 0) throw new TwtxtError("store-failed", `A value does not have the announced size of ${size} bytes.`);
-}
-
 function readNames(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -124,9 +111,4 @@ function readNames(folder: string): string[] {
     if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
-}
-
-/** The error of a file that was cut off or extended. */
-function wrongSize(name: string): DamagedValue {
-  return new DamagedValue(`The file ${FOLDER}/${name} is damaged: it has the wrong size.`);
 }

@@ -34,7 +34,10 @@ export const fetchSafely: Fetch = async (input, init = {}) => {
     const isBodiless = method === "HEAD" || BODILESS.includes(status);
     if (isBodiless) incoming.resume();
     const body = isBodiless ? null : streamBody(incoming, signal);
-    return new Response(body, { status, statusText, headers: pairs(incoming) });
+    // Repeated fields stay separate, because a joined `Set-Cookie` would be ambiguous.
+    const fields = Object.entries(incoming.headersDistinct);
+    const received = fields.flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));
+    return new Response(body, { status, statusText, headers: received });
   } catch (error) {
     incoming?.destroy();
     throw failure("fetch failed", error, signal);
@@ -67,13 +70,6 @@ function streamBody(
       cancel: () => void incoming.destroy(),
     },
     { highWaterMark: 0 },
-  );
-}
-
-/** Repeated fields stay separate, because a joined `Set-Cookie` would be ambiguous. */
-function pairs({ headersDistinct }: IncomingMessage): [name: string, value: string][] {
-  return Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
   );
 }
 

@@ -75,17 +75,12 @@ export class UndiciClient {
           },
           onResponseData: (_, chunk) => response.add(chunk),
           onResponseEnd: () => end(null),
-          onResponseError: (_, error) => end(toSystemError(error)),
+          // The system's error for a connection that the other side has closed.
+          onResponseError: (_, error) => end((error as NodeJS.ErrnoException).code === CLOSED ? resetError() : error),
         },
       );
     });
   }
-}
-
-/** The system's error for a connection that the other side has closed. */
-function toSystemError(error: Error): Error {
-  const isClosed = (error as NodeJS.ErrnoException).code === CLOSED;
-  return isClosed ? resetError() : error;
 }
 
 /** undici takes a body of unknown length for whole if the connection is reset. macOS alone resets after a whole one. */

@@ -1,5 +1,5 @@
 // plugin/blobs/client/client.ts: client of a site's blob endpoints, for the owner of the blobs. PROTOCOL 4
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
 import { type BlobFields, type BlobInfo, isContentAddress, type Metadata, parseBlobJson } from "../blob.js";
@@ -124,8 +124,10 @@ export class BlobClient {
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const page = Object(await (await this.#ask({ method: "GET", path: after && `?after=${after}` })).json());
       blobs.push(...parseBlobs(page.blobs, this.#owner));
-      const next = nextAfter(page.next, after);
+      const { next } = page;
       if (next === null) return blobs;
+      // Each cursor is greater than the one before, or the list would have no end.
+      if (typeof next !== "string" || !isContentAddress(next) || next <= after) break;
       after = next;
     }
     throw notBlobs();
@@ -166,7 +168,7 @@ export function remoteBlob(
     const etag = (headers.get("etag") ?? "").replace(/^W\//, "");
     return { owner, key, type, filename, isPublic, properties, sha256, size, etag };
   } catch (error) {
-    throw error instanceof TwtxtError ? notBlob() : error;
+    throw ifTwtxtError(notBlob)(error);
   }
 }
 
@@ -174,13 +176,8 @@ function toPath(key: string): string {
   return `/${encodeURIComponent(key)}`;
 }
 
-async function ifExists<T>(asking: Promise<T>): Promise<T | null> {
-  try {
-    return await asking;
-  } catch (error) {
-    if (error instanceof TwtxtError && error.code === "not-found") return null;
-    throw error;
-  }
+function ifExists<T>(asking: Promise<T>): Promise<T | null> {
+  return asking.catch(ifTwtxtError(() => null, "not-found"));
 }
 
 /** @param owner - of all blobs: a proof of another owner is not valid for them */
@@ -197,13 +194,6 @@ function parseBlobs(values: unknown, owner: string): BlobInfo[] {
     }
     return { ...blob, owner };
   });
-}
-
-/** Each cursor is greater than the one before, or the list would have no end. */
-function nextAfter(next: unknown, after: string): string | null {
-  if (next === null) return null;
-  if (typeof next === "string" && isContentAddress(next) && next > after) return next;
-  throw notBlobs();
 }
 
 function notBlobs(): TwtxtError {

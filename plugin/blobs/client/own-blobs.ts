@@ -1,6 +1,6 @@
 // plugin/blobs/client/own-blobs.ts: puts, changes and deletes the author's own blobs, each with a proof.
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/sign-request.js";
 import { retry } from "../../store/retry.js";
 import { type BlobFields, type Metadata, MIN_KEY_PREFIX, shortKey } from "../blob.js";
@@ -192,10 +192,10 @@ function isSame(before: Metadata, wanted: Metadata): boolean {
 }
 
 /** Tries once more if another machine changed the blob in between. */
-async function retried(key: string, work: () => Promise<ChangeResult>): Promise<ChangeResult> {
-  const isChanged = (error: unknown) => error instanceof TwtxtError && error.code === "precondition-failed";
-  return retry(work, { pauses: [0], mayRepeat: isChanged }).catch((error: unknown) => {
-    if (!isChanged(error)) throw error;
+function retried(key: string, work: () => Promise<ChangeResult>): Promise<ChangeResult> {
+  const giveUp = () => {
     throw new TwtxtError("precondition-failed", `${key} is being changed by another machine. Check it, and try again.`);
-  });
+  };
+  const isChanged = (error: unknown) => error instanceof TwtxtError && error.code === "precondition-failed";
+  return retry(work, { pauses: [0], mayRepeat: isChanged }).catch(ifTwtxtError(giveUp, "precondition-failed"));
 }

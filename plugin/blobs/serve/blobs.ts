@@ -106,7 +106,8 @@ export class Blobs {
   async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
     const signed = this.#verify(request);
-    return answerOwner(this.#parts, { request, signed, key: parseKey(path) });
+    if (isBlobKey(path)) return answerOwner(this.#parts, { request, signed, key: path });
+    throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
   }
 
   async #answerReader(request: HttpRequest, path: string): Promise<Response> {
@@ -153,9 +154,4 @@ async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Resp
       return response;
     }
   }
-}
-
-function parseKey(text: string): string {
-  if (isBlobKey(text)) return text;
-  throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
 }

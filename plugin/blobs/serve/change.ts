@@ -44,7 +44,10 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   const { owner, digest } = signed;
   checkIsWhole(request);
   const fields = readChange(request.headers);
-  if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) throw wrongAddress();
+  if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) {
+    const what = "A key of 64 hex characters must be the SHA-256 of the contents. These have another one.";
+    throw new TwtxtError("wrong-content-address", what);
+  }
   const { size, chunks, sha256 } = await openUpload(request, { digest, maxBytes });
   const mayBeRefused = isConditional(request);
   const first = await (mayBeRefused ? stored.record(owner, key) : stored.expectedRecord(owner, key));
@@ -63,7 +66,9 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
 
 /** Changes the metadata. */
 export async function postBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
-  checkJsonType(request);
+  if (readEssence(request.headers.get("content-type")) !== "application/json") {
+    throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
+  }
   const fields = changeInJson(await signedBody(request, signed, MAX_JSON_BYTES));
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();
@@ -141,16 +146,4 @@ function checkIsWhole({ headers }: HttpRequest): void {
   }
   if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return;
   throw new TwtxtError("bad-content-type", "Contents are stored as sent. Remove Content-Encoding.");
-}
-
-function checkJsonType(request: HttpRequest): void {
-  if (readEssence(request.headers.get("content-type")) === "application/json") return;
-  throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
-}
-
-function wrongAddress(): TwtxtError {
-  return new TwtxtError(
-    "wrong-content-address",
-    "A key of 64 hex characters must be the SHA-256 of the contents. These have another one.",
-  );
 }

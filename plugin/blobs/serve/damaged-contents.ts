@@ -1,6 +1,7 @@
 // plugin/blobs/serve/damaged-contents.ts: contents that no longer have the hash of their blob, for example because a disk fails.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
+import { byobReader } from "../../store/chunks.js";
 import type { BlobInfo } from "../blob.js";
 
 type Described = Pick<BlobInfo, "key" | "size" | "sha256">;
@@ -53,13 +54,4 @@ export function comparedStream(
     },
     cancel: () => reader.cancel(),
   });
-}
-
-/** @returns `null` for a stream that is not a byte stream */
-function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
-  try {
-    return stream.getReader({ mode: "byob" });
-  } catch {
-    return null;
-  }
 }

@@ -76,8 +76,7 @@ async function* withRequestErrors(chunks: Iterable<Uint8Array> | AsyncIterable<U
   try {
     yield* chunks;
   } catch (cause) {
-    if (cause instanceof TwtxtError) throw cause;
-    throw new TwtxtError("bad-request", "The request ended early.", { cause });
+    throw cause instanceof TwtxtError ? cause : new TwtxtError("bad-request", "The request ended early.", { cause });
   }
 }
 

@@ -44,10 +44,8 @@ export class Quota {
    */
   async reserve({ owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">): Promise<() => void> {
     const upload = { owner, place: toPlace(key), size };
-    const exceeded =
-      (await this.#add(upload, this.#contents.survey(owner, upload.place), (...all) =>
-        this.#mayExceed(upload, ...all),
-      )) && (await this.#add(upload, this.#contents.list(owner), (...all) => this.#findExceeded(upload, ...all)));
+    const mayExceed = await this.#add(upload, this.#contents.survey(owner, upload.place), this.#mayExceed);
+    const exceeded = mayExceed && (await this.#add(upload, this.#contents.list(owner), this.#findExceeded));
     const { count, bytes } = this.#limits;
     if (exceeded === "count") throw quotaExceeded(count === 1 ? "1 blob" : `${count} blobs`, "count");
     if (exceeded === "bytes") throw quotaExceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
@@ -63,33 +61,37 @@ export class Quota {
   async #add<T, E>(
     upload: Upload,
     reading: Promise<T>,
-    find: (read: T, uploads: readonly Upload[]) => E | null,
+    find: (upload: Upload, read: T, uploads: readonly Upload[]) => E | null,
   ): Promise<E | null> {
     const before = [...this.#uploads];
     const read = await reading;
     const uploads = [...new Set([...before, ...this.#uploads])].filter(({ owner }) => owner === upload.owner);
-    const exceeded = find(read, uploads);
+    const exceeded = find(upload, read, uploads);
     if (exceeded === null) this.#uploads.add(upload);
     return exceeded;
   }
 
   /** Counts all stored contents, and all uploads in addition. So there may be room although a limit seems to be exceeded. */
-  #mayExceed({ place, size }: Upload, stored: FolderSurvey, uploads: readonly Upload[]): true | null {
+  #mayExceed = ({ place, size }: Upload, stored: FolderSurvey, uploads: readonly Upload[]): true | null => {
     const isNew = stored.found.length === 0;
     const isAlone = uploads.every((one) => one.place !== place);
     const largest = Math.max(0, ...stored.found.map((key) => parseEntry(key)?.number ?? 0));
     const growth = isAlone ? Math.max(0, size - largest) : size;
     const hasCount = !isNew || stored.count + uploads.length < this.#limits.count;
     return hasCount && (growth === 0 || stored.sum + sumSizes(uploads) + growth <= this.#limits.bytes) ? null : true;
-  }
+  };
 
   /** Counts each blob once. */
-  #findExceeded(upload: Upload, stored: readonly ContentsName[], uploads: readonly Upload[]): keyof Totals | null {
+  #findExceeded = (
+    upload: Upload,
+    stored: readonly ContentsName[],
+    uploads: readonly Upload[],
+  ): keyof Totals | null => {
     const before = sumBlobs(stored, uploads);
     const after = sumBlobs(stored, [...uploads, upload]);
     if (after.count > Math.max(this.#limits.count, before.count)) return "count";
     return after.bytes > Math.max(this.#limits.bytes, before.bytes) ? "bytes" : null;
-  }
+  };
 }
 
 function sumBlobs(stored: readonly ContentsName[], uploads: readonly Upload[]): Totals {

@@ -25,7 +25,8 @@ const SHARED_HEADERS = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox; default-src 'none'",
 };
-const NOT_CACHED = { "netlify-cdn-cache-control": "no-store" };
+/** Other query parameters than `v` get the same copy. */
+const CACHED = { "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_SECONDS}`, "netlify-vary": "query=v" };
 
 /** @returns `null` if there is no blob that this reader may know of */
 type Find = () => Promise<StoredBlob | null>;
@@ -59,9 +60,12 @@ export function readShared(
   return answer(read, request, find, (blob, isWhole) => ({
     ...toHeaders(blob),
     ...SHARED_HEADERS,
-    "content-disposition": formatDisposition(isShown(blob.type) ? "inline" : "attachment", blob.filename),
+    "content-disposition": formatDisposition(
+      SHOWN.test(readEssence(blob.type)) ? "inline" : "attachment",
+      blob.filename,
+    ),
     ...(blob.owner !== owner && { "content-location": formatSharedUrl(sharedUrl, blob) }),
-    ...(isWhole ? cdnHeaders(toTag(blob)) : NOT_CACHED),
+    ...(isWhole ? { ...CACHED, "netlify-cache-tag": toTag(blob) } : { "netlify-cdn-cache-control": "no-store" }),
   }));
 }
 
@@ -98,17 +102,4 @@ function formatLength(range: Range | null, size: number): Record<string, string>
   if (!range) return { "content-length": String(size) };
   const { first, last } = range;
   return { "content-length": String(last - first + 1), "content-range": `bytes ${first}-${last}/${size}` };
-}
-
-function cdnHeaders(tag: string): Record<string, string> {
-  return {
-    "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_SECONDS}`,
-    "netlify-cache-tag": tag,
-    // Other query parameters get the same copy.
-    "netlify-vary": "query=v",
-  };
-}
-
-function isShown(type: string): boolean {
-  return SHOWN.test(readEssence(type));
 }

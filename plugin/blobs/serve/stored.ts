@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import { nonceUsed } from "../../http/signature.js";
-import { parseJson, readJson, writeJson } from "../../store/json.js";
+import { readJson, writeJson } from "../../store/json.js";
 import { LostRace, winRace } from "../../store/retry.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 import {
@@ -83,8 +83,7 @@ export class StoredBlobs {
 
   async record(owner: string, key: string): Promise<StoredRecord> {
     const found = await readJson(this.#options.store, recordKey(owner, toPlace(key)), RECORD);
-    const blob = found && !("isDeleted" in found.value) ? found.value : null;
-    return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
+    return { blob: toBlob(found), etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
   /**
@@ -124,7 +123,9 @@ export class StoredBlobs {
         await spendNonce(store, nonce);
         throw refusal;
       });
-      const after = next && storedBlob({ owner, key }, before, next, now());
+      const modified = new Date(now()).toISOString();
+      const created = before?.created ?? modified;
+      const after = next && toRecord({ owner, key, created, modified }, next);
       const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
       const write = randomHex(this.#options.random);
@@ -160,8 +161,12 @@ export class StoredBlobs {
       isDamaged = true;
       log(`A stored blob cannot be read: ${key}`, { level: "error" });
     });
-    return { blob: found && !("isDeleted" in found.value) ? found.value : null, isDamaged };
+    return { blob: toBlob(found), isDamaged };
   }
+}
+
+function toBlob(found: { value: v.InferOutput<typeof RECORD> } | null): StoredBlob | null {
+  return found && !("isDeleted" in found.value) ? found.value : null;
 }
 
 function recordKey(owner: string, place: string): string {
@@ -170,33 +175,17 @@ function recordKey(owner: string, place: string): string {
 
 /** The keys of the contents that a record names; none for a damaged one. */
 export function listNamedContents(record: Uint8Array): string[] {
-  try {
-    const value = parseJson("a blob", record, RECORD);
-    return "isDeleted" in value ? [] : [value.contents];
-  } catch {
-    return [];
-  }
+  const found = v.safeParse(v.pipe(v.string(), v.parseJson(), RECORD), Buffer.from(record).toString());
+  return found.success && !("isDeleted" in found.output) ? [found.output.contents] : [];
 }
 
-function storedBlob(
-  id: Pick<BlobInfo, "owner" | "key">,
-  before: StoredBlob | null,
-  { contents, metadata }: NonNullable<NextVersion>,
-  now: number,
+/** Only these fields: `changed` passes on what the former record has besides its metadata. */
+function toRecord(
+  id: Pick<BlobInfo, "owner" | "key" | "created" | "modified">,
+  {
+    contents: { contents, size, sha256 },
+    metadata: { type, filename, isPublic, properties },
+  }: NonNullable<NextVersion>,
 ): StoredBlob {
-  const modified = new Date(now).toISOString();
-  const { type, filename, isPublic, properties } = metadata;
-  const { contents: name, size, sha256 } = contents;
-  return {
-    ...id,
-    size,
-    sha256,
-    type,
-    filename,
-    isPublic,
-    properties: { ...properties },
-    created: before?.created ?? modified,
-    modified,
-    contents: name,
-  };
+  return { ...id, size, sha256, type, filename, isPublic, properties, contents };
 }

@@ -1,7 +1,7 @@
 // plugin/messages/inbox/deliver.ts: accepts messages from senders.
 import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Admission, InboxLimits } from "./admission.js";
@@ -68,24 +68,19 @@ function toMessageId(body: Uint8Array): string {
 
 /** How full an inbox is, from 0 to 1. */
 export function measureFullness(stored: readonly StoredMessage[], limits: InboxLimits): number {
-  return Math.min(1, Math.max(stored.length / limits.messages, sumBytes(stored) / limits.bytes));
+  const bytes = stored.reduce((sum, { size }) => sum + size, 0);
+  return Math.min(1, Math.max(stored.length / limits.messages, bytes / limits.bytes));
 }
 
 /** @throws TwtxtError `bad-request` or `too-large` */
 export async function bodyOfMessage(request: HttpRequest): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
-  try {
-    return await readBody(request, MESSAGE_BYTES);
-  } catch (error) {
-    // Not 413, which platforms send on their own. PROTOCOL 3.3.
-    const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";
-    throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`) : error;
-  }
-}
-
-function sumBytes(stored: readonly Pick<StoredMessage, "size">[]): number {
-  return stored.reduce((sum, { size }) => sum + size, 0);
+  // Not 413, which platforms send on their own. PROTOCOL 3.3.
+  const refuse = () => {
+    throw new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`);
+  };
+  return readBody(request, MESSAGE_BYTES).catch(ifTwtxtError(refuse, "body-too-large"));
 }
 
 function storedResponse(): Response {

@@ -7,9 +7,8 @@
 //
 // The time `created` has fifteen digits, so that keys sort by time. Two processes that store a message at the same moment may
 // leave two records. The earlier one counts.
-
-import PQueue from "p-queue";
 import { type Clock, countedSince } from "../../clock.js";
+import { mapInParallel } from "../../concurrency.js";
 import { parseEntry, type Store } from "../../store/store.js";
 import { sweep } from "../../store/sweep.js";
 
@@ -104,7 +103,7 @@ export class StoredMessages {
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
   bodies(messages: readonly StoredMessage[]): Promise<(Uint8Array | null)[]> {
-    return inBatches(messages, async ({ key }) => (await this.#store.get(key))?.bytes ?? null);
+    return mapInParallel(messages, AT_ONCE, async ({ key }) => (await this.#store.get(key))?.bytes ?? null);
   }
 
   /** @returns `"deleted"` if its deletion is remembered, `null` for an unknown message */
@@ -126,11 +125,11 @@ export class StoredMessages {
       this.#store.survey(deletedFolder(user), id),
     ]);
     const extra = deleted.found.length > 0 ? [key] : copies.slice(1).map((copy) => copy.key);
-    await inBatches(extra, (one) => this.#store.delete(one));
+    await mapInParallel(extra, AT_ONCE, (one) => this.#store.delete(one));
   }
 
   async delete(user: string, messages: readonly StoredMessage[]): Promise<void> {
-    await inBatches(messages, async ({ id, created }) => {
+    await mapInParallel(messages, AT_ONCE, async ({ id, created }) => {
       const latest = (await this.#findCopies(user, id)).at(-1)?.created ?? created;
       await this.#store.put(
         `${deletedFolder(user)}${toOrder(latest)}-${id}-${toPeriod(this.#now())}`,
@@ -140,7 +139,7 @@ export class StoredMessages {
       const keys = new Set(
         [...(await this.#findCopies(user, id)), ...messages.filter((one) => one.id === id)].map(({ key }) => key),
       );
-      await inBatches([...keys], (key) => this.#store.delete(key));
+      await mapInParallel([...keys], AT_ONCE, (key) => this.#store.delete(key));
     });
   }
 
@@ -177,10 +176,6 @@ export class StoredMessages {
 
 function toPeriod(time: number): number {
   return Math.floor(time / PERIOD_MS);
-}
-
-function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  return new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));
 }
 
 function messageFolder(user: string): string {

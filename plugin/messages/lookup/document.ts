@@ -1,8 +1,8 @@
 // plugin/messages/lookup/document.ts: requests one discovery document.
 import * as v from "valibot";
-import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { ifTwtxtError, type TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
-import { formatKey, parseKey } from "../../keys/key.js";
+import { canonicalKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
 
 /** The contents of a discovery document. */
@@ -54,8 +54,10 @@ export async function askDocument(
     }
     return readDocument(String(await response.bytes()), response.url, plainHosts);
   } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return { kind: error.code === "unreachable" ? "silent" : "none", why: describeError(error) };
+    return ifTwtxtError<Miss>((one) => ({
+      kind: one.code === "unreachable" ? "silent" : "none",
+      why: describeError(one),
+    }))(error);
   }
 }
 
@@ -68,15 +70,6 @@ function readDocument(text: string, url: string, plainHosts: readonly string[]):
   const endpoint = usableEndpoint(output.endpoint, plainHosts);
   if (endpoint === null) return none("has an endpoint that is not an https URL");
   return { endpoint, key, url };
-}
-
-function canonicalKey(text: string): string | null {
-  try {
-    return formatKey(parseKey(text));
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
 }
 
 function usableEndpoint(text: string, plainHosts: readonly string[]): string | null {

@@ -187,9 +187,5 @@ function sentence({ host, misses }: HostResult): string {
   if (silent) return `${host} did not answer (${silent.why})`;
   const [why = "", ...others] = new Set(misses.map((miss) => miss.why));
   if (others.length === 0) return `each of the ${misses.length} places on ${host} ${why}`;
-  return `on ${host} ${misses.map((miss) => `${shortened(miss.path)} ${miss.why}`).join(", ")}`;
-}
-
-function shortened(path: string): string {
-  return path.replace(/[0-9a-f]{64}/, "<hash>");
+  return `on ${host} ${misses.map((miss) => `${miss.path.replace(/[0-9a-f]{64}/, "<hash>")} ${miss.why}`).join(", ")}`;
 }

@@ -1,5 +1,5 @@
 // plugin/messages/lookup/recipients.ts: resolves recipients to keys and inboxes.
-import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { ifTwtxtError, TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { Contact, Contacts } from "./contacts.js";
 import type { Found, Lookup } from "./lookup.js";
@@ -53,20 +53,11 @@ export async function resolveRecipients(
 async function resolve(address: string, { lookup, contacts }: ResolveOptions): Promise<ResolvedRecipient> {
   // An invalid address has no contact; the lookup rejects it.
   const contact = await contacts.get(address);
-  let found: Found;
-  try {
-    found = await lookup(address);
-  } catch (error) {
-    const isDown = error instanceof TwtxtError && error.code === "unreachable";
-    if (!contact || !isDown) throw error;
-    return { ...selectEssentials(contact), found: null };
-  }
-  if (contact && contact.key !== found.key) throw keyChanged(contact, found);
-  return { ...selectEssentials(found), found };
-}
-
-function selectEssentials({ address, endpoint, key, byDns }: Found | Contact): Omit<ResolvedRecipient, "found"> {
-  return { address, endpoint, key, byDns };
+  const asking = lookup(address);
+  const found = await (contact ? asking.catch(ifTwtxtError(() => null, "unreachable")) : asking);
+  if (contact && found && contact.key !== found.key) throw keyChanged(contact, found);
+  const { address: known, endpoint, key, byDns } = (found ?? contact) as Found | Contact;
+  return { address: known, endpoint, key, byDns, found };
 }
 
 function keyChanged({ address, since }: Contact, { byDns }: Found): TwtxtError {

@@ -45,7 +45,8 @@ export function judge({ signer, received, claimed, found, contact }: Evidence): 
   const guestKey = readGuestKey(claimed);
   if (guestKey !== null && guestKey !== signer)
     return unverified("forged: not signed with the key that is its address");
-  if (isForgery(found)) return unverified("the document of this guest is forged: it has another key");
+  const isForged = found instanceof TwtxtError && found.code === "not-authentic";
+  if (isForged) return unverified("the document of this guest is forged: it has another key");
   if (found instanceof Error) return unverified(`${missing(claimed, found)}; ${pinned(signer, contact)}`);
 
   const isPublished = signer === found.key;
@@ -55,10 +56,6 @@ export function judge({ signer, received, claimed, found, contact }: Evidence): 
     return { trust: "verified", byDns: found.byDns || contact?.byDns === true };
   }
   return { trust: "key-changed", pinned: contact.key, now: found.key };
-}
-
-function isForgery(found: Found | Error): boolean {
-  return found instanceof TwtxtError && found.code === "not-authentic";
 }
 
 function withOtherKey(

@@ -1,6 +1,6 @@
 // plugin/messages/read/inbox-client.ts: reads, follows and clears the author's own inbox.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readEvents } from "../../http/event-stream.js";
 import { type AskSite, type SiteAnswer, type SiteApiOptions, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
@@ -242,9 +242,7 @@ function isNew(id: string, seen: Set<string>): boolean {
   return true;
 }
 
-function throwIfPermanent(error: unknown): void {
-  if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
-}
+const throwIfPermanent = ifTwtxtError(() => {}, "unreachable");
 
 function refused(url: string, why: string): TwtxtError {
   return new TwtxtError("address-refused", `Stopped reading ${url}: ${why}.`);

@@ -1,8 +1,7 @@
 // plugin/messages/read/read.ts: opens messages and verifies their senders.
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import type { Contact, Contacts } from "../lookup/contacts.js";
-import type { Found } from "../lookup/lookup.js";
 import type { SenderLookup } from "../lookup/sender-lookup.js";
 import { judge, type Trust } from "../lookup/trust.js";
 import { isReceipt, listReceipts, type Message, parseMessage, readHash } from "../plaintext.js";
@@ -56,19 +55,16 @@ const STRANGER = Number.MAX_SAFE_INTEGER;
  */
 export async function openMessages(
   messages: readonly InboxMessage[],
-  { keys, contacts, lookup }: ReadOptions,
+  options: ReadOptions,
 ): Promise<Promise<OpenedMessage | UnreadableMessage>[]> {
-  const all = await Promise.all(messages.map((message) => openClaim(message, { keys, contacts })));
+  const all = await Promise.all(messages.map((message) => openClaim(message, options)));
   // The system resolves few names at a time, so the oldest contacts go first and unknown senders last.
   const byRank = [...all].sort((a, b) => toRank(a) - toRank(b));
-  const judged = new Map(byRank.map((one) => [one, judgeMessage(one, { contacts, lookup })]));
+  const judged = new Map(byRank.map((one) => [one, judgeMessage(one, options)]));
   return all.flatMap((one) => judged.get(one) ?? []);
 }
 
-async function openClaim(
-  message: InboxMessage,
-  { keys, contacts }: Pick<ReadOptions, "keys" | "contacts">,
-): Promise<Claim | UnreadableMessage> {
+async function openClaim(message: InboxMessage, { keys, contacts }: ReadOptions): Promise<Claim | UnreadableMessage> {
   const opened = unsealed(message, keys);
   if ("unreadable" in opened) return opened;
   const { address, lines } = opened.message;
@@ -97,8 +93,7 @@ function unsealed(
     const message = parseMessage(new TextDecoder().decode(plaintext));
     return { id, created, hash: readHash(plaintext), message, signer: formatKey(sender) };
   } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    return { id, created, unreadable: error.message };
+    return ifTwtxtError(({ message }) => ({ id, created, unreadable: message }))(error);
   }
 }
 
@@ -108,26 +103,17 @@ function toRank(one: Claim | UnreadableMessage): number {
 
 async function judgeMessage(
   one: Claim | UnreadableMessage,
-  { contacts, lookup }: Pick<ReadOptions, "contacts" | "lookup">,
+  { contacts, lookup }: ReadOptions,
 ): Promise<OpenedMessage | UnreadableMessage> {
   if ("unreadable" in one) return one;
   const { opened, contact } = one;
   const claimed = opened.message.address;
-  const found = claimed === null ? null : await foundOrError(lookup(claimed, contact !== null));
+  const found = claimed === null ? null : await lookup(claimed, contact !== null).catch(ifTwtxtError((error) => error));
   const evidence = { signer: opened.signer, received: opened.created, claimed, found };
   const trust = judge({ ...evidence, contact });
   if (trust.trust !== "verified" || found === null || found instanceof Error) return { ...opened, trust };
   // Another message or process may have pinned a different key meanwhile.
   return { ...opened, trust: judge({ ...evidence, contact: await contacts.pin(found) }) };
-}
-
-async function foundOrError(looking: Promise<Found>): Promise<Found | TwtxtError> {
-  try {
-    return await looking;
-  } catch (error) {
-    if (error instanceof TwtxtError) return error;
-    throw error;
-  }
 }
 
 /** A read receipt for a sent message. */
@@ -165,7 +151,6 @@ function listHashes({ sealed }: SentCopy, keys: OwnKeys): string[] {
   try {
     return [readHash(openWith(sealed, keys).plaintext)];
   } catch (error) {
-    if (error instanceof TwtxtError) return [];
-    throw error;
+    return ifTwtxtError(() => [])(error);
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { loadLibsodiumBoxes } from "../../plugin/messages/libsodium-boxes.js";
 import { nobleBoxes } from "../../plugin/messages/saltpack/primitives.js";
+import { loadLibsodiumBoxes } from "../../plugin/messages/sealing.js";
 
 const CHUNK = 2 ** 16;
 const SIZES = [0, 1, 15, 16, 17, 31, 32, 33, 4096, CHUNK - 32, CHUNK, 2 ** 20 + 64];
