@@ -39,7 +39,7 @@ describe("a request of the client's own page that names something impossible", (
 });
 
 describe("a note", () => {
-  it.each([".git", ".git/hooks", "node_modules/a", ".eleventy-twtxt", "_site", ".cache", "a/.b"])(
+  it.each([".git", ".git/hooks", "node_modules/a", ".eleventy-twtxt", "_site", ".cache", "a/.b", "_preview"])(
     "is not written into %s",
     async (folder) => {
       const { alice, visitor } = await opened();
@@ -66,6 +66,23 @@ describe("a note", () => {
     mkdirSync(join(alice.folder, "posts"), { recursive: true });
     const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder: "inside", next: "save" });
     expect(shownText(text)).toContain("Saved: inside/");
+  });
+});
+
+describe("a post", () => {
+  it("is neither shown nor changed if it is a symbolic link out of the project, or to a file of another program", async () => {
+    const { alice, visitor } = await opened();
+    const text = "---\ndate: 2026-01-02T03:04:05Z\n---\nNot a post\n";
+    const outside = join(blog(null).folder, "other.md");
+    mkdirSync(join(alice.folder, ".git"), { recursive: true });
+    mkdirSync(join(alice.folder, "posts"), { recursive: true });
+    for (const [name, target] of Object.entries({ linked: outside, hidden: join(alice.folder, ".git/config") })) {
+      writeFileSync(target, text);
+      symlinkSync(target, join(alice.folder, `posts/${name}.md`));
+      const page = await visitor.get(`/write/posts/edit?file=posts/${name}.md`);
+      expect(page.status).toBe(404);
+      expect(shownText(page.text)).not.toContain("Not a post");
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp, isDateOnly } from "../../feed/timestamp.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
+import { PREVIEW_FOLDER } from "../../site/site.js";
 import { badFile, dataFolder, isMissing, orBadFile } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
@@ -72,17 +73,24 @@ export function checkNotesFolder(typed: string, site: Site, machine: Machine): s
  * @param folder - absolute
  * @returns the end of a sentence about the folder; `null` for a folder that can have notes
  */
-export function whyNoNotes(folder: string, { settings, file, shown }: Site): string | null {
+export function whyNoNotes(folder: string, site: Site): string | null {
   if (CONTROL.test(folder)) return "must not contain control characters.";
-  const input = file(settings.input);
-  if (!isBelow(input, folder)) return `is not below ${shown(input)}, where Eleventy reads your site.`;
+  const input = site.file(site.settings.input);
+  if (!isBelow(input, folder)) return `is not below ${site.shown(input)}, where Eleventy reads your site.`;
+  return whyNotWritten(folder, site);
+}
+
+/** The same for the place of a file or folder, behind symbolic links. */
+function whyNotWritten(path: string, { settings, file }: Site): string | null {
   const root = findRealPath(file("."));
-  const real = findRealPath(folder);
+  const real = findRealPath(path);
   if (root === null || real === null || !isBelow(root, real)) return "is a link to a place outside of this project.";
   const output = findRealPath(resolve(file("."), settings.output));
   if (output !== null && output !== root && isBelow(output, real)) return "is in the folder of the built site.";
   const parts = relative(root, real).split(sep);
-  const other = parts.find((part) => part.startsWith(".") || part === "node_modules");
+  const isOfOthers = (part: string, at: number) =>
+    part.startsWith(".") || part === "node_modules" || (at === 0 && part === PREVIEW_FOLDER);
+  const other = parts.find(isOfOthers);
   return other === undefined ? null : `is in ${other}, which belongs to other programs.`;
 }
 
@@ -93,7 +101,8 @@ export function whyNoNotes(folder: string, { settings, file, shown }: Site): str
  */
 export function findPostFile(name: string, site: Site): string {
   const file = resolve(site.file("."), name);
-  if (file.endsWith(".md") && !CONTROL.test(file) && whyNoNotes(dirname(file), site) === null) return file;
+  const whyNot = whyNoNotes(dirname(file), site) ?? whyNotWritten(file, site);
+  if (file.endsWith(".md") && !CONTROL.test(file) && whyNot === null) return file;
   throw new TwtxtError("not-found", "There is no such post.");
 }
 
