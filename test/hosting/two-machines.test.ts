@@ -27,7 +27,7 @@ function startProxy(proxy: WebServer, [first = "", second = ""]: readonly string
     const line = "lb_try_duration 30s\n";
     return proxy.start("Caddyfile", [
       ["127.0.0.1:8080", `${first} ${second}`],
-      [line, `${line}\t\thealth_uri /health\n\t\thealth_interval 1s\n`],
+      [line, `${line}\t\thealth_uri /twtxt.txt\n\t\thealth_interval 1s\n`],
     ]);
   }
   const upstream = readFileSync(join(REPO, "docs/hosting/nginx-upstream.conf"), "utf8");
@@ -113,6 +113,20 @@ describe.skipIf(lack !== null)("two machines with one bucket", () => {
       expect([...statuses]).toEqual([202]);
       expect((await readInbox(url)).sort()).toEqual(sent.sort());
       expect(await machines[0]?.end()).toBe(0);
+    });
+
+    it("pages and the feed are served while the bucket is gone", async () => {
+      const bucket = await s3Service(versitygw);
+      const machines = [await startMachine(bucket), await startMachine(bucket)];
+      const hosts = machines.map((machine) => new URL(machine.url).host);
+      const url = await startProxy(proxy, hosts);
+      bucket.faultOf = () => "cut before";
+      for (const machine of machines)
+        await expect.poll(async () => (await fetch(`${machine.url}/health`)).status).toBe(503);
+      // Longer than the interval of Caddy's checks.
+      await sleep(1500);
+      const statuses = ["/", "/twtxt.txt"].map(async (path) => (await fetch(url + path)).status);
+      expect(await Promise.all(statuses)).toEqual([200, 200]);
     });
 
     it("no message is lost when one machine restarts, and right after it the other one", async () => {
