@@ -12,6 +12,7 @@ import { type Processor, unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
 import { locateMentions, type Mention } from "../feed/mention.js";
 import { canParseUrl, decodePercent, isFeedUrl } from "../url.js";
+import { plainLines } from "./plain-lines.js";
 import { boundedMarks, SAFE_ELEMENTS, STRANGERS_REL } from "./safe-markup.js";
 
 /** Markdown for whole blocks, and HTML. It is not interpreted in a twt: its characters stay as they are. */
@@ -79,6 +80,7 @@ export function textHtml(text: string, kind: "twt" | "page"): string {
   findAndReplace(tree, [[MARK, restoreLink]], { ignore: ["link"] });
   findAndReplace(tree, [[/\n/g, () => ({ type: "break" })]]);
   restoreMentions(tree, sources);
+  cleanTexts(tree);
   keepWebLinks(tree);
   return writer.stringify(writer.runSync(tree));
 }
@@ -132,6 +134,13 @@ function restoreMentions(tree: Root, sources: readonly string[]): void {
   visit(tree, (node) => {
     if ("value" in node) node.value = restored(node.value);
     if ("url" in node) node.url = restored(node.url);
+  });
+}
+
+/** Removes what character references such as `&#x202e;`, and escapes in the name of a file, have brought back. */
+function cleanTexts(tree: Root): void {
+  visit(tree, "text", (node) => {
+    node.value = boundedMarks(plainLines(node.value).join(" "));
   });
 }
 

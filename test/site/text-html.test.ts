@@ -79,6 +79,13 @@ describe("a twt", () => {
 
   test("has at most four combining marks in a row", () => {
     expect(textHtml(`Z${"\u0301".repeat(50)}a`, "twt")).toBe(`<p>Z${"\u0301".repeat(4)}a</p>`);
+    expect(textHtml(`Z${"&#x301;".repeat(50)}a`, "twt")).toBe(`<p>Z${"\u0301".repeat(4)}a</p>`);
+  });
+
+  test("has no control characters and changes of direction, also not from references and names of files", () => {
+    expect(textHtml("a&#x202e;b&#x2066;c", "twt")).toBe("<p>abc</p>");
+    const url = "https://bob.example/%E2%80%AEgnp.exe%1B";
+    expect(textHtml(`![](${url})`, "twt")).toBe(`<p>${link(url, "gnp.exe")}</p>`);
   });
 });
 

@@ -19,10 +19,11 @@ const URL_LIMIT = 2048;
 const READ_LIMIT = 20_000;
 
 /**
- * Invisible characters that make names look alike: direction marks, soft hyphens, word joiners. U+200C and U+200D stay,
- * since Persian names and emoji need them.
+ * Invisible characters that make names look alike: direction marks, soft hyphens, word joiners, fillers of Hangul, an empty
+ * Braille pattern. U+200C and U+200D stay, since Persian names and emoji need them.
  */
-const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g;
+const INVISIBLE =
+  /[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0]/g;
 /** Characters that start a mention, subject, tag, link, image or code. */
 const SYNTAX = /[<>[\]#`]/g;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;

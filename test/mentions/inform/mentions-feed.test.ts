@@ -203,7 +203,7 @@ describe("a notice", () => {
     expect(second).toBe("> hello @<alice https://alice.example/twtxt.txt>");
   });
 
-  it.each(["", " \t ", "\u200b\u00ad", "<>[]", "\u202e", "\u200e"])(
+  it.each(["", " \t ", "\u200b\u00ad", "\u3164\u2800\u115f", "<>[]", "\u202e", "\u200e"])(
     "has the host if the name has no visible characters: %j",
     (name) => {
       expect(textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } }))).toMatch(
