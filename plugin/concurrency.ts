@@ -19,6 +19,16 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** @returns a function that runs each work after all earlier ones have ended */
+export function serialize(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const run = last.then(work);
+    last = run.catch(() => {});
+    return run;
+  };
+}
+
 /** Caches results by key, failures excluded. Concurrent calls share one request. */
 export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const answers = new Map<string, Promise<T>>();

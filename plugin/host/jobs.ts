@@ -88,11 +88,16 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   const purgeBlobs = async ({ isOver }: JobRun) => {
     if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);
   };
+  const removingCommenters: Job = {
+    name: "Removing records of commenters",
+    work: async ({ isOver }) => (await mentions.comments()).sweep(isOver),
+  };
   return [
     { name: "Compacting the list of mentions", work: () => received.journal.compact() },
     { name: "Notifying you", work: notifyAuthor },
     { name: "Requesting a rebuild", work: rebuild },
     { name: "Purging blobs from the CDN", work: purgeBlobs },
+    ...(settings.mentions.comments ? [removingCommenters] : []),
     { name: "Removing used nonces", work: ({ isOver }) => sweepNonces(store, now(), isOver) },
     { name: "Removing expired messages", work: (run) => inbox.sweep(run) },
     { name: "Removing unused contents of blobs", work: ({ isOver }) => blobs.sweep(isOver) },

@@ -16,6 +16,7 @@ import { attempt } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
+const commentWiring = later(() => import("./comments.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
 const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
@@ -44,6 +45,14 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     (route: ManagedRoute): Handler =>
     async (request, asked) =>
       (await management())[route](request, asked);
+  const comments = once(async () => {
+    const { commentServices } = await commentWiring();
+    return commentServices(options, { siteIndex, received, cacheTag: CACHE_TAG, onStored });
+  });
+  const commented =
+    (route: "comments" | "comment" | "guestFeed"): Handler =>
+    async (request, asked) =>
+      (await comments()).handlers[route](request, asked);
   const feed = once(() => privateFeed(options, received));
   const atom = once(async () => {
     const { listAsAtom } = await atomWriter();
@@ -54,6 +63,9 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
     mentionsAtom: async (request, asked) => (await atom())(request, asked),
     mentionsFeed: async (request, asked) => (await feed())(request, asked),
+    comments: commented("comments"),
+    comment: commented("comment"),
+    guestFeed: commented("guestFeed"),
     mentions: managed("mentions"),
     verifyMentions: managed("verifyMentions"),
     importMentions: managed("importMentions"),
@@ -63,6 +75,8 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   return {
     siteIndex,
     received,
+    /** Loaded when it is first needed. */
+    comments,
     /** Loaded when it is first needed, because the guard and the HTML parser are most of the code. */
     verification,
     handlers,

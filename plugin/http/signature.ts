@@ -41,7 +41,7 @@ export interface SignaturePolicy {
   /** The `host` or `host:port` of the option `url`; the request's own `Host` is not trusted. */
   authority: string;
   /** The allowed keys, each `kex1...`. */
-  allowed: ReadonlySet<string>;
+  allowed: Pick<ReadonlySet<string>, "has">;
   /** Stores the nonces of writes. */
   store: Store;
   now: Clock;

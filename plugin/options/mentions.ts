@@ -1,5 +1,6 @@
 // plugin/options/mentions.ts: the option `mentions`.
 import * as v from "valibot";
+import { COMMENTS_OPTION } from "./comments.js";
 import { amount, layout, mentionUrl, optional, optionalOr, pagePath, sitePath, sources, yesNo } from "./value-types.js";
 import { ENGLISH, type Words } from "./words.js";
 
@@ -72,6 +73,11 @@ export const MENTIONS = v.strictObject(
       "Whether a form under each post takes the URL of a page that links to it, for readers whose site sends no mentions.",
       yesNo,
       true,
+    ),
+    comments: optionalOr(
+      "Whether readers without a site can comment under posts. An object sets limits: `trust` (default 1) approved comments of a reader, after which further ones are shown at once, `perDay` (100), `held` (500) that may wait for your approval, and `closeAfterDays` (0 for never). See [Comments](#comments).",
+      COMMENTS_OPTION,
+      false,
     ),
     avatars: optionalOr(
       "Whether the build downloads the pictures of authors and publishes them with the site.",

@@ -13,6 +13,8 @@ export const AUTHOR = v.object({
   /** Their page on the feed's host, if `url` is a feed that names one; absent otherwise. */
   page: v.exactOptional(v.string()),
   photo: v.nullable(v.string()),
+  /** Of a comment by a reader without a site; `page` is any URL that the reader states. */
+  guest: v.exactOptional(v.literal(true)),
 });
 
 export type Author = v.InferOutput<typeof AUTHOR>;

@@ -1,7 +1,7 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "timeline" | "inbox" | "guests" | "blobs" | "site";
+export type Capability = "mentions" | "timeline" | "comments" | "inbox" | "guests" | "blobs" | "site";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -46,6 +46,8 @@ export const PATHS = {
   mentionsAtom: "/mentions.atom",
   mentionsFeed: "/mentions.txt",
   mentionsApi: "/api/v1/mentions",
+  comments: "/comments",
+  guestFeeds: "/guests",
   siteApi: "/api/v1/site",
   timelineJson: "/timeline.json",
   guests: "/.well-known/msg",
@@ -84,6 +86,14 @@ const api = {
   access: "signed",
   cache: PRIVATE,
   netlify: "mentions-api",
+} as const;
+/** Answered by the function of mentions, with its rate limit. */
+const comments = {
+  capability: "comments",
+  base: "comments",
+  cache: PRIVATE,
+  rateLimit: "mention",
+  netlify: "mention",
 } as const;
 const inbox = { capability: "inbox", base: "inbox", cache: PRIVATE, rateLimit: "inbox", netlify: "inbox" } as const;
 const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIVATE, netlify: "blob" } as const;
@@ -129,6 +139,18 @@ export const ROUTES = {
     access: "token",
     cache: PRIVATE,
     netlify: "mentions-feed",
+  },
+  comments: { ...comments, below: "", access: "signed-to-read", methods: ["GET", "OPTIONS", "POST"] },
+  comment: { ...comments, below: "/:id", access: "signed", methods: ["DELETE", "OPTIONS", "POST"] },
+  guestFeed: {
+    capability: "comments",
+    base: "guestFeeds",
+    below: "/:guest.txt",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "mentions-json",
+    isStaticFirst: true,
   },
   mentions: { ...api, below: "", methods: ["GET", "POST", "DELETE"] },
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
@@ -190,15 +212,17 @@ export interface RoutedSite {
   /** Those who may sign requests. */
   authors: readonly object[];
   timeline: object | null;
+  mentions: { comments: object | false };
   inbox: { guests: object | null } | null;
   blobs: object | null;
 }
 
 /** The capabilities that are on. */
-export function listCapabilities({ isReceiver, authors, timeline, inbox, blobs }: RoutedSite): Capability[] {
+export function listCapabilities({ isReceiver, authors, timeline, mentions, inbox, blobs }: RoutedSite): Capability[] {
   const isOn: Record<Capability, boolean> = {
     mentions: isReceiver,
     timeline: timeline !== null,
+    comments: isReceiver && authors.length > 0 && mentions.comments !== false,
     inbox: inbox !== null,
     guests: inbox !== null && inbox.guests !== null,
     blobs: blobs !== null,
@@ -237,14 +261,15 @@ export function readPrefix({ urls }: Pick<RoutedSite, "urls">): string {
   return new URL(urls.shared).pathname.slice(0, -PATHS.shared.length);
 }
 
-/** The routes that functions on Netlify answer. */
-export function siteRoutes(): SiteRoute[] {
-  return Object.values<Route>(ROUTES).filter((route) => route.capability !== null);
+/** The routes that functions on Netlify answer. @param capabilities - default: all */
+export function siteRoutes(capabilities?: readonly Capability[]): SiteRoute[] {
+  const routes = Object.values<Route>(ROUTES).filter((route) => route.capability !== null);
+  return capabilities ? routes.filter(({ capability }) => capabilities.includes(capability)) : routes;
 }
 
 /** The path patterns at which a function on Netlify answers, without those that a pattern with `/*` covers. */
-export function listPaths(netlify: EndpointFunction, bases: Bases): string[] {
-  const paths = siteRoutes()
+export function listPaths(netlify: EndpointFunction, bases: Bases, capabilities: readonly Capability[]): string[] {
+  const paths = siteRoutes(capabilities)
     .filter((route) => route.netlify === netlify)
     .map(({ base, below }) => bases[base] + below);
   const isCovered = (path: string) =>

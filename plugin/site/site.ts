@@ -54,6 +54,8 @@ const HOST_SETTINGS = v.object({
     mentionsAtom: v.string(),
     mentionsFeed: v.string(),
     mentionsApi: v.string(),
+    comments: v.string(),
+    guestFeeds: v.string(),
     siteApi: v.string(),
     timelineJson: v.string(),
     inbox: v.string(),
@@ -171,6 +173,8 @@ const SITE_PAGES = v.object({
   ),
   /** The pages of deleted posts, which are answered with 410. */
   deleted: v.optional(v.array(DELETED_PAGE)),
+  /** The posts that take no comments, by their front matter; absent for none. */
+  closed: v.optional(v.array(v.string())),
   /** The pages that name the endpoint for mentions in a `Link` header, because they have no `</head>` for a `<link>`. */
   withoutHead: v.optional(v.array(v.string())),
   /** A page in the site's layout for the endpoint's answers to people, with a `div.twtxt-answer`; absent for none. */

@@ -95,6 +95,16 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(alice, "deploy-succeeded")).toMatchObject({ event: "deploySucceeded", config: { generator } });
   });
 
+  it("answer comments with the functions of mentions, if the option is on", async () => {
+    const site = await built(`{ host: "netlify", key: "${KEY}", mentions: { comments: true } }`);
+    expect(names(site)).toEqual(names(alice));
+    expect(read(site, "mention")).toMatchObject({
+      factory: "mentions",
+      config: { path: ["/webmention", "/comments", "/comments/:id"], rateLimit: RATE_LIMIT },
+    });
+    expect(read(site, "mentions-json").config.path).toEqual(["/mentions.json", "/mentions.atom", "/guests/:guest.txt"]);
+  });
+
   it("import only the plugin's bundle and the list of pages", () => {
     for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
       const name = file.slice("twtxt-".length, -".mjs".length);
@@ -131,6 +141,8 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsFeed: "https://alice.example/mentions.txt",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
+        comments: "https://alice.example/comments",
+        guestFeeds: "https://alice.example/guests",
         siteApi: "https://alice.example/api/v1/site",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
@@ -154,6 +166,7 @@ describe("the functions that a build for Netlify writes", () => {
         allow: [],
         block: ["spam.example"],
         moderate: false,
+        comments: false,
         digestHours: 24,
         everyHours: 6,
         rebuild: { perDay: 1, perMonth: 5 },

@@ -53,6 +53,7 @@ const MENTIONS = {
   moderate: false,
   allow: [],
   block: [],
+  comments: false,
   digestHours: 24,
   everyHours: 1,
   rebuild: { perDay: 1, perMonth: 5 },

@@ -11,7 +11,15 @@ export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, 
   const bases = Object.entries(completeBases({ webmention: "/webmention", inbox: "/inbox" }));
   const urls = { ...(Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases), ...others };
   const find = createEndpoints(
-    { urls, isReceiver: true, authors: [{}], timeline: {}, inbox: { guests: {} }, blobs: {} },
+    {
+      urls,
+      isReceiver: true,
+      authors: [{}],
+      timeline: {},
+      mentions: { comments: {} },
+      inbox: { guests: {} },
+      blobs: {},
+    },
     handlers,
     log,
   );

@@ -26,6 +26,13 @@ const PAGE = `${ORIGIN}/posts/quinces/`;
 const ENDPOINT = `${ORIGIN}/webmention`;
 const NOW = Date.parse("2026-11-20T09:00:00Z");
 
+/** The twt of `PAGE`. */
+const POST = {
+  timestamp: "2026-10-04T07:12:30Z",
+  hashes: ["ghijklm", "abcdefghijkl"],
+  page: PAGE,
+  replyTo: null,
+};
 const TWTS = [
   { timestamp: "2024-05-01T08:00:00Z", text: "The quinces are in flower." },
   { timestamp: "2025-10-02T07:12:30Z", text: "The first quinces are ripe." },
@@ -51,6 +58,7 @@ export const OPTIONS = {
   blobs: true,
   follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
   timeline: true,
+  mentions: { comments: true },
 } satisfies TwtxtOptions;
 
 export interface SiteOptions {
@@ -109,7 +117,7 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
   const settings = settingsOf(options);
   const created: SiteServices[] = [];
   const { findEndpoint } = new SiteHost({
-    site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
+    site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [POST] } },
     file: "",
     read: () => Promise.reject(new Error("The test has no build.")),
     make(built) {
@@ -172,7 +180,9 @@ export function sharedSite(open: typeof alicesSite): Promise<AlicesSite> {
 }
 
 function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings {
-  const settings = hostSettings(builtSite(ORIGIN, { ...OPTIONS, mentions }).settings);
+  const settings = hostSettings(
+    builtSite(ORIGIN, { ...OPTIONS, mentions: { ...OPTIONS.mentions, ...mentions } }).settings,
+  );
   return {
     ...settings,
     inbox: settings.inbox && { ...settings.inbox, ...inbox },

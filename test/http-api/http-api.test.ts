@@ -9,6 +9,7 @@ import { builtSite } from "../helpers/built-site.js";
 import { type AlicesSite, alicesSite, OPTIONS, sharedSite, siteWithContent } from "./alices-site.js";
 import { ORIGIN } from "./asking.js";
 import { BLOB_ROWS } from "./blob-rows.js";
+import { COMMENT_ROWS } from "./comment-rows.js";
 import { described, METHODS, methodsOf, operation, outcomesOf, paths, raw } from "./document.js";
 import { FILE_ROWS, FILES } from "./file-rows.js";
 import { HEALTH_ROWS } from "./health-rows.js";
@@ -22,6 +23,7 @@ import { SITE_ROWS } from "./site-rows.js";
 const ROWS = [
   ...HEALTH_ROWS,
   ...MENTION_ROWS,
+  ...COMMENT_ROWS,
   ...MESSAGE_ROWS,
   ...BLOB_ROWS,
   ...SITE_ROWS,

@@ -1,6 +1,7 @@
 // test/http-api/rows-of-all.ts: rows for errors that many operations have in common.
 import { STORE_TIMEOUT } from "./alices-site.js";
 import { EVE } from "./asking.js";
+import { commentByAlice } from "./comment-rows.js";
 import { METHODS, type Operation, operation, outcomesOf, paths } from "./document.js";
 import type { Row, RowOptions } from "./rows.js";
 
@@ -42,7 +43,9 @@ export function commonRows(): Row[] {
 function rowsOf(method: string, path: string, { responses, security }: Operation): Row[] {
   return outcomesOf(responses).flatMap((outcome) => {
     const options = security || !/^40[13] /.test(outcome) ? COMMON[outcome] : undefined;
-    return options ? [{ method, path, outcome, isNew: true, ...options }] : [];
+    // Another key is refused only if there is a comment.
+    const before = path === "/comments/{id}" && outcome.startsWith("403") ? { before: commentByAlice } : {};
+    return options ? [{ method, path, outcome, isNew: true, ...before, ...options }] : [];
   });
 }
 

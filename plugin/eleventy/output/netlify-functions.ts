@@ -37,18 +37,25 @@ interface NetlifyFunction {
   event?: "deploySucceeded";
 }
 
-/** The functions that answer at the endpoints, each with one of its routes. */
-const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) => [route.netlify, route]));
-const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
+/** The functions of these capabilities, each with its first route. */
+function listEndpoints(capabilities?: readonly Capability[]): Map<EndpointFunction, SiteRoute> {
+  return new Map(
+    siteRoutes(capabilities)
+      .toReversed()
+      .map((route) => [route.netlify, route]),
+  );
+}
+
+const NAMES: FunctionName[] = [...listEndpoints().keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */
 export function listFunctions(settings: HostSettings, urls: Pick<SiteUrls, "bases" | "href">): NetlifyFunction[] {
   const capabilities = listCapabilities(settings);
   const jobs = { module: "jobs", paths: [] } as const;
   return [
-    ...[...ENDPOINTS]
-      .filter(([, { capability }]) => capabilities.includes(capability))
-      .map(([name, route]) => endpointFunction(name, route, urls)),
+    ...[...listEndpoints(capabilities)].map(([name, route]) =>
+      endpointFunction(name, route, listPaths(name, urls.bases, capabilities), urls),
+    ),
     { ...jobs, name: "deploy-succeeded", factory: "deploySucceeded", config: {}, event: "deploySucceeded" },
     { ...jobs, name: "scheduled", factory: "scheduled", config: { schedule: cron(settings.mentions.everyHours) } },
   ];
@@ -57,9 +64,9 @@ export function listFunctions(settings: HostSettings, urls: Pick<SiteUrls, "base
 function endpointFunction(
   name: EndpointFunction,
   { capability, rateLimit, isStaticFirst }: SiteRoute,
-  urls: Pick<SiteUrls, "bases" | "href">,
+  paths: readonly string[],
+  urls: Pick<SiteUrls, "href">,
 ): NetlifyFunction {
-  const paths = listPaths(name, urls.bases);
   return {
     name,
     module: capability,

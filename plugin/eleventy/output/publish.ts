@@ -40,6 +40,11 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
   const { settings, urls } = twts.site;
   const gone = new Set(deleted.map(({ page }) => page));
   const aliases = readAliases(mentionsOptions(settings).aliases, urls.feedUrl());
+  const closed = mentionsOptions(settings).comments
+    ? twts.schedule.dated.flatMap(({ post }) =>
+        post.data.comments === false && post.url ? [urls.absolute(post.url)] : [],
+      )
+    : [];
   const hasTimeline = needsHashes && timelineOptions(settings) !== null;
   const pages = paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path));
   return {
@@ -55,6 +60,7 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
       const links = needsLinks ? { links: twts.listLinks(post).slice(0, MAX_LINKS) } : {};
       return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
     }),
+    ...(closed.length > 0 && { closed }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),
     ...(endpointPage !== undefined && { endpointPage }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),

@@ -47,7 +47,7 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
 };
 
 const STYLE =
-  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
+  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
 
 /** The values of the form. */
 interface Form {
@@ -74,7 +74,7 @@ export function explanationPage(site: AnsweringSite, isHead: boolean): Response 
 <p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
 ${formHtml({ source: "", target: site.feedUrl })}
 ${backLink(home)}`;
-  return page(site, {
+  return answerPage(site, {
     title: "Mentions",
     content: isHead ? null : content,
     status: 200,
@@ -87,7 +87,7 @@ export function outcomeAnswer(outcome: ClaimOutcome, target: string, isPage: boo
   const { status, line: text, title, sentence } = ANSWERS[outcome];
   if (!isPage) return line(text, { status });
   const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
-  return page(site, { title, content, status });
+  return answerPage(site, { title, content, status });
 }
 
 /** Says why a mention was refused, and has the form to try again. */
@@ -97,7 +97,7 @@ export function refusalPage(error: TwtxtError, form: Form, site: AnsweringSite):
 <p>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
 ${formHtml(form)}
 ${backLink(ownPage(form.target, site))}`;
-  return page(site, { title: "This could not be added", content, status: toStatus(error.code) });
+  return answerPage(site, { title: "This could not be added", content, status: toStatus(error.code) });
 }
 
 function formHtml({ source, target }: Form): string {
@@ -108,12 +108,12 @@ function formHtml({ source, target }: Form): string {
 </form>`;
 }
 
-function backLink(target: string): string {
+export function backLink(target: string): string {
   return `<p><a href="${escapeHtml(target)}">Back to ${escapeHtml(target)}</a></p>`;
 }
 
 /** The page that a visitor came from; the home page if the target is none of this site. */
-function ownPage(target: string, { feedUrl }: AnsweringSite): string {
+export function ownPage(target: string, { feedUrl }: AnsweringSite): string {
   const home = new URL(".", feedUrl);
   return canParseUrl(target) && new URL(target).origin === home.origin ? target : home.href;
 }
@@ -130,7 +130,8 @@ interface EndpointAnswer {
 /** The element for the answer in the page of a layout. Minifiers remove quotes. */
 const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
 
-function page(
+/** A page in the layout of the site, or a plain one. */
+export function answerPage(
   { endpointPage }: AnsweringSite,
   { title, content, status, cache = "no-store" }: EndpointAnswer,
 ): Response {

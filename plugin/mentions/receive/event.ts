@@ -95,7 +95,8 @@ export function applyEvent(view: MentionView, event: MentionEvent, shownPerHost:
   else if (!mention) return;
   else if (event.kind === "moderated") moderate(view, mention, event);
   else if (event.kind === "forgotten") view.delete(event.id);
-  else if (mention.state !== "rejected") remove(view, mention);
+  // What a reader deletes is gone, whatever the author decided.
+  else if (mention.state !== "rejected" || mention.author.guest) remove(view, mention);
 }
 
 function keep(

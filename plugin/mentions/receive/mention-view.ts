@@ -33,6 +33,8 @@ export interface Change {
 const NO_PAGES: readonly string[] = [];
 /** The list of all. */
 const ALL = "";
+/** The list of comments that wait for approval. */
+const HELD_COMMENTS = "held comments";
 
 /**
  * All mentions, each in the lists of its pages, its names, what it replies to, and what it may be a duplicate of. A change
@@ -95,6 +97,34 @@ export class MentionView {
     const entries = new Set(duplicateKeys(found).flatMap((key) => this.#lists.get(key)));
     const others = [...entries].filter((other) => other.id !== id && other.state !== "removed").map(readEntry);
     return others.filter((known) => isDuplicate(known, found));
+  }
+
+  /** The comments in the feed of a guest, oldest first. */
+  findComments(feed: string): StoredMention[] {
+    return this.#lists.get(toGuestList(feed)).map(readEntry);
+  }
+
+  /** How many comments wait for approval. */
+  get heldComments(): number {
+    return this.#lists.get(HELD_COMMENTS).length;
+  }
+
+  /** @returns the shown reply with this hash in the conversation of a page; `own` for a twt of the site; `null` for none */
+  findAnswerable(hash: string, page: string): StoredMention | "own" | null {
+    if (this.#twts.has(hash)) {
+      const above = this.#findPagesAbove({ id: "", subject: hash, under: null, target: page });
+      return above.includes(page) ? "own" : null;
+    }
+    const entry = this.#findReply(hash);
+    return entry?.state === "shown" && entry.above.includes(page) ? readEntry(entry) : null;
+  }
+
+  /** The number of shown replies to a reply, with those of the site itself. */
+  countAnswers(reply: StoredMention): number {
+    const names = readNames(reply);
+    const shown = names.flatMap((name) => this.#lists.get(toReplyList(name))).filter(({ state }) => state === "shown");
+    const own = names.flatMap((name) => this.#ownReplies.get(name) ?? []);
+    return new Set(shown).size + new Set(own).size;
   }
 
   /** The mentions that may have one of these URLs as source. @param instant - `null` for a page */
@@ -209,7 +239,12 @@ export class MentionView {
   }
 
   /** The pages whose conversations have a reply: those of the reply above it, or its own, and those that this one's post replies to. */
-  #findPagesAbove({ id, subject, under, target }: StoredMention): readonly string[] {
+  #findPagesAbove({
+    id,
+    subject,
+    under,
+    target,
+  }: Pick<StoredMention, "id" | "subject" | "under" | "target">): readonly string[] {
     const pages = new Set<string>();
     const reply = this.#findReply(subject, id);
     if (reply) return reply.above;
@@ -262,7 +297,7 @@ export function readEntry({ json: { buffer, start, end } }: Entry): StoredMentio
 
 /** The lists of a mention, besides those of its conversation. */
 function listNames(mention: StoredMention): Set<string> {
-  const { type, instant, given, subject, target, under } = mention;
+  const { type, instant, given, subject, target, under, author, identity, state } = mention;
   return new Set([
     ALL,
     ...duplicateKeys(mention),
@@ -271,6 +306,7 @@ function listNames(mention: StoredMention): Set<string> {
     ...(type === "reply" && subject !== null ? [toReplyList(subject)] : []),
     toPageList(target),
     toPageList(under ?? target),
+    ...(author.guest ? [toGuestList(identity), ...(state === "held" ? [HELD_COMMENTS] : [])] : []),
   ]);
 }
 
@@ -292,6 +328,10 @@ function toPageList(url: string): string {
 
 function toNameList(name: string): string {
   return `name ${name}`;
+}
+
+function toGuestList(feed: string): string {
+  return `guest ${feed}`;
 }
 
 function toReplyList(subject: string): string {

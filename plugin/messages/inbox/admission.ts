@@ -1,6 +1,6 @@
 // plugin/messages/inbox/admission.ts: decides whether an inbox has room for a message, also while others are being stored.
 import type { Clock } from "../../clock.js";
-import type { DailyShare, DailyShares, SenderFolder } from "./daily-shares.js";
+import type { DailyShare, DailyShares, SenderFolder } from "../../http/daily-shares.js";
 import type { InboxState, StoredMessage, StoredMessages } from "./stored.js";
 
 /** The capacity of an inbox. */

@@ -2,10 +2,11 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { listNetworks } from "../../http/client-networks.js";
+import type { DailyShares } from "../../http/daily-shares.js";
 import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Admission, InboxLimits } from "./admission.js";
-import type { DailyShares } from "./daily-shares.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const DAY_S = 24 * 3600;
@@ -43,7 +44,7 @@ export async function acceptMessage(
 ): Promise<Response> {
   const size = body.length;
   const id = toMessageId(body);
-  const senders = address === null ? [] : await shares.findFolders(user, address);
+  const senders = address === null ? [] : await shares.findFolders(`inbox/${user}`, listNetworks(address));
   const admitted = await admission.admit({ user, id, size, senders }, limits);
   if (admitted === "known") return storedResponse();
   if (admitted === "full") return fullResponse();

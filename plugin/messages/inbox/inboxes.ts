@@ -2,6 +2,7 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { DailyShares } from "../../http/daily-shares.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import {
   allowing,
@@ -19,7 +20,6 @@ import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
 import { MESSAGE_BYTES } from "../sealed-bytes.js";
 import { Admission, type InboxLimits } from "./admission.js";
-import { DailyShares } from "./daily-shares.js";
 import { acceptMessage, bodyOfMessage, type DeliveryParts, measureFullness } from "./deliver.js";
 import { listMessages } from "./list.js";
 import { StoredMessages, type SweepRun } from "./stored.js";
@@ -106,7 +106,7 @@ export class Inboxes {
     const { store, now, users } = options;
     this.#options = options;
     this.#messages = new StoredMessages(store, now);
-    this.#shares = new DailyShares(options);
+    this.#shares = new DailyShares({ ...options, root: "inbox" });
     const onStored = (user: string, size: number) => {
       this.#newMessages.dispatchEvent(new Event(user));
       options.onStored?.({ user, isGuest: !users.has(user), size });

@@ -1,0 +1,51 @@
+// plugin/host/comments.ts: wires the comments of a site.
+import { randomBytes } from "node:crypto";
+import { DailyShares } from "../http/daily-shares.js";
+import { commentEndpoints } from "../mentions/comments/comment-endpoints.js";
+import { Comments } from "../mentions/comments/comments.js";
+import type { StoredMention } from "../mentions/mention.js";
+import { Moderation } from "../mentions/receive/moderation.js";
+import type { ReceivedMentions } from "../mentions/receive/received.js";
+import type { SiteIndex } from "../mentions/receive/site-index.js";
+import type { ServiceOptions } from "./service-options.js";
+
+interface Parts {
+  siteIndex: SiteIndex;
+  received: ReceivedMentions;
+  cacheTag: string;
+  /** Called when a comment was stored that is new or has changed. */
+  onStored(): void;
+}
+
+/** The handlers of comments, and the removal of what is only kept for a day. */
+export function commentServices(
+  { settings, pages, store, now, authority, log }: ServiceOptions,
+  { onStored, cacheTag, ...parts }: Parts,
+) {
+  const options = settings.mentions.comments;
+  if (!options) throw new Error("The option mentions.comments is off.");
+  const limits = { messages: options.perDay, bytes: Number.POSITIVE_INFINITY };
+  const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "comments" });
+  const comments = new Comments({
+    ...parts,
+    ...{ options, pages, shares, now, nick: settings.nick, guestFeeds: settings.urls.guestFeeds },
+    moderation: new Moderation(settings.mentions),
+  });
+  return {
+    handlers: commentEndpoints({
+      ...{ comments, authority, store, now, cacheTag },
+      site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+      onStored(comment) {
+        log(describeStored(comment));
+        onStored();
+      },
+    }),
+    /** Deletes the records of earlier days. */
+    sweep: async (isOver: () => boolean) => shares.sweep(await store.keys("comments"), isOver),
+  };
+}
+
+function describeStored({ state, target }: StoredMention): string {
+  const held = state === "held" ? ". It waits for your approval: npx eleventy-twtxt mentions --state held" : "";
+  return `A comment on ${target}${held}`;
+}

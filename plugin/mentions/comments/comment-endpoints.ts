@@ -1,0 +1,149 @@
+// plugin/mentions/comments/comment-endpoints.ts: the endpoints of comments and of guests' feeds. PROTOCOL 2.6
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../clock.js";
+import { TwtxtError, toStatus } from "../../errors.js";
+import { spendNonce } from "../../http/nonces.js";
+import { publicList } from "../../http/public-list.js";
+import { allowing, type Handler, type HttpRequest, json, parseParameters, readBody } from "../../http/respond.js";
+import { nonceUsed, verifyHead } from "../../http/signature.js";
+import { isKeyText } from "../../keys/key.js";
+import { ROUTES } from "../../site/routes.js";
+import type { Store } from "../../store/store.js";
+import type { StoredMention } from "../mention.js";
+import { type AnsweringSite, isBrowser } from "../receive/endpoint-page.js";
+import { toSource } from "../reference.js";
+import { type CommentFields, parseFields, readBodyOfComment, readContents } from "./comment-fields.js";
+import { commentRefusal } from "./comment-refusal.js";
+import type { Commenter, Comments } from "./comments.js";
+import { formatGuestFeed, isGuest, readTyped } from "./guest-feed.js";
+
+const NO_BODY = 0;
+/** The element of a post that says that a comment waits, shown by `:target`. */
+const HELD_NOTE = "#twtxt-comment-held";
+
+interface EndpointParts {
+  comments: Comments;
+  /** The authority of signed requests, see `SignaturePolicy`. */
+  authority: string;
+  store: Store;
+  now: Clock;
+  site: AnsweringSite;
+  /** The tag of the CDN's copies of feeds. */
+  cacheTag: string;
+  /** Called when a comment was stored that is new or has changed. */
+  onStored(comment: StoredMention): void;
+}
+
+/** Handles the comments of a site, each comment, and the feed of each guest. */
+export function commentEndpoints(parts: EndpointParts): Record<"comments" | "comment" | "guestFeed", Handler> {
+  return {
+    comments: allowing(ROUTES.comments.methods, (request, { address }) =>
+      request.method === "GET" ? listOwn(request, parts) : post(request, address, parts),
+    ),
+    comment: allowing(ROUTES.comment.methods, (request, { address, params }) =>
+      request.method === "DELETE"
+        ? remove(request, address, params.id ?? "", parts)
+        : edit(request, address, params.id ?? "", parts),
+    ),
+    guestFeed: publicList(
+      ROUTES.guestFeed.methods,
+      { tag: parts.cacheTag, seconds: 3600, parameters: [], type: "text/plain; charset=utf-8" },
+      (url) => readFeed(url, parts),
+    ),
+  };
+}
+
+async function post(request: HttpRequest, address: string, parts: EndpointParts): Promise<Response> {
+  const { comments, site, onStored } = parts;
+  const isForm = isBrowser(request) && !isSigned(request);
+  let fields: CommentFields | null = null;
+  try {
+    const { by, body } = await readSender(request, address, parts);
+    fields = parseFields(request, body);
+    const stored = await comments.add(fields, readContents(fields), by);
+    onStored(stored);
+    if (!isForm) return json(toAnswer(stored, by), { status: 202 });
+    return new Response(null, { status: 303, headers: { location: stored.target + HELD_NOTE } });
+  } catch (error) {
+    if (!isForm || !fields || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
+    return commentRefusal(error, fields, site);
+  }
+}
+
+async function edit(request: HttpRequest, address: string, id: string, parts: EndpointParts): Promise<Response> {
+  const { by, body } = await readSigned(request, address, parts);
+  const stored = await parts.comments.edit(id, readContents(parseFields(request, body)), by);
+  if (!stored) throw noSuchComment();
+  parts.onStored(stored);
+  return json(toAnswer(stored, by));
+}
+
+async function remove(request: HttpRequest, address: string, id: string, parts: EndpointParts): Promise<Response> {
+  const { by } = await readSigned(request, address, parts);
+  if (!(await parts.comments.remove(id, by))) throw noSuchComment();
+  return json({ id });
+}
+
+async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<Response> {
+  const { by } = await readSigned(request, "", parts);
+  const { guest } = parseParameters(request.url, ["guest"]);
+  if (!guest) throw new TwtxtError("bad-request", 'The parameter "guest" is missing.');
+  if (guest !== by.guest) throw new TwtxtError("not-allowed", "Each reader can list their own comments only.");
+  const own = await parts.comments.list(by.guest);
+  return json({ comments: own.map(({ comment, answers }) => ({ ...toOwn(comment), answers })) });
+}
+
+async function readFeed(url: string, { comments }: EndpointParts): Promise<string> {
+  const { origin, pathname } = new URL(url);
+  const guest = pathname.slice(pathname.lastIndexOf("/") + 1).replace(/\.txt$/, "");
+  const own = isGuest(guest) ? await comments.list(guest) : [];
+  const shown = own.flatMap(({ comment }) => (comment.state === "shown" ? [comment] : []));
+  const [first] = shown;
+  if (!first) throw new TwtxtError("not-found", `There is no such feed at ${origin}.`);
+  return formatGuestFeed(shown, first.identity);
+}
+
+function toAnswer({ id, state }: StoredMention, { guest }: Commenter) {
+  return { id, guest, state };
+}
+
+/** A comment as its reader sees it. */
+function toOwn(comment: StoredMention) {
+  const { id, state, target, author, subject, hash, hashV1, former = [], published, received, html } = comment;
+  const [source, text, site] = [toSource(comment), readTyped(comment), author.page ?? null];
+  const names = { hash, hashV1, former, replyTo: subject };
+  return { id, state, source, target, text, html, name: author.name, site, ...names, published, received };
+}
+
+function noSuchComment(): TwtxtError {
+  return new TwtxtError("not-found", "There is no such comment.");
+}
+
+function isSigned({ headers }: HttpRequest): boolean {
+  return headers.has("signature") || headers.has("signature-input");
+}
+
+/** Reads a request that may be signed. @throws TwtxtError as {@link readSigned} for a signed one */
+async function readSender(request: HttpRequest, address: string, parts: EndpointParts) {
+  if (isSigned(request)) return readSigned(request, address, parts);
+  const guest = `anon-${randomBytes(8).toString("hex")}`;
+  const by: Commenter = { guest, isSigned: false, address, spend: async () => {} };
+  return { by, body: await readBodyOfComment(request) };
+}
+
+/**
+ * Reads a request that is signed by any guest.
+ *
+ * @throws TwtxtError `not-signed`, `wrong-clock`, and those of the body
+ */
+async function readSigned(request: HttpRequest, address: string, { authority, store, now }: EndpointParts) {
+  const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: isKeyText }, now });
+  const body = request.method === "POST" ? await readBodyOfComment(request) : await readBody(request, NO_BODY);
+  checkBody(body);
+  // Only what is stored costs a record of its nonce: anyone can make a key and sign any number of requests.
+  const spend = async () => {
+    if (!(await spendNonce(store, nonce))) throw nonceUsed();
+  };
+  const by: Commenter = { guest: owner, isSigned: true, address, spend };
+  return { by, body };
+}

@@ -1,0 +1,85 @@
+// plugin/mentions/comments/comment-fields.ts: what a reader sends to the endpoint of comments. PROTOCOL 2.6
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { type HttpRequest, readBody, readEssence } from "../../http/respond.js";
+import { plainLines } from "../../site/plain-lines.js";
+import { cleanName, isVisible } from "../../site/visible-name.js";
+import { webUrlOrNull } from "../verify/source-text.js";
+
+const FORM = "application/x-www-form-urlencoded";
+const JSON_TYPE = "application/json";
+const BODY_LIMIT = 32 * 1024;
+
+/** The maximum length of a text, in characters. */
+export const TEXT_LENGTH = 2000;
+/** The name of a reader who states none. */
+const GUEST = "guest";
+
+/** The field that people do not see, and that programs fill in. */
+export const TRAP = "subject";
+
+const typed = v.optional(v.string(), "");
+
+const Fields = v.object({
+  target: typed,
+  text: typed,
+  name: typed,
+  site: typed,
+  "reply-to": typed,
+  [TRAP]: typed,
+});
+
+/** The fields as the reader has typed them; empty for missing ones. */
+export type CommentFields = v.InferOutput<typeof Fields>;
+
+/** What is shown of a comment. */
+export interface CommentContents {
+  /** Lines are separated by LF. */
+  text: string;
+  name: string;
+  /** `null` for none. */
+  site: string | null;
+}
+
+/**
+ * Reads the body of a request.
+ *
+ * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`
+ */
+export async function readBodyOfComment(request: HttpRequest): Promise<Uint8Array> {
+  const { headers } = request;
+  if (![FORM, JSON_TYPE].includes(readEssence(headers.get("content-type"))) || headers.has("content-encoding")) {
+    throw new TwtxtError("bad-content-type", `Send ${FORM} or ${JSON_TYPE}, without a Content-Encoding.`);
+  }
+  return readBody(request, BODY_LIMIT);
+}
+
+/** @throws TwtxtError `bad-request` for anything but texts */
+export function parseFields({ headers }: Pick<HttpRequest, "headers">, body: Uint8Array): CommentFields {
+  const text = new TextDecoder().decode(body);
+  try {
+    const isForm = readEssence(headers.get("content-type")) === FORM;
+    return v.parse(Fields, isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text));
+  } catch (cause) {
+    throw new TwtxtError("bad-request", 'Send the fields "target" and "text", each a text.', { cause });
+  }
+}
+
+/** @throws TwtxtError `bad-request` for a text that is empty or too long, or an invalid site */
+export function readContents({ text, name, site, ...others }: CommentFields): CommentContents {
+  if (others[TRAP] !== "") throw new TwtxtError("bad-request", "Leave the hidden field empty.");
+  const lines = plainLines(text).join("\n").trim();
+  const { length } = [...lines];
+  if (!isVisible(lines)) throw new TwtxtError("bad-request", "The comment is empty.");
+  if (length > TEXT_LENGTH) {
+    throw new TwtxtError("bad-request", `The comment has ${length} characters. It can have ${TEXT_LENGTH}.`);
+  }
+  return { text: lines, name: cleanName(name) ?? GUEST, site: readSite(site.trim()) };
+}
+
+function readSite(typedSite: string): string | null {
+  if (typedSite === "") return null;
+  const url = webUrlOrNull(/^\w+:/.test(typedSite) ? typedSite : `https://${typedSite}`);
+  if (url === null) throw new TwtxtError("bad-request", "The web site must be a URL such as https://dana.example.");
+  return url;
+}

@@ -1,0 +1,232 @@
+// plugin/mentions/comments/comments.ts: the comments of readers without a site, stored as replies. PROTOCOL 2.6
+import { createHash } from "node:crypto";
+import type { Clock } from "../../clock.js";
+import { serialize } from "../../concurrency.js";
+import { TwtxtError } from "../../errors.js";
+import { hashAmong } from "../../feed/hash.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import { listNetworks, SHARES } from "../../http/client-networks.js";
+import type { DailyShares } from "../../http/daily-shares.js";
+import { type CommentsOptions, isTooOld } from "../../options/comments.js";
+import type { SitePages } from "../../site/site.js";
+import { canParseUrl } from "../../url.js";
+import type { StoredMention } from "../mention.js";
+import type { NewMention } from "../receive/event.js";
+import type { MentionView } from "../receive/mention-view.js";
+import type { Moderation } from "../receive/moderation.js";
+import type { ReceivedMentions } from "../receive/received.js";
+import type { SiteIndex } from "../receive/site-index.js";
+import { urlsInText } from "../verify/source-text.js";
+import type { CommentContents, CommentFields } from "./comment-fields.js";
+import { type Answered, readTyped, toTwt } from "./guest-feed.js";
+
+/** More links make even a trusted reader's comment wait. */
+const MAX_LINKS = 2;
+const LINK = /https?:\/\/|www\./gi;
+
+/** The sender of a comment. */
+export interface Commenter {
+  /** The key, or the name of an anonymous guest. */
+  guest: string;
+  isSigned: boolean;
+  /** The client's network address. */
+  address: string;
+  /** Called once before a comment is stored. @throws TwtxtError `not-signed` for a replayed request */
+  spend(): Promise<void>;
+}
+
+interface CommentsParts {
+  options: CommentsOptions;
+  /** The nick of the site. */
+  nick: string;
+  /** The URL below which the feeds of guests are. */
+  guestFeeds: string;
+  pages: Pick<SitePages, "twts" | "closed">;
+  siteIndex: SiteIndex;
+  moderation: Moderation;
+  received: ReceivedMentions;
+  shares: DailyShares;
+  now: Clock;
+}
+
+/** The comments of a site. Changes are durable when their methods return. */
+export class Comments {
+  readonly #parts: CommentsParts;
+  /** One after the other, so that each counts those before it. */
+  readonly #inTurn = serialize();
+
+  constructor(parts: CommentsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Stores a comment, held unless its reader is trusted.
+   *
+   * @throws TwtxtError `not-found` for a page that is no post, `comments-closed`, `blocked`, `bad-request` for an unknown
+   *   reply-to, `same-comment`, `too-many-comments`
+   */
+  async add(fields: CommentFields, contents: CommentContents, by: Commenter): Promise<StoredMention> {
+    const feed = this.#feed(by.guest);
+    if (this.#parts.moderation.isBlocked(feed))
+      throw new TwtxtError("blocked", "This site takes no comments from you.");
+    const target = this.#findOpenPost(fields.target);
+    const replyTo = fields["reply-to"].trim().toLowerCase();
+    return this.#inTurn(async () => {
+      const { received } = this.#parts;
+      const view = await received.journal.read();
+      const own = view.findComments(feed);
+      const answered = replyTo === "" ? this.#answerPost(target) : this.#answerReply(replyTo, target, view);
+      const isSame = (known: StoredMention) => known.target === target && readTyped(known) === contents.text;
+      if (own.some(isSame)) throw new TwtxtError("same-comment", "This comment is already here.");
+      const hold = this.#isTrusted(own, contents, by) ? "never" : "always";
+      if (hold === "always" && view.heldComments >= this.#parts.options.held) throw tooMany();
+      const timestamp = this.#nextTime(own);
+      const name = by.isSigned ? [by.guest, timestamp] : [target, contents.name, contents.text];
+      const record = await this.#count(by, hold === "always", name);
+      const found = { ...(await toTwt(contents, { feed, timestamp, answered })), target };
+      const stored = await this.#keep({ ...found, timestamp, feed, hold });
+      await record();
+      return stored;
+    });
+  }
+
+  /**
+   * Replaces the words of a comment. A shown one is held again unless its reader is trusted.
+   *
+   * @returns `null` for an unknown id
+   * @throws TwtxtError `not-allowed` for another guest's, `too-many-comments`
+   */
+  async edit(id: string, contents: CommentContents, by: Commenter): Promise<StoredMention | null> {
+    return this.#inTurn(async () => {
+      const view = await this.#parts.received.journal.read();
+      const known = this.#findOwn(id, view, by);
+      if (!known) return null;
+      const { identity: feed, target, subject } = known;
+      const timestamp = known.timestamp ?? "";
+      const own = view.findComments(feed);
+      const isTrusted = this.#isTrusted(own, contents, by);
+      const answered = this.#answerReply(subject ?? "", target, view, this.#answerPost(target));
+      const record = await this.#count(by, !isTrusted, [id, String(this.#parts.now()), contents.text, contents.name]);
+      const found = { ...(await toTwt(contents, { feed, timestamp, answered })), target };
+      const stored = await this.#keep({ ...found, timestamp, feed, hold: isTrusted ? "never" : "always" });
+      await record();
+      return stored;
+    });
+  }
+
+  /** Removes a comment. @returns whether there was one. @throws TwtxtError `not-allowed` for another guest's */
+  async remove(id: string, by: Commenter): Promise<boolean> {
+    const { received } = this.#parts;
+    const known = this.#findOwn(id, await received.journal.read(), by);
+    if (!known) return false;
+    await by.spend();
+    await received.remove(id);
+    return true;
+  }
+
+  /** The comments of a guest, oldest first, with the number of shown answers to each. */
+  async list(guest: string): Promise<{ comment: StoredMention; answers: number }[]> {
+    const view = await this.#parts.received.journal.read();
+    const own = view.findComments(this.#feed(guest));
+    return own.map((comment) => ({ comment, answers: view.countAnswers(comment) }));
+  }
+
+  /** The URL of a guest's feed. */
+  #feed(guest: string): string {
+    return `${this.#parts.guestFeeds}/${guest}.txt`;
+  }
+
+  /** @returns the URL of the post as the site writes it. @throws TwtxtError `not-found`, `comments-closed` */
+  #findOpenPost(url: string): string {
+    const { siteIndex, pages, options, now } = this.#parts;
+    const target = siteIndex.target(url)?.url ?? "";
+    const twt = pages.twts.find(({ page }) => page === target);
+    if (!twt) throw new TwtxtError("not-found", "The target is not a post of this site.");
+    const isClosed = pages.closed?.includes(target) || isTooOld(Date.parse(twt.timestamp), now(), options);
+    if (isClosed) throw new TwtxtError("comments-closed", "This post takes no more comments.");
+    return target;
+  }
+
+  #answerPost(target: string): Answered {
+    const { pages, nick, siteIndex } = this.#parts;
+    const { hashes, timestamp } = pages.twts.find(({ page }) => page === target) ?? { hashes: [], timestamp: "" };
+    const [v1 = "", v2 = ""] = hashes;
+    return { hash: hashAmong({ v1, v2 }, timestamp), author: { name: nick, feed: siteIndex.feedUrl } };
+  }
+
+  /** @param otherwise - for a reply that is no longer shown. @throws TwtxtError `bad-request` without it */
+  #answerReply(hash: string, target: string, view: MentionView, otherwise?: Answered): Answered {
+    const { nick, siteIndex } = this.#parts;
+    const found = view.findAnswerable(hash, target);
+    if (found === "own") return { hash, author: { name: nick, feed: siteIndex.feedUrl } };
+    if (found) return { hash: found.hash ?? hash, author: { name: found.author.name, feed: found.identity } };
+    if (otherwise) return { ...otherwise, hash: hash || otherwise.hash };
+    throw new TwtxtError("bad-request", '"reply-to" must be the hash of a reply that is shown under this post.');
+  }
+
+  #isTrusted(own: readonly StoredMention[], { text, site }: CommentContents, { guest, isSigned }: Commenter): boolean {
+    const { options, moderation } = this.#parts;
+    if (moderation.isAllowed(this.#feed(guest))) return true;
+    const approved = own.filter(({ state }) => state === "shown").length;
+    const links = text.match(LINK)?.length ?? 0;
+    const isNamed = [...urlsInText(text), ...(site === null ? [] : [site])].some(
+      (url) => canParseUrl(url) && moderation.isBlocked(url),
+    );
+    return isSigned && options.trust > 0 && approved >= options.trust && links <= MAX_LINKS && !isNamed;
+  }
+
+  /** Later than the guest's other comments: the time identifies a twt in its feed. */
+  #nextTime(own: readonly StoredMention[]): string {
+    const last = own.map(({ timestamp }) => Date.parse(timestamp ?? ""));
+    return formatTimestamp(Math.max(this.#parts.now(), ...last.map((time) => time + 1000)));
+  }
+
+  /**
+   * Counts a comment for the day, and spends the request.
+   *
+   * @param isLimited - whether it also counts in what all readers share
+   * @param name - what makes it a comment of its own: an anonymous one with the same words is the same one
+   * @returns a function that records it. Call it when the comment is stored, so that a failure can be repeated
+   * @throws TwtxtError `same-comment`, `too-many-comments`
+   */
+  async #count({ address, spend }: Commenter, isLimited: boolean, name: readonly string[]) {
+    const { shares } = this.#parts;
+    const networks = [...listNetworks(address), ...(isLimited ? [{ network: "all", shares: SHARES }] : [])];
+    const id = createHash("sha256").update(name.join("\n")).digest("hex");
+    const folders = await shares.findFolders("comments", networks);
+    const used = await Promise.all(folders.map((folder) => shares.survey(folder, id)));
+    if (used.some(({ isCounted }) => isCounted)) throw new TwtxtError("same-comment", "This comment is already here.");
+    if (!used.every((share) => shares.isWithin({ count: share.count + 1, bytes: 0 }, share))) throw tooMany();
+    await spend();
+    return () => Promise.all(folders.map((folder) => shares.record(folder, { id, size: 0 })));
+  }
+
+  async #keep({
+    feed,
+    timestamp,
+    ...found
+  }: { feed: string; timestamp: string } & Pick<NewMention, "target" | "hold"> &
+    Awaited<ReturnType<typeof toTwt>>): Promise<StoredMention> {
+    const { stored } = await this.#parts.received.keep({
+      ...found,
+      ...{ identity: feed, given: feed, isDeclared: true, type: "reply", under: null, about: null },
+      ...{ timestamp, instant: timestamp, published: timestamp },
+    });
+    // Never `null`: no other mention has this source.
+    return stored as StoredMention;
+  }
+
+  /** @throws TwtxtError `not-allowed` for another guest's */
+  #findOwn(id: string, view: MentionView, { guest }: Commenter): StoredMention | null {
+    const known = view.get(id);
+    if (!known?.author.guest) return null;
+    if (known.identity !== this.#feed(guest)) {
+      throw new TwtxtError("not-allowed", "Only the reader who wrote a comment can change it.");
+    }
+    return known;
+  }
+}
+
+function tooMany(): TwtxtError {
+  return new TwtxtError("too-many-comments", "Too many comments came in today, or wait for approval. Try again later.");
+}

@@ -1,0 +1,44 @@
+// plugin/options/comments.ts: the option `mentions.comments`.
+import * as v from "valibot";
+import { amount } from "./value-types.js";
+
+/** The option as an object. */
+const COMMENTS = v.strictObject(
+  {
+    trust: amount(
+      "Approved comments of a reader after which further ones are shown at once; 0 to approve each one.",
+      0,
+      1000,
+      1,
+    ),
+    perDay: amount(
+      "Comments a day, besides those of trusted readers. One network address can use a tenth.",
+      1,
+      10_000,
+      100,
+    ),
+    held: amount("Comments that may wait for your approval.", 1, 10_000, 500),
+    closeAfterDays: amount("Days after which a post takes no more comments; 0 for never.", 0, 36_500, 0),
+  },
+  "true, false, or an object such as { closeAfterDays: 90 }",
+);
+
+/** The option `mentions.comments`, complete. */
+export type CommentsOptions = v.InferOutput<typeof COMMENTS>;
+
+const ON = v.pipe(
+  v.literal(true),
+  v.transform((): CommentsOptions => v.parse(COMMENTS, {})),
+);
+
+/** `true` stands for the defaults. */
+export const COMMENTS_OPTION = v.lazy((input) =>
+  input === true ? ON : input === false ? v.literal(false) : COMMENTS,
+) as v.GenericSchema<boolean | v.InferInput<typeof COMMENTS>, false | CommentsOptions>;
+
+const DAY_MS = 86_400_000;
+
+/** Whether a post takes no more comments because of its age. @param date - of the post, in milliseconds since 1970 */
+export function isTooOld(date: number, now: number, { closeAfterDays }: CommentsOptions): boolean {
+  return closeAfterDays > 0 && now > date + closeAfterDays * DAY_MS;
+}

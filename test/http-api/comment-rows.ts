@@ -1,0 +1,97 @@
+// test/http-api/comment-rows.ts: requests for comments.
+import type { AlicesSite } from "./alices-site.js";
+import { ALICE } from "./asking.js";
+import { type Row, type RowOptions, rows, rowsOfEach } from "./rows.js";
+
+const ID = "da8bd9a1d35a9d9be449037708e62666";
+const COMMENT = { target: "https://alice.example/posts/quinces/", text: "What a harvest!" };
+const BROWSER = { accept: "text/html", "content-type": "application/x-www-form-urlencoded" };
+
+/** The example comment with these fields. */
+function withFields(fields: Record<string, string>): RowOptions {
+  return { request: { body: JSON.stringify({ ...COMMENT, ...fields }) } };
+}
+
+/** Alice comments as a guest of her own site. */
+export function commentByAlice({ send }: Pick<AlicesSite, "send">) {
+  return send("POST", "/comments", { signer: ALICE });
+}
+
+async function commentAndApprove(site: AlicesSite) {
+  await commentByAlice(site);
+  const body = JSON.stringify({ state: "shown" });
+  await site.send("POST", "/api/v1/mentions/{id}", { parameters: { id: ID }, body });
+}
+
+const STORED: RowOptions = { isNew: true, before: commentByAlice };
+
+const TOO_MANY: Parameters<typeof rows>[1] = [
+  ["429 too-many-requests", "a second one of a client in the same minute", { ...STORED, site: { perMinute: 1 } }],
+  [
+    "429 too-many-comments",
+    "an address that has used its tenth",
+    { ...STORED, site: { mentions: { comments: { perDay: 1 } } } },
+  ],
+];
+const CLOSED: RowOptions = {
+  site: { mentions: { comments: { closeAfterDays: 1 } } },
+};
+
+export const COMMENT_ROWS: Row[] = [
+  ...rows("POST /comments", [
+    ["202", "a comment, which waits", { isNew: true, json: { state: "held" } }],
+    ["202", "a signed comment", { isNew: true, request: { signer: ALICE }, json: { id: ID, guest: ALICE.publicKey } }],
+    [
+      "303",
+      "a form of a browser",
+      { isNew: true, request: { headers: BROWSER, body: String(new URLSearchParams(COMMENT)) } },
+    ],
+    ["400 bad-request", "an empty text", withFields({ text: " " })],
+    [
+      "400 blocked",
+      "a guest whom the author blocks",
+      {
+        isNew: true,
+        site: { mentions: { block: [`https://alice.example/guests/${ALICE.publicKey}.txt`] } },
+        request: { signer: ALICE },
+      },
+    ],
+    ["401 not-signed", "half a signature", { request: { headers: { signature: "sig=:AA==:" } } }],
+    ["401 wrong-clock", "a signature dated in ten minutes", { request: { signer: ALICE, clockAhead: 600_000 } }],
+    ["403 comments-closed", "a post that is too old", { isNew: true, ...CLOSED }],
+    ["404 not-found", "a page that is not a post", withFields({ target: "https://alice.example/" })],
+    ["409 same-comment", "the same words again", { ...STORED, request: { signer: ALICE } }],
+    ["415 bad-content-type", "plain text", { request: { headers: { "content-type": "text/plain" } } }],
+    ...TOO_MANY,
+  ]),
+  ...rows("GET /comments", [
+    ["200", "the guest's own comments", STORED],
+    ["400 bad-request", "a request without a guest", { request: { query: "" } }],
+  ]),
+  ...rows("OPTIONS /comments", [["204", "the three methods"]]),
+  ...rows("POST /comments/{id}", [
+    ["200", "an edited comment", { ...STORED, json: { id: ID, state: "held" } }],
+    ["400 bad-request", "an empty text", { ...STORED, request: { body: '{"text":""}' } }],
+    ["404 not-found", "an unknown comment", { isNew: true }],
+    ["415 bad-content-type", "plain text", { request: { headers: { "content-type": "text/plain" } } }],
+    ...TOO_MANY,
+  ]),
+  ...rows("DELETE /comments/{id}", [
+    ["200", "a deleted comment", STORED],
+    ["404 not-found", "an unknown comment", { isNew: true }],
+  ]),
+  ...rows("OPTIONS /comments/{id}", [["204", "the three methods"]]),
+  ...rowsOfEach(
+    ["GET /guests/{guest}.txt", "HEAD /guests/{guest}.txt"],
+    [
+      ["200", "a guest with a shown comment", { isNew: true, before: commentAndApprove }],
+      [
+        "304",
+        "an unchanged feed",
+        { isNew: true, before: commentAndApprove, request: { headers: { "if-none-match": "*" } } },
+      ],
+      ["404 not-found", "a guest whose comment waits", STORED],
+    ],
+  ),
+  ...rows("OPTIONS /guests/{guest}.txt", [["204", "CORS from any origin"]]),
+];

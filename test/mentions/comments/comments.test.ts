@@ -1,0 +1,412 @@
+import { describe, expect, it } from "vitest";
+import { parseFeed } from "../../../plugin/feed/feed.js";
+import { twtHash } from "../../../plugin/feed/hash.js";
+import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, own } from "../../helpers/commenter.js";
+import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
+import { PAGE, PAGES, type Receiver, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
+
+const FEED_OF_DANA = `https://alice.example/guests/${DANA.publicKey}.txt`;
+const OTHER_POST = "https://alice.example/posts/medlars/";
+
+function site({ mentions = {}, ...others }: ReceiverOptions = {}): Receiver {
+  return receiver({ key: ALICE.publicKey, mentions: { comments: true, ...mentions }, ...others });
+}
+
+async function outcome(answer: ReturnType<typeof comment>): Promise<string> {
+  const { status, json } = await answer;
+  return [status, json.code ?? json.state].join(" ");
+}
+
+async function feed(alice: Receiver, url = FEED_OF_DANA) {
+  const response = await alice.answer(new Request(url));
+  return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
+}
+
+describe("a comment", () => {
+  it("202: waits for approval, and is then shown as a reply by a guest under the post", async () => {
+    const alice = site();
+    const { status, json } = await comment(alice, { text: "What a harvest!", name: "Dana", site: "dana.example" });
+    expect([status, json]).toEqual([
+      202,
+      { id: expect.stringMatching(/^[0-9a-f]{32}$/), guest: DANA.publicKey, state: "held" },
+    ]);
+    expect(await alice.mentions(PAGE)).toEqual([]);
+    expect((await feed(alice)).status).toBe(404);
+
+    expect(await decide(alice, json.id, "shown")).toBe(200);
+    expect(await alice.mentions(PAGE)).toMatchObject([
+      {
+        source: `${FEED_OF_DANA}#:~:text=2026-11-20T09:00:00Z`,
+        target: PAGE,
+        type: "reply",
+        author: { name: "Dana", url: FEED_OF_DANA, page: "https://dana.example/", photo: null, guest: true },
+        html: "<p>What a harvest!</p>",
+        replyTo: "abcdefghijkl",
+        published: "2026-11-20T09:00:00Z",
+      },
+    ]);
+  });
+
+  it("is a twt of the guest's feed, which answers the post and mentions its author", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "First line\r\n\r\nThird\tline", name: "Dana von Bob" });
+    await decide(alice, json.id, "shown");
+    const { status, type, text } = await feed(alice);
+    expect([status, type]).toEqual([200, "text/plain; charset=utf-8"]);
+    const { header, twts } = parseFeed(text);
+    expect(header).toMatchObject({ nick: ["Dana-von-Bob"], url: [FEED_OF_DANA] });
+    expect(twts).toMatchObject([
+      {
+        timestamp: "2026-11-20T09:00:00Z",
+        text: "(#abcdefghijkl) @<alice https://alice.example/twtxt.txt> First line\u2028\u2028Third line",
+        subject: "abcdefghijkl",
+      },
+    ]);
+    const [shown] = await alice.mentions();
+    expect(shown?.hash).toBe(twtHash(FEED_OF_DANA, twts[0] ?? (TWT as never)));
+  });
+
+  it("answers a reply by its hash, and a reply of the author", async () => {
+    const ownReply = {
+      ...TWT,
+      timestamp: "2026-11-19T00:00:00Z",
+      hashes: ["zzzzzzz", "zzzzzzzzzzzz"],
+      page: OTHER_POST,
+      replyTo: "abcdefghijkl",
+    };
+    const alice = site({ pages: { ...PAGES, pages: [...PAGES.pages, OTHER_POST], twts: [TWT, ownReply] } });
+    const first = await comment(alice, { text: "One", name: "Dana" });
+    await decide(alice, first.json.id, "shown");
+    const hash = (await alice.mentions(PAGE))[0]?.hash ?? "";
+
+    const second = await comment(alice, { text: "Two", "reply-to": hash.toUpperCase() }, { signer: EVE });
+    await decide(alice, second.json.id, "shown");
+    const third = await comment(alice, { text: "Three", "reply-to": "zzzzzzzzzzzz" }, { signer: EVE });
+    expect(third.json.state).toBe("shown");
+    const texts = (await alice.mentions(PAGE)).map(({ text, replyTo }) => [replyTo, text]);
+    expect(texts).toEqual([
+      ["zzzzzzzzzzzz", "(#zzzzzzzzzzzz) @<alice https://alice.example/twtxt.txt> Three"],
+      [hash, `(#${hash}) @<Dana ${FEED_OF_DANA}> Two`],
+      ["abcdefghijkl", "(#abcdefghijkl) @<alice https://alice.example/twtxt.txt> One"],
+    ]);
+    expect(await own(alice)).toMatchObject([{ text: "One", state: "shown", answers: 1 }]);
+    expect(await outcome(comment(alice, { text: "Four", "reply-to": "nonsense" }))).toBe("400 bad-request");
+  });
+
+  it("303: a form without JavaScript is unsigned, held, and answered by the post", async () => {
+    const alice = site();
+    const { status, headers } = await comment(alice, { text: "By hand", name: "Dana" }, { isForm: true });
+    expect([status, headers.get("location")]).toEqual([303, `${PAGE}#twtxt-comment-held`]);
+    const [held] = await managed(alice, "held");
+    expect(held).toMatchObject({ author: { name: "Dana", guest: true } });
+    expect(held?.author.url).toMatch(/^https:\/\/alice\.example\/guests\/anon-[0-9a-f]{16}\.txt$/);
+    await decide(alice, held?.id, "shown");
+    expect((await feed(alice, held?.author.url)).text).toContain("By hand");
+    expect((await comment(alice, { text: "By hand again", name: "Dana" }, { isForm: true })).status).toBe(303);
+    expect(await managed(alice, "held")).toHaveLength(1);
+  });
+
+  it("400 for a form: the page keeps what was typed, in the site's layout", async () => {
+    const endpointPage = '<title>Alice</title><div class="twtxt-answer"></div>';
+    const alice = site({ pages: { ...PAGES, endpointPage } });
+    const typed = { text: "<b>\nlong & winding", name: 'D"ana', site: "ftp://x" };
+    const { status, text, headers } = await comment(alice, typed, { isForm: true });
+    expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(text).toContain("<title>Alice</title>");
+    expect(text).toContain("\n&lt;b&gt;\nlong &amp; winding</textarea>");
+    for (const value of ["D&quot;ana", "ftp://x", PAGE]) expect(text).toContain(`value="${value}"`);
+    expect(await managed(alice, "held")).toEqual([]);
+  });
+
+  it.each([
+    ["404 not-found", "a page that is no post", { target: "https://alice.example/" }],
+    ["404 not-found", "another site", { target: "https://bob.example/" }],
+    ["404 not-found", "no target", { target: "" }],
+    ["400 bad-request", "an empty text", { text: " \u200b\n" }],
+    ["400 bad-request", "2,001 characters", { text: "🍐".repeat(2001) }],
+    ["400 bad-request", "a site that is no web site", { site: "javascript:alert(1)" }],
+    ["400 bad-request", "a filled hidden field", { subject: "buy" }],
+    ["400 bad-request", "a number", { text: 1 as unknown as string }],
+  ])("%s: %s", async (expected, _, fields) => {
+    const alice = site();
+    expect(await outcome(comment(alice, { text: "Hello", ...fields }))).toBe(expected);
+    expect(await outcome(comment(alice, { text: "Hello", ...fields }, { signer: null }))).toBe(expected);
+    expect(await managed(alice, "held")).toEqual([]);
+  });
+
+  it("2,000 characters fit, and a name is cut at 60", async () => {
+    const alice = site();
+    await comment(alice, { text: "🍐".repeat(2000), name: "x".repeat(61) });
+    expect((await own(alice))[0]).toMatchObject({ text: "🍐".repeat(2000), name: "x".repeat(60) });
+  });
+
+  it("403 comments-closed: by front matter, and after a number of days", async () => {
+    const closed = site({ pages: { ...PAGES, closed: [PAGE] } });
+    expect(await outcome(comment(closed, { text: "Hello" }))).toBe("403 comments-closed");
+    const old = site({ mentions: { comments: { closeAfterDays: 30 } } });
+    expect(await outcome(comment(old, { text: "Hello" }))).toBe("403 comments-closed");
+    const open = site({ mentions: { comments: { closeAfterDays: 60 } } });
+    expect(await outcome(comment(open, { text: "Hello" }))).toBe("202 held");
+  });
+
+  it("409 same-comment: the same words again, signed or not", async () => {
+    const alice = site();
+    for (const signer of [DANA, null]) {
+      expect(await outcome(comment(alice, { text: "Again" }, { signer }))).toBe("202 held");
+      expect(await outcome(comment(alice, { text: "Again" }, { signer }))).toBe("409 same-comment");
+    }
+    expect(await managed(alice, "held")).toHaveLength(2);
+  });
+
+  it("two comments of one second have different times", async () => {
+    const alice = site();
+    await Promise.all(["One", "Two", "Three"].map((text) => comment(alice, { text })));
+    expect((await own(alice)).map(({ published }) => published)).toEqual([
+      "2026-11-20T09:00:00Z",
+      "2026-11-20T09:00:01Z",
+      "2026-11-20T09:00:02Z",
+    ]);
+  });
+
+  it("tells the author and purges the CDN", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "Hello" });
+    expect(alice.log.at(-1)).toContain("It waits for your approval");
+    alice.purged.length = 0;
+    await decide(alice, json.id, "shown");
+    expect(alice.purged).toEqual(["twtxt-mentions"]);
+  });
+});
+
+describe("a trusted reader", () => {
+  it("is shown at once after one approved comment, unless there are three links or a blocked one", async () => {
+    const alice = site({ mentions: { block: ["spam.example"] } });
+    const { json } = await comment(alice, { text: "First" });
+    expect(await outcome(comment(alice, { text: "Too early" }))).toBe("202 held");
+    await decide(alice, json.id, "shown");
+    expect(await outcome(comment(alice, { text: "Second https://a.example www.b.example" }))).toBe("202 shown");
+    expect(await outcome(comment(alice, { text: "https://a.example https://b.example www.c.example" }))).toBe(
+      "202 held",
+    );
+    expect(await outcome(comment(alice, { text: "see https://www.spam.example/x." }))).toBe("202 held");
+    expect(await outcome(comment(alice, { text: "My site", site: "https://spam.example/" }))).toBe("202 held");
+    expect(await outcome(comment(alice, { text: "Mallory" }, { signer: EVE }))).toBe("202 held");
+    expect(await outcome(comment(alice, { text: "Unsigned" }, { signer: null }))).toBe("202 held");
+  });
+
+  it("is never trusted with trust: 0, and later with trust: 2", async () => {
+    const never = site({ mentions: { comments: { trust: 0 } } });
+    await decide(never, (await comment(never, { text: "First" })).json.id, "shown");
+    expect(await outcome(comment(never, { text: "Second" }))).toBe("202 held");
+    const later = site({ mentions: { comments: { trust: 2 } } });
+    await decide(later, (await comment(later, { text: "First" })).json.id, "shown");
+    const second = await comment(later, { text: "Second" });
+    expect(second.json.state).toBe("held");
+    await decide(later, second.json.id, "shown");
+    expect(await outcome(comment(later, { text: "Third" }))).toBe("202 shown");
+  });
+
+  it("400 blocked: a guest whose feed the author blocks", async () => {
+    const alice = site({ mentions: { block: [FEED_OF_DANA] } });
+    expect(await outcome(comment(alice, { text: "Hello" }))).toBe("400 blocked");
+    expect(await outcome(comment(alice, { text: "Hello" }, { signer: EVE }))).toBe("202 held");
+  });
+});
+
+describe("a guest's own comments", () => {
+  const at = (id: string | undefined) => `${COMMENTS}/${id}`;
+
+  it("200: an edit keeps place and time, and is held again unless trusted", async () => {
+    const alice = site({ mentions: { comments: { trust: 2 } } });
+    const { json } = await comment(alice, { text: "Frist", name: "Dana" });
+    await decide(alice, json.id, "shown");
+    const [before] = await alice.mentions(PAGE);
+    const edited = await comment(alice, { text: "First", name: "D." }, { url: at(json.id) });
+    expect([edited.status, edited.json]).toEqual([200, { id: json.id, guest: DANA.publicKey, state: "held" }]);
+    expect(await alice.mentions(PAGE)).toEqual([]);
+    await decide(alice, json.id, "shown");
+    const [after] = await alice.mentions(PAGE);
+    expect(after).toMatchObject({
+      source: before?.source,
+      replyTo: "abcdefghijkl",
+      html: "<p>First</p>",
+      author: { name: "D." },
+    });
+    expect(after?.former).toContain(before?.hash);
+  });
+
+  it("200: an edit by a trusted reader stays shown; a held or rejected comment stays as it is", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "First" });
+    await decide(alice, json.id, "shown");
+    expect(await outcome(comment(alice, { text: "First!" }, { url: at(json.id) }))).toBe("200 shown");
+    const other = await comment(alice, { text: "Links: https://a.example https://b.example https://c.example" });
+    await decide(alice, other.json.id, "rejected");
+    expect(await outcome(comment(alice, { text: "No links" }, { url: at(other.json.id) }))).toBe("200 rejected");
+  });
+
+  it("200: a deletion removes the words for good, from the store too, and keeps the place of an answered one", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "A regrettable sentence", name: "Dana" });
+    await decide(alice, json.id, "shown");
+    const hash = (await alice.mentions(PAGE))[0]?.hash ?? "";
+    await decide(alice, (await comment(alice, { text: "Well", "reply-to": hash }, { signer: EVE })).json.id, "shown");
+    expect((await comment(alice, null, { method: "DELETE", url: at(json.id) })).status).toBe(200);
+    expect(await alice.mentions(PAGE)).toMatchObject([{ html: "<p>Well</p>" }, { text: "", isRemoved: true }]);
+    expect(await own(alice)).toEqual([]);
+    expect((await feed(alice)).status).toBe(404);
+    await alice.services.runScheduled();
+    const stored = await Promise.all((await alice.store.keys("")).map(async (key) => alice.store.get(key)));
+    expect(Buffer.concat(stored.map((one) => one?.bytes ?? Buffer.alloc(0))).includes("regrettable")).toBe(false);
+    expect((await comment(alice, null, { method: "DELETE", url: at(json.id) })).status).toBe(404);
+  });
+
+  it("200: a rejected comment can be deleted, too", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "Spam" });
+    await decide(alice, json.id, "rejected");
+    expect((await comment(alice, null, { method: "DELETE", url: at(json.id) })).status).toBe(200);
+    expect(await managed(alice, "rejected")).toEqual([]);
+  });
+
+  it("403 not-allowed: another guest edits, deletes or lists them; the author is another guest, too", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "Mine" });
+    for (const signer of [EVE, ALICE]) {
+      expect(await outcome(comment(alice, { text: "Yours" }, { url: at(json.id), signer }))).toBe("403 not-allowed");
+      expect(await outcome(comment(alice, null, { method: "DELETE", url: at(json.id), signer }))).toBe(
+        "403 not-allowed",
+      );
+      const url = `${COMMENTS}?guest=${DANA.publicKey}`;
+      expect(await outcome(comment(alice, null, { method: "GET", url, signer }))).toBe("403 not-allowed");
+    }
+    expect(await own(alice)).toMatchObject([{ text: "Mine" }]);
+  });
+
+  it("401 not-signed: without a signature, with a forged one, and for a replayed request", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "Mine" });
+    for (const method of ["POST", "DELETE"] as const) {
+      const fields = method === "POST" ? { text: "Yours" } : null;
+      expect(await outcome(comment(alice, fields, { method, url: at(json.id), signer: null }))).toBe("401 not-signed");
+    }
+    const forged = commentRequest(alice, { target: PAGE, text: "Forged" })();
+    const body = JSON.stringify({ target: PAGE, text: "Another text" });
+    const changed = new Request(COMMENTS, { method: "POST", headers: forged.headers, body });
+    expect((await alice.answer(changed)).status).toBe(401);
+    const edit = commentRequest(alice, { text: "Edited" }, { url: at(json.id) });
+    expect((await alice.answer(edit())).status).toBe(200);
+    await comment(alice, { text: "Edited again" }, { url: at(json.id) });
+    alice.clock.time += 1000;
+    expect((await alice.answer(edit())).status).toBe(401);
+    alice.clock.time += 600_000;
+    expect((await alice.answer(edit())).status).toBe(401);
+    expect(await own(alice)).toMatchObject([{ text: "Edited again" }]);
+  });
+
+  it("404 not-found: unknown ids, and mentions that are no comments", async () => {
+    const alice = site();
+    expect(await outcome(comment(alice, { text: "x" }, { url: at("0".repeat(32)) }))).toBe("404 not-found");
+    expect(await outcome(comment(alice, null, { method: "DELETE", url: at("%00") }))).toBe("404 not-found");
+  });
+});
+
+describe("the limits of comments", () => {
+  it("429 too-many-comments: a network's tenth of a day, then everyone's day; the next day is a new one", async () => {
+    const alice = site({ mentions: { comments: { perDay: 30 } } });
+    const send = (n: number, address: string) =>
+      outcome(comment(alice, { text: `Text ${n}` }, { signer: null, address }));
+    for (let n = 0; n < 3; n += 1) expect(await send(n, "192.0.2.1")).toBe("202 held");
+    expect(await send(3, "192.0.2.1")).toBe("429 too-many-comments");
+    for (let n = 3; n < 30; n += 1) expect(await send(n, `192.0.2.${n}`)).toBe("202 held");
+    expect(await send(30, "192.0.2.200")).toBe("429 too-many-comments");
+    alice.clock.time += 86_400_000;
+    expect(await send(31, "192.0.2.1")).toBe("202 held");
+    await alice.services.runScheduled();
+    const records = await alice.store.keys("comments");
+    expect(records.filter((key) => !key.includes("2026-11-21"))).toEqual([]);
+    expect(records.join()).not.toContain("192.0.2");
+  });
+
+  it("429: many at once count each other", async () => {
+    const alice = site();
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, n) => comment(alice, { text: `Text ${n}` }, { signer: null })),
+    );
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(10);
+  });
+
+  it("429: too many are held; a trusted reader still gets through", async () => {
+    const alice = site({ mentions: { comments: { held: 3 } } });
+    await decide(alice, (await comment(alice, { text: "Trust me" })).json.id, "shown");
+    for (let n = 0; n < 3; n += 1) {
+      expect(await outcome(comment(alice, { text: `Text ${n}` }, { signer: null, address: `192.0.2.${n}` }))).toBe(
+        "202 held",
+      );
+    }
+    expect(await outcome(comment(alice, { text: "Fourth" }, { signer: EVE }))).toBe("429 too-many-comments");
+    expect(await outcome(comment(alice, { text: "Trusted" }))).toBe("202 shown");
+  });
+
+  it("edits count, too", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "Text" });
+    const edits: string[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      alice.clock.time += 1000;
+      edits.push(await outcome(comment(alice, { text: `Text ${n}` }, { url: `${COMMENTS}/${json.id}` })));
+    }
+    expect(edits).toEqual([...Array(9).fill("200 held"), "429 too-many-comments"]);
+  });
+
+  it("refused comments store nothing", async () => {
+    const alice = site({ mentions: { comments: { perDay: 10 } } });
+    await comment(alice, { text: "Text" }, { signer: null });
+    const before = (await alice.store.keys("")).length;
+    for (let n = 0; n < 50; n += 1) await comment(alice, { text: `Text ${n}` }, { signer: n % 2 ? DANA : null });
+    expect(await alice.store.keys("")).toHaveLength(before);
+  });
+});
+
+describe("hostile comments", () => {
+  it("are stored as words in one line of a feed, and as safe HTML", async () => {
+    const alice = site({ mentions: { comments: { perDay: 10_000, held: 10_000 } } });
+    let count = 0;
+    for (const text of HOSTILE_TEXTS) {
+      const { status, json } = await comment(alice, { text, name: text, site: "https://dana.example/" });
+      // Nothing visible is left, or the same words as before.
+      if (status === 400 || status === 409) continue;
+      expect(status).toBe(202);
+      await decide(alice, json.id, "shown");
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(HOSTILE_TEXTS.length / 2);
+    const { text, status } = await feed(alice);
+    const { twts, skippedLines } = parseFeed(text);
+    expect([status, twts.length, skippedLines]).toEqual([200, count, 0]);
+    for (const twt of twts) expect(twt.subject).toBe("abcdefghijkl");
+    const shown = await alice.mentions(PAGE);
+    for (const { html, hash, author } of shown) {
+      expect(html).not.toMatch(/<(?!\/?(?:p|a|code|em|strong|br)\b)/);
+      expect(author.name).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\n]/);
+      expect(twts.some((twt) => twtHash(FEED_OF_DANA, twt) === hash)).toBe(true);
+    }
+  });
+
+  it("a guest with the author's name stays a guest", async () => {
+    const alice = site();
+    const { json } = await comment(alice, { text: "I am Alice", name: "alice\u202e", site: "https://alice.example/" });
+    await decide(alice, json.id, "shown");
+    expect((await alice.mentions())[0]?.author).toMatchObject({ name: "alice", guest: true });
+  });
+});
+
+describe("a site without the option", () => {
+  it("has no such endpoint", async () => {
+    for (const alice of [receiver({ key: ALICE.publicKey }), receiver({ mentions: { comments: true } })]) {
+      expect((await comment(alice, { text: "Hello" })).status).toBe(404);
+      expect((await feed(alice)).status).toBe(404);
+      expect(alice.services.endpointAt("/comments")).toBe(null);
+    }
+  });
+});

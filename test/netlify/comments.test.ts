@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mentions } from "../../netlify/functions/mentions.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
+import { ALICE, COMMENTS, DANA } from "../helpers/commenter.js";
+import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+import { PAGE, PAGES } from "../helpers/receiver.js";
+
+const CONTEXT = { deploy: { context: "production" }, ip: "192.0.2.1" };
+const POST = { ...PAGES, pages: [PAGE] };
+
+beforeEach(async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  await netlifyBlobs();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+function send(settings: ReturnType<typeof siteOf>["settings"], path: string, fields?: object, signer = DANA) {
+  const url = `https://alice.example${path}`;
+  const [method, body] = fields ? ["POST" as const, Buffer.from(JSON.stringify(fields))] : ["GET" as const, undefined];
+  const headers = { ...(body && { "content-type": "application/json" }) };
+  const signed = signRequest({ method, url, headers, ...(body && { body }) }, signer, Date.now());
+  const init = { method, headers: { ...headers, ...signed }, ...(body && { body }) };
+  return mentions(settings, POST)(new Request(url, init), CONTEXT);
+}
+
+describe("comments on Netlify", () => {
+  it("202, 200 and 303: are held, listed for their guest, approved, and served as a feed", async () => {
+    const { settings } = siteOf("https://alice.example", { key: ALICE.publicKey, mentions: { comments: true } });
+    const posted = await send(settings, "/comments", { target: PAGE, text: "Hello" });
+    const { id, state } = Object(await posted.json());
+    expect([posted.status, state]).toEqual([202, "held"]);
+    const own = await send(settings, `/comments?guest=${DANA.publicKey}`);
+    expect(await own.json()).toMatchObject({ comments: [{ id, text: "Hello", state: "held" }] });
+    expect((await send(settings, `/api/v1/mentions/${id}`, { state: "shown" }, ALICE)).status).toBe(200);
+    const feed = await send(settings, `/guests/${DANA.publicKey}.txt`);
+    expect([feed.headers.get("netlify-cache-tag"), await feed.text()]).toEqual([
+      "twtxt-mentions",
+      expect.stringContaining("Hello"),
+    ]);
+    const form = new Request(COMMENTS, {
+      method: "POST",
+      headers: { accept: "text/html" },
+      body: new URLSearchParams({ target: PAGE, text: "By hand" }),
+    });
+    expect((await mentions(settings, POST)(form, CONTEXT)).status).toBe(303);
+  });
+
+  it("404: the option is off", async () => {
+    const { settings } = siteOf("https://alice.example", { key: ALICE.publicKey });
+    expect((await send(settings, "/comments", { target: PAGE, text: "Hello" })).status).toBe(404);
+  });
+});
