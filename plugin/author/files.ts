@@ -1,6 +1,6 @@
-// plugin/author/files.ts: the author's files and data folder; no content is lost if a write fails.
+// plugin/author/files.ts: the author's files, data folder and temporary files; no content is lost if a write fails.
 import { randomBytes } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream, rmSync } from "node:fs";
 import {
   access,
   chmod,
@@ -9,6 +9,7 @@ import {
   lstat,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   realpath,
   rename,
@@ -21,6 +22,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
+import { processOfName, uniqueName } from "../store/processes.js";
 import { PROGRAM } from "./invocation.js";
 import type { Machine } from "./machine.js";
 
@@ -221,4 +223,33 @@ export function dataFolder({ environment }: Pick<Machine, "environment">, platfo
 
 export function identityPlaces(machine: Pick<Machine, "environment">): IdentityPlaces {
   return { keychain: systemKeychain(), folder: join(dataFolder(machine), "keys") };
+}
+
+/** Only the author may read them. */
+const MODE = 0o700;
+
+/** A folder of this process. It is created when it is first used. */
+export class WorkFolder {
+  readonly #all: string;
+  readonly #own: string;
+
+  /** @param ending - deletes the folder */
+  constructor(machine: Pick<Machine, "environment">, ending: AbortSignal) {
+    this.#all = join(dataFolder(machine), "work");
+    this.#own = join(this.#all, uniqueName());
+    ending.addEventListener("abort", () => rmSync(this.#own, { recursive: true, force: true }));
+  }
+
+  /** Its absolute path. @throws TwtxtError `bad-file` */
+  async path(): Promise<string> {
+    await orBadFile(mkdir(this.#own, { recursive: true, mode: MODE }));
+    return this.#own;
+  }
+
+  /** Deletes the folders of processes that were killed. @throws TwtxtError `bad-file` */
+  async clearOthers(): Promise<void> {
+    const folders = await orBadFile(ifThere(readdir(this.#all)));
+    const left = (folders ?? []).filter((name) => processOfName(name) === "ended");
+    await orBadFile(Promise.all(left.map((name) => rm(join(this.#all, name), { recursive: true, force: true }))));
+  }
 }

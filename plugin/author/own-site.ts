@@ -1,5 +1,4 @@
 // plugin/author/own-site.ts: signed requests to the author's own site.
-
 import { type SiteApiOptions, siteApi } from "../http/site-api.js";
 import type { Bases } from "../site/routes.js";
 import type { HostSettings } from "../site/site.js";

@@ -7,8 +7,7 @@ import { checkFree, createTemporaryFile, type Draft, orBadFile } from "../author
 import { misuse } from "../author/invocation.js";
 import { endSignal, untilAborted } from "../author/machine.js";
 import { openSiteApi, type SiteApiChoice } from "../author/own-site.js";
-import { RemoteStore } from "../author/remote-store.js";
-import { restoreSite } from "../author/restore-site.js";
+import { RemoteStore, restoreSite } from "../author/remote-store.js";
 import { loadSite, publishedSite, type Site } from "../author/site.js";
 import { isWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
 import { listNamedContents, RECORDS } from "../blobs/serve/stored.js";
@@ -28,11 +27,9 @@ import {
 import { copyConsistently, type HeadKeys, hashValue, SMALL_BYTES, writeValue } from "../store/copy.js";
 import { SqliteStore } from "../store/sqlite.js";
 import type { StreamingStore } from "../store/store.js";
-import { one } from "./arguments.js";
 import { command } from "./command.js";
-import { FOLDER, flag, IDENTITY_OPTION, option, SETTINGS_OPTION, text, url } from "./options.js";
-import { createProgress, createStatusLine } from "./output.js";
-import type { Terminal } from "./terminal.js";
+import { FOLDER, flag, IDENTITY_OPTION, one, option, SETTINGS_OPTION, text, url } from "./options.js";
+import { createProgress, createStatusLine, type Terminal } from "./terminal.js";
 
 const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
 const MODE = 0o600;

@@ -4,9 +4,21 @@ import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js"
 import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
 import { isBlobKey } from "../site/routes.js";
-import { one, oneOrMore, zeroOrMore } from "./arguments.js";
 import { actionsWith, type Command, toCommand } from "./command.js";
-import { address, FILE, flag, type Kind, number, OWN_SITE_OPTIONS, option, repeatable, text } from "./options.js";
+import {
+  address,
+  FILE,
+  flag,
+  type Kind,
+  number,
+  OWN_SITE_OPTIONS,
+  one,
+  oneOrMore,
+  option,
+  repeatable,
+  text,
+  zeroOrMore,
+} from "./options.js";
 
 const KEY: Kind<string> = {
   name: "KEY",
@@ -77,45 +89,45 @@ const actions = {
     usage: "[--all]",
     help: "lists the newest 50 blobs: key, size, visibility, time of the last change, and file name",
     options: { all: flag("lists all of them") },
-    run: async (...asked) => (await import("./blob/list-blobs.js")).list(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).list(...asked),
   }),
   info: action({
     usage: "KEY",
     help: "shows all that is known about a blob",
     words: one(KEY),
-    run: async (...asked) => (await import("./blob/list-blobs.js")).info(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).info(...asked),
   }),
   set: action({
     usage: "KEY [--public|--private] [--filename NAME] [--type TYPE] ...",
     help: "changes visibility, name, type or properties of a blob",
     options: METADATA,
     words: one(KEY),
-    run: async (...asked) => (await import("./blob/edit-blobs.js")).set(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).set(...asked),
   }),
   share: action({
     usage: "KEY [--markdown]",
     help: "makes a blob public, and prints its URL",
     options: MARKDOWN,
     words: one(KEY),
-    run: async (...asked) => (await import("./blob/edit-blobs.js")).share(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).share(...asked),
   }),
   rm: action({
     usage: "KEY...",
     help: "deletes blobs",
     words: oneOrMore(KEY),
-    run: async (...asked) => (await import("./blob/edit-blobs.js")).rm(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).rm(...asked),
   }),
   move: action({
     usage: "[--from FILE]",
     help: "moves the blobs of your former keys to your present one. URLs in posts stay, as long as the option blobs.formerKeys names the former keys",
     options: { from: option(FILE, "the file of a former key, if it is not in the default place") },
-    run: async (...asked) => (await import("./blob/edit-blobs.js")).move(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).move(...asked),
   }),
   verify: action({
     usage: "[KEY...]",
     help: "reads all your blobs, or these, and reports each wrong or missing one",
     words: zeroOrMore(KEY),
-    run: async (...asked) => (await import("./blob/list-blobs.js")).verify(...asked),
+    run: async (...asked) => (await import("./blob/stored-blobs.js")).verify(...asked),
   }),
 };
 

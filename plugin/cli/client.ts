@@ -94,7 +94,7 @@ function formatAdvice(screen: Screen, port: number, { SSH_CONNECTION, USER }: Te
 }
 
 async function start({ port, ...choice }: Values, terminal: Terminal) {
-  const { startClient } = await import("../client/server.js");
+  const { startClient } = await import("../client/app.js");
   const { ROOMS } = await import("../client/rooms.js");
   const loading = loadSite(terminal, choice.settings);
   const sayAdvice = ifTwtxtError(({ message }) => terminal.say(message), "no-settings");

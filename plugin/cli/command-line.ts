@@ -2,10 +2,9 @@
 import { misuse, PROGRAM, typedHints, version } from "../author/invocation.js";
 import { privateHostAdvice, readPrivateHosts } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { suggestName } from "./arguments.js";
 import type { Command } from "./command.js";
-import { formatTable } from "./output.js";
-import type { Terminal } from "./terminal.js";
+import { suggestName } from "./options.js";
+import { formatTable, type Terminal } from "./terminal.js";
 
 /** Only the module of the command that is called is loaded. */
 const COMMANDS = new Map<string, () => Promise<Command>>([

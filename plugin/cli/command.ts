@@ -2,10 +2,17 @@
 import { misuse, PROGRAM } from "../author/invocation.js";
 import type { HostChoice } from "../author/machine.js";
 import { later } from "../later.js";
-import { firstWord, none, readArguments, suggestName, type Words } from "./arguments.js";
-import type { Option, Options, ValuesOf } from "./options.js";
-import { wrapLines } from "./output.js";
-import type { Terminal } from "./terminal.js";
+import {
+  firstWord,
+  none,
+  type Option,
+  type Options,
+  readArguments,
+  suggestName,
+  type ValuesOf,
+  type Words,
+} from "./options.js";
+import { type Terminal, wrapLines } from "./terminal.js";
 
 const privateHosts = later(() => import("../author/private-hosts.js"));
 

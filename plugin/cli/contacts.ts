@@ -1,14 +1,12 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` and `lookup`: the keys of other people.
 import { loadAuthor } from "../author/author.js";
 import { typed } from "../author/invocation.js";
-import { Mailbox } from "../author/messages/mailbox.js";
-import { acceptKey } from "../author/messages/message-actions.js";
+import { acceptKey, Mailbox } from "../author/messages/mailbox.js";
 import { createNetwork } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { type Contact, Contacts } from "../messages/lookup/contacts.js";
 import type { Found } from "../messages/lookup/lookup.js";
-import { one, oneAndOptional } from "./arguments.js";
 import { actionsWith, command, toCommand } from "./command.js";
 import {
   AUTHOR_OPTIONS,
@@ -17,10 +15,11 @@ import {
   HOSTS_OPTION,
   JSON_OPTION,
   type Kind,
+  one,
+  oneAndOptional,
   type ValuesOf,
 } from "./options.js";
-import { formatTable, printData, reportOutcome } from "./output.js";
-import type { Terminal } from "./terminal.js";
+import { formatTable, printData, reportOutcome, type Terminal } from "./terminal.js";
 
 const OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION };
 const ADDRESS = address("bob@bob.example");

@@ -3,10 +3,9 @@ import { counted } from "../author/amounts.js";
 import { type Finding, sumFaults } from "../author/doctor/check.js";
 import { createChecks } from "../author/doctor/examine.js";
 import { misuse } from "../author/invocation.js";
-import { optional } from "./arguments.js";
 import { command } from "./command.js";
-import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url } from "./options.js";
-import { printData } from "./output.js";
+import { address, flag, HOSTS_OPTION, JSON_OPTION, option, optional, SETTINGS_OPTION, url } from "./options.js";
+import { printData } from "./terminal.js";
 
 const OPTIONS = {
   flood: flag("tests the rate limit; only for a site of your own"),

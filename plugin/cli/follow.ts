@@ -3,11 +3,9 @@ import { counted } from "../author/amounts.js";
 import { loadSite, type Site } from "../author/site.js";
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/timeline/followed-feeds.js";
 import { isMentionUrl } from "../feed/mention.js";
-import { one, optional } from "./arguments.js";
 import { command } from "./command.js";
-import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { formatTable, printData, reportOutcome } from "./output.js";
-import { lineShownSafely, type Terminal } from "./terminal.js";
+import { HOSTS_OPTION, JSON_OPTION, type Kind, one, option, optional, SETTINGS_OPTION, text } from "./options.js";
+import { formatTable, lineShownSafely, printData, reportOutcome, type Terminal } from "./terminal.js";
 
 const FEED: Kind<string> = {
   name: "URL",

@@ -14,11 +14,9 @@ import { FollowerList, parseFollower, parseLogLine, type SeenFollower } from "..
 import { readFollowers } from "../host/followers.js";
 import { isPublicHost } from "../http/public-address.js";
 import { isSameUrl } from "../http/same-url.js";
-import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
-import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf } from "./options.js";
-import { formatTable, printData } from "./output.js";
-import { lineShownSafely, type Terminal } from "./terminal.js";
+import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf, zeroOrMore } from "./options.js";
+import { formatTable, lineShownSafely, printData, type Terminal } from "./terminal.js";
 
 const COMMAND = "followers";
 const MAX_FOLLOWERS = 10_000;

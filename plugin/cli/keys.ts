@@ -20,7 +20,6 @@ import {
 } from "../keys/identity.js";
 import type { IdentityLocation } from "../keys/places.js";
 import { countWords, WORDS } from "../keys/words.js";
-import { one, oneAndOptional, optional } from "./arguments.js";
 import { actionsWith, toCommand } from "./command.js";
 import {
   address,
@@ -28,7 +27,10 @@ import {
   flag,
   IDENTITY_OPTION,
   JSON_OPTION,
+  one,
+  oneAndOptional,
   option,
+  optional,
   SETTINGS_OPTION,
   type ValuesOf,
 } from "./options.js";

@@ -3,8 +3,7 @@ import { resolve } from "node:path";
 import * as v from "valibot";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
-import { DECISIONS, verifyPending } from "../author/mentions/moderate.js";
-import { SiteMentions } from "../author/mentions/site-mentions.js";
+import { DECISIONS, SiteMentions, verifyPending } from "../author/mentions/site-mentions.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
@@ -12,7 +11,6 @@ import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
 import { formatSentence } from "../site/mention-sentence.js";
 import { viaHost } from "../site/via-host.js";
-import { oneOrMore } from "./arguments.js";
 import { actionsWith, toCommand } from "./command.js";
 import {
   choice,
@@ -21,13 +19,13 @@ import {
   idPrefix,
   type Kind,
   oneByPrefix,
+  oneOrMore,
   SITE_API_OPTIONS,
   text,
   type ValuesOf,
   withDefault,
 } from "./options.js";
-import { printData, reportOutcome } from "./output.js";
-import { canAsk, isConfirmed, type Terminal } from "./terminal.js";
+import { canAsk, isConfirmed, printData, reportOutcome, type Terminal } from "./terminal.js";
 
 /** The number of mentions that are listed without `--all`. */
 const PAGE = 50;

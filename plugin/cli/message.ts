@@ -1,10 +1,24 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
 import { misuse } from "../author/invocation.js";
 import { parseAddress } from "../keys/address.js";
-import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, toCommand } from "./command.js";
 import type { SenderChoice } from "./message/read-inbox.js";
-import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, option, text, withDefault } from "./options.js";
+import {
+  address,
+  flag,
+  idPrefix,
+  type Kind,
+  number,
+  OWN_SITE_OPTIONS,
+  one,
+  oneAndOptional,
+  option,
+  optional,
+  text,
+  type Words,
+  withDefault,
+  zeroOrMore,
+} from "./options.js";
 
 const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
@@ -100,7 +114,7 @@ export const message = toCommand({
           "how often to check if the inbox offers no subscription; at least 5",
         ),
       },
-      run: async (...asked) => (await import("./message/follow.js")).follow(...asked),
+      run: async (...asked) => (await import("./message/read-inbox.js")).follow(...asked),
     }),
     delete: action({
       usage: ["ID...", "--unverified"],

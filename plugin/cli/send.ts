@@ -1,10 +1,15 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
-
 import { resolve } from "node:path";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
-import { askSiteState, readSentMentions, type SentMentions } from "../author/known-state.js";
-import { describeOutcome, type ReportedMention, sumOutcomes } from "../author/mentions/sent-mentions.js";
+import {
+  askSiteState,
+  describeOutcome,
+  type ReportedMention,
+  readSentMentions,
+  type SentMentions,
+  sumOutcomes,
+} from "../author/mentions/sent-mentions.js";
 import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
@@ -23,8 +28,7 @@ import type { Store } from "../store/store.js";
 import { hostAndPort } from "../url.js";
 import { command } from "./command.js";
 import { FOLDER, flag, HOSTS_OPTION, number, option, SITE_API_OPTIONS, url, type ValuesOf } from "./options.js";
-import { formatTable, printData } from "./output.js";
-import type { Terminal } from "./terminal.js";
+import { formatTable, printData, type Terminal } from "./terminal.js";
 
 const NAME = "send";
 

@@ -10,9 +10,8 @@ import { openGit } from "../author/notes/git.js";
 import { loadSite, type Site } from "../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
-import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
-import { FILE, flag, type Kind, option, SETTINGS_OPTION } from "./options.js";
+import { FILE, flag, type Kind, option, SETTINGS_OPTION, zeroOrMore } from "./options.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "stamp";

@@ -1,8 +1,7 @@
-// plugin/client/background-run.ts: work in the background whose results a page shows as they arrive, and numbers for the navigation.
-
+// plugin/client/background-run.ts: work in the background, numbers for the navigation, and what is opened when a page first needs it.
 import { RefreshInterval } from "../author/refresh-interval.js";
 import type { Clock } from "../clock.js";
-import { faultText } from "./page-texts.js";
+import { faultText } from "./page-parts.js";
 import type { ClientContext } from "./room.js";
 
 interface BackgroundWork<Result, Subject> {
@@ -92,4 +91,41 @@ export class BackgroundCount {
     this.#count = count;
     this.#interval.restart();
   }
+}
+
+/**
+ * @param work - opens it. The signal ends what was opened when it is out of date
+ * @param isCurrent - checked each time it is needed; default: it stays current
+ * @returns `open` opens it once, and again after a failure or if it is out of date; `opened` has it, or `null`
+ */
+export function openOnce<T>(
+  work: (outdated: AbortSignal) => Promise<T>,
+  isCurrent: (opened: T) => Promise<boolean> = async () => true,
+) {
+  let opening: Promise<T> | null = null;
+  let opened: T | null = null;
+  let outdated = new AbortController();
+  const run = async () => {
+    outdated = new AbortController();
+    try {
+      opened = await work(outdated.signal);
+      return opened;
+    } catch (error) {
+      opening = null;
+      throw error;
+    }
+  };
+  return {
+    async open(): Promise<T> {
+      const former = opened;
+      if (former !== null && !(await isCurrent(former)) && opened === former) {
+        outdated.abort();
+        opened = null;
+        opening = null;
+      }
+      opening ??= run();
+      return opening;
+    },
+    opened: () => opened,
+  };
 }

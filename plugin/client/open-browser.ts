@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Machine } from "../author/machine.js";
-import { namesUsers } from "./peer.js";
+import { namesUsers } from "./session.js";
 
 const PROGRAMS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ["open"],

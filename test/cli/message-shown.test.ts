@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ReadMessage } from "../../plugin/author/messages/mailbox.js";
-import { toFacts } from "../../plugin/author/messages/message-facts.js";
+import { type ReadMessage, toFacts } from "../../plugin/author/messages/message-facts.js";
 import { listLines, messageLines } from "../../plugin/cli/message/message-text.js";
 import { reportLines } from "../../plugin/cli/message/outgoing.js";
 import type { Trust } from "../../plugin/messages/lookup/trust.js";

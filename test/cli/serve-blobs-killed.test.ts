@@ -10,8 +10,7 @@ import { eventually } from "../helpers/eventually.js";
 import { type BlobServer, blobSite, requestBlob, startBlobServer, temporaryFiles } from "./blob-server.js";
 import { put } from "./blob-state.js";
 import { type Random, seededRandom, type Writer, writer } from "./blob-writers.js";
-import type { Blog } from "./helpers.js";
-import { ALICES_DATA } from "./helpers.js";
+import { ALICES_DATA, type Blog } from "./helpers.js";
 
 /** The total of all sites. */
 const KILLS = Number(process.env.KILLS ?? 10);

@@ -17,8 +17,7 @@ import {
   temporaryFiles,
 } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
-import type { Blog } from "./helpers.js";
-import { ALICES_DATA } from "./helpers.js";
+import { ALICES_DATA, type Blog } from "./helpers.js";
 
 const MIB = 2 ** 20;
 const KEY = "quinces";

@@ -2,10 +2,10 @@
 import { request as httpRequest } from "node:http";
 import { Hono } from "hono";
 import { readAsset } from "../../build/plugin-from-source.js";
+import { type RunningClient, startClient } from "../../plugin/client/app.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
-import { type RunningClient, startClient } from "../../plugin/client/server.js";
 import type { Clock } from "../../plugin/clock.js";
 import { afterEach } from "../helpers/hooks.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FormFile, readForm } from "../../plugin/client/files/multipart.js";
+import { type FormFile, readForm } from "../../plugin/client/files/upload-routes.js";
 
 const TYPE = "multipart/form-data; boundary=----quince";
 const END = "------quince--\r\n";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findOwner } from "../../plugin/client/peer.js";
+import { findOwner } from "../../plugin/client/session.js";
 
 const LOCAL = "0100007F:A3D2";
 const REMOTE = "0100007F:1F90";

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { namedPictures } from "../../plugin/author/timeline/strangers-picture.js";
-import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
+import { namedPictures, timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
 import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
 import { describeInChromium } from "../helpers/chromium.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WorkFolder } from "../../plugin/author/work-folder.js";
+import { WorkFolder } from "../../plugin/author/files.js";
 import { Uploads } from "../../plugin/client/files/uploads.js";
 import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
 import { testTerminal } from "../cli/helpers.js";

@@ -16,7 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FormFile } from "../../plugin/client/files/multipart.js";
+import type { FormFile } from "../../plugin/client/files/upload-routes.js";
 
 const run = promisify(execFile);
 const isNewNode = Number(process.versions.node.split(".")[0]) > 22;

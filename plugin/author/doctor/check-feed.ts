@@ -3,7 +3,7 @@ import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { canParseUrl, isLoopback } from "../../url.js";
 import { counted } from "../amounts.js";
-import { feedLinks, USUAL_PLACE } from "../timeline/find-feed.js";
+import { feedLinks, USUAL_PLACE } from "../timeline/followed-feeds.js";
 import { type Answer, answerOrNull, atHost, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
 export interface ServedFeed extends Answer {

@@ -1,5 +1,4 @@
 // plugin/author/doctor/examine.ts: checks a live site as its peers see it.
-
 import { isSameUrl } from "../../http/same-url.js";
 import { parseAddress, readDomain } from "../../keys/address.js";
 import { SqliteStore } from "../../store/sqlite.js";

@@ -19,6 +19,7 @@ import { describeMention, type MentionSentence } from "../../site/mention-senten
 import type { HostSettings } from "../../site/site.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
+import type { Outcome } from "../outcome.js";
 import { openSiteApi, type SiteApiChoice } from "../own-site.js";
 
 export type State = (typeof STATES)[number];
@@ -214,4 +215,40 @@ export async function shownMentions(
     if (newest.length >= MAX_MENTIONS) break;
   }
   return newest.slice(0, MAX_MENTIONS);
+}
+
+export const DECISIONS: Readonly<Record<MentionState, string>> = {
+  shown: "Approved",
+  rejected: "Rejected",
+  held: "Held again",
+};
+
+/**
+ * Shows a mention, hides it permanently, or holds it for another decision.
+ *
+ * @param from - its state, which undoing restores
+ * @throws TwtxtError as {@link SiteMentions.decide}
+ */
+export async function decideMention(
+  mention: Pick<ManagedMention, "id" | "version">,
+  { from, to }: Record<"from" | "to", MentionState>,
+  site: SiteMentions,
+): Promise<Outcome> {
+  const decided = await site.decide(mention, to);
+  const { author, source } = decided;
+  return {
+    text: `${DECISIONS[to]}: the mention by ${author?.name || source}.`,
+    undo: () => decideMention(decided, { from: to, to: from }, site),
+  };
+}
+
+/** Rejects what a host has sent so far: a site has no list of blocked hosts that changes at run time. */
+export async function rejectHost(host: string, site: SiteMentions): Promise<Outcome> {
+  const count = await site.rejectSource(host);
+  return { text: `${count} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.` };
+}
+
+export async function verifyPending(site: SiteMentions): Promise<Outcome> {
+  const { kept, dropped, waiting } = await site.verify();
+  return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
 }

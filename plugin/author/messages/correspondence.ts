@@ -5,10 +5,19 @@ import { formatKey } from "../../keys/key.js";
 import type { SenderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, type InboxMessage, toCursor } from "../../messages/read/inbox-client.js";
 import { sleep } from "../../store/retry.js";
-import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
-import { type OpenedCopy, openCopies, readText } from "./message-facts.js";
+import type { Mailbox } from "./mailbox.js";
+import {
+  findKeyChanges,
+  type InboxEntry,
+  isOpened,
+  type KeyChange,
+  type OpenedCopy,
+  openCopies,
+  readText,
+  type Thread,
+  toThreads,
+} from "./message-facts.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
-import { findKeyChanges, type KeyChange, type Thread, toThreads } from "./threads.js";
 
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;

@@ -1,9 +1,9 @@
-// plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
+// plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, messages opened with the author's keys, and actions about senders.
 import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
-import { Contacts } from "../../messages/lookup/contacts.js";
+import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import {
   createSenderLookup,
@@ -13,15 +13,10 @@ import {
 import { listReceipts } from "../../messages/plaintext.js";
 import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
-import {
-  type OpenedMessage,
-  openMessages,
-  type Receipt,
-  receiptsAmong,
-  type UnreadableMessage,
-} from "../../messages/read/read.js";
+import { type OpenedMessage, openMessages, receiptsAmong, type UnreadableMessage } from "../../messages/read/read.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
+import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
 import { sleep } from "../../store/retry.js";
 import type { Fetch } from "../../transport/fetch.js";
@@ -29,14 +24,10 @@ import { findLoopbackHost } from "../../url.js";
 import { type Author, loadAuthor, ownKeys } from "../author.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
+import type { Outcome } from "../outcome.js";
 import { MessageDrafts } from "./message-drafts.js";
+import { type InboxEntry, isOpened, shownAddress } from "./message-facts.js";
 import { ReadMarks } from "./read-marks.js";
-
-/** An opened message, and the author's own messages that it confirms as read. */
-export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
-
-/** A message of the inbox, opened if possible. */
-export type InboxEntry = ReadMessage | UnreadableMessage;
 
 /** Called for each recipient as soon as the result is known. */
 type OnResult = (report: RecipientReport) => void;
@@ -179,6 +170,53 @@ export class Mailbox {
   }
 }
 
-export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {
-  return !("unreadable" in one);
+/** Blocks a sender. @throws TwtxtError as `Mailbox.block` */
+export async function blockSender(address: string, mailbox: Mailbox, signer?: string): Promise<Outcome> {
+  await mailbox.block(address, signer);
+  return {
+    text: `${shownAddress(address)} is blocked. New messages from this sender are deleted when they are opened.`,
+    undo: () => unblockSender(address, mailbox),
+  };
+}
+
+export async function unblockSender(address: string, { blocked }: Mailbox): Promise<Outcome> {
+  const sender = shownAddress(address);
+  if (!(await blocked.unblock(address))) return { text: `${sender} was not blocked.`, isFailure: true };
+  return { text: `${sender} is no longer blocked. Deleted messages do not come back.` };
+}
+
+/**
+ * Replaces the known key of an address with the published one.
+ *
+ * @param key - the only key to accept; `null` for any
+ * @returns also the contact now and before, `null` if the address was not one
+ * @throws TwtxtError `key-changed` for another key, or one that was found only through DNS
+ */
+export async function acceptKey(
+  address: string,
+  key: string | null,
+  mailbox: Mailbox,
+): Promise<Outcome & { contact: Contact; old: Contact | null }> {
+  const { pinned, found } = await mailbox.compareKey(address);
+  if (key !== null && key !== found.key) {
+    const what = `${address} has published a different key, ${found.key}. Nothing was changed.`;
+    throw new TwtxtError("key-changed", what);
+  }
+  const contact = await mailbox.contacts.accept(found);
+  const done = pinned?.key === contact.key ? "already know" : "have accepted";
+  return { contact, old: pinned, text: `You ${done} this key of ${address}.` };
+}
+
+export const NOTHING_TO_RETRY = "The outbox has nothing to retry.";
+
+/** Deletes a message from the outbox, so it is no longer delivered. */
+export async function discardMessage({ id, recipients }: OutboxEntry, mailbox: Mailbox): Promise<Outcome> {
+  await mailbox.outbox().discard(id);
+  const others = recipients.filter(({ state }) => state !== "delivered").map(({ address }) => shownAddress(address));
+  return { text: `Discarded. Not delivered to ${others.join(", ")}.` };
+}
+
+/** Why a message is not delivered, a clause. */
+export function describeDelay({ why }: Pick<RecipientReport, "why">): string {
+  return why ?? "delivery is in progress";
 }

@@ -1,12 +1,22 @@
-// plugin/author/messages/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text; and the author's own copies.
+// plugin/author/messages/message-facts.ts: what is known about messages: sender, certainty, time and text; the author's own copies; and conversations.
 import { TwtxtError } from "../../errors.js";
 import { readGuestKey, shortKey } from "../../keys/guest.js";
 import { readName } from "../../messages/guest-name.js";
 import { parseMessage } from "../../messages/plaintext.js";
+import type { OpenedMessage, Receipt, UnreadableMessage } from "../../messages/read/read.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { SentCopy } from "../../messages/send/outbox-entry.js";
 import { typed } from "../invocation.js";
-import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
+
+/** An opened message, and the author's own messages that it confirms as read. */
+export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
+
+/** A message of the inbox, opened if possible. */
+export type InboxEntry = ReadMessage | UnreadableMessage;
+
+export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {
+  return !("unreadable" in one);
+}
 
 const UNKNOWN = "?";
 
@@ -132,4 +142,79 @@ export function ownText(sealed: string, keys: OwnKeys): string | null {
     if (error instanceof TwtxtError) return null;
     throw error;
   }
+}
+
+/** What the author and one correspondent wrote to each other. */
+export interface Thread {
+  /** `null` for messages that are not signed with a key that the author knows as that of their sender. */
+  address: string | null;
+  received: InboxEntry[];
+  sent: OpenedCopy[];
+}
+
+/** A thread for each correspondent, those with verified addresses first, then guests, then unverified messages. */
+export function toThreads(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
+  const threads = new Map<string | null, Thread>();
+  for (const message of messages) {
+    const address = isOpened(message) && isWithKnownKey(message) ? message.message.address : null;
+    const thread = threads.get(address) ?? { address, received: [], sent: [] };
+    thread.received.push(message);
+    threads.set(address, thread);
+  }
+  for (const copy of own) {
+    for (const address of copy.to) {
+      const thread = threads.get(address) ?? { address, received: [], sent: [] };
+      thread.sent.push(copy);
+      threads.set(address, thread);
+    }
+  }
+  return [...threads.values()].sort((a, b) => toRank(a) - toRank(b));
+}
+
+/** The key of an address that the author knows, and the one that its site publishes now. Both are `kex1...`. */
+export interface KeyChange {
+  address: string;
+  pinned: string;
+  now: string;
+}
+
+/** The addresses with another key than the known one, each once. */
+export function findKeyChanges(messages: Iterable<InboxEntry>): KeyChange[] {
+  const changes = new Map<string, KeyChange>();
+  for (const one of messages) {
+    if (!isOpened(one) || one.trust.trust !== "key-changed" || one.message.address === null) continue;
+    const { address } = one.message;
+    changes.set(address, { address, pinned: one.trust.pinned, now: one.trust.now });
+  }
+  return [...changes.values()];
+}
+
+/** The place of a message in its conversation. */
+interface Moment {
+  /** The time that the message states. */
+  time: string;
+  /** When it came to the inbox, or was written on this machine. */
+  created: string;
+}
+
+export function toMoment(message: InboxEntry): Moment {
+  return { time: readTime(message), created: message.created };
+}
+
+export function ownMoment({ created }: Pick<SentCopy, "created">): Moment {
+  return { time: inSeconds(created), created };
+}
+
+/** Stated times are whole seconds. Within one, an answer came later than what it answers. */
+export function byTime(a: Moment, b: Moment): number {
+  return toSecond(a) - toSecond(b) || Date.parse(a.created) - Date.parse(b.created);
+}
+
+function toSecond({ time }: Moment): number {
+  return Math.floor(Date.parse(time) / 1000);
+}
+
+function toRank({ address }: Thread): number {
+  if (address === null) return 2;
+  return readGuestKey(address) === null ? 0 : 1;
 }

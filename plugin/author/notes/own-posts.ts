@@ -6,7 +6,7 @@ import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { ifThere, orBadFile, readText, replaceText } from "../files.js";
 import type { Site } from "../site.js";
 import { readPost, writeField } from "./front-matter.js";
-import { findPostFile, foldersOfNotes, whyNoNotes } from "./notes-folder.js";
+import { findPostFile, foldersOfNotes, whyNoNotes } from "./notes.js";
 
 /** A list of more posts would take long to read. */
 const MAX_POSTS = 5000;

@@ -1,15 +1,28 @@
-// plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash.
+// plugin/author/notes/post-drafts.ts: drafts of notes, which survive a crash, and the note of a draft.
 import { randomUUID } from "node:crypto";
+import { extname } from "node:path";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { Collection } from "../../store/collection.js";
 import type { StreamingStore } from "../../store/store.js";
+import { type BlobSite, blobSite } from "../blobs/blob-site.js";
+import { checkFileSize, contentsOfBytes } from "../blobs/file-contents.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
-import type { Machine } from "../machine.js";
+import type { Machine, OwnSiteChoice } from "../machine.js";
 import type { Site } from "../site.js";
 import { openSiteData } from "../site-store.js";
-import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
+import {
+  DRAFT_ID,
+  type DraftPicture,
+  DraftPictures,
+  findPictures,
+  linkPictures,
+  PICTURE_LIMITS,
+  type PicturePlace,
+  pictureType,
+} from "./draft-pictures.js";
+import { composeNote, type Note, notePictureName, parseTags } from "./notes.js";
 import { AnsweredTwt } from "./reply.js";
 
 const DRAFT = v.object({
@@ -96,4 +109,64 @@ export class PostDrafts {
 /** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */
 export function postDrafts({ settings }: Site, machine: Machine): PostDrafts {
   return new PostDrafts(openSiteData("drafts", settings.feedUrl, machine), machine.now);
+}
+
+/** How a draft becomes a note. */
+export interface NoteChoice {
+  /** Absolute. */
+  folder: string;
+  place: PicturePlace;
+}
+
+/** The pictures that the text of a draft shows. */
+export async function shownPictures({ id, body }: Pick<PostDraft, "id" | "body">, { pictures }: PostDrafts) {
+  const shown = new Set(findPictures(body));
+  return (await pictures.of(id)).filter(({ name }) => shown.has(name));
+}
+
+/** Composes the note of a draft. Pictures that its text does not show are not part of it. */
+export async function composeDraft(
+  draft: Pick<PostDraft, "id" | "body" | "replyTo" | "title" | "tags">,
+  { folder, place }: NoteChoice,
+  { drafts, site, machine }: { drafts: PostDrafts; site: Site; machine: Machine },
+): Promise<Note> {
+  const shown = await shownPictures(draft, drafts);
+  const { title, tags } = draft;
+  const note = { folder, body: draft.body, title, tags: parseTags(tags), replyTo: draft.replyTo ?? undefined };
+  if (place === "blob") {
+    // The key of a picture's blob is its hash, so it is known before the blob is stored.
+    const links = new Map(shown.map(({ name, sha256 }) => [name, `blob:${sha256}`]));
+    return composeNote({ ...note, body: linkPictures(draft.body, (name) => links.get(name)) }, site, machine);
+  }
+  const pictures = shown.map(({ name }) => ({ name, bytes: () => drafts.pictures.bytes(draft.id, name) }));
+  return composeNote({ ...note, pictures }, site, machine);
+}
+
+/**
+ * Makes pictures of a draft public. Call it only after the author has confirmed them. The keys are the hashes of the pictures,
+ * so another try stores nothing twice.
+ *
+ * @throws TwtxtError `too-large`, before anything is sent; as `blobSite` and `OwnBlobs.put`
+ */
+export async function sharePictures(
+  { draft, pictures }: { draft: string; pictures: readonly DraftPicture[] },
+  { stored, choice, machine }: { stored: DraftPictures; choice: OwnSiteChoice; machine: Machine },
+): Promise<void> {
+  const site = await blobSite(choice, machine);
+  for (const picture of pictures) checkSize(picture, site);
+  for (const [at, { name, sha256 }] of pictures.entries()) {
+    const contents = contentsOfBytes(await stored.bytes(draft, name));
+    const file = { type: pictureType(name), filename: notePictureName(machine.now(), at + 1, extname(name)) };
+    await site.blobs.put(sha256, contents, { change: { isPublic: true }, file, isSentAnyway: false });
+  }
+}
+
+function checkSize({ name, size }: DraftPicture, site: BlobSite): void {
+  try {
+    checkFileSize(size, { site, sealFile: null });
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    const instead = "Or choose files beside the note for its pictures.";
+    throw new TwtxtError(error.code, `${name}: ${error.message} ${instead}`, { cause: error });
+  }
 }

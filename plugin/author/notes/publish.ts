@@ -4,9 +4,9 @@ import { TwtxtError } from "../../errors.js";
 import { readText } from "../files.js";
 import type { Machine } from "../machine.js";
 import type { Site } from "../site.js";
+import { picturesBeside } from "./draft-pictures.js";
 import { readPost } from "./front-matter.js";
 import { type Git, type GitRun, openGit } from "./git.js";
-import { picturesBeside } from "./note-pictures.js";
 
 /** The commands that publish files, for the author to confirm. */
 export interface Publication {

@@ -1,22 +1,24 @@
-// plugin/author/timeline/followed-feeds.ts: lists, follows and unfollows feeds: the option `follow`, and the file beside it.
+// plugin/author/timeline/followed-feeds.ts: lists, finds, follows and unfollows feeds: the option `follow`, and the file beside it.
 import { existsSync } from "node:fs";
+import type { Element } from "hast";
 import PQueue from "p-queue";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { isMentionUrl, isNick } from "../../feed/mention.js";
+import { FEED_BYTES } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
+import { findBase, hasRel, parseHtml, walkElements } from "../../http/parse-html.js";
 import { isSameUrl } from "../../http/same-url.js";
+import { readAnyFeed } from "../../mentions/send/live-feed.js";
 import { type FollowedFeed, parseFollowFile } from "../../options/follow.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { workAlone } from "../../store/processes.js";
-import { isFeedUrl } from "../../url.js";
+import { isFeedUrl, isSmallWeb, resolveUrl } from "../../url.js";
 import { createText, orBadFile, readText, replaceText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { HostChoice } from "../machine.js";
 import { addLoopbackHosts, createNetwork } from "../network.js";
 import type { Outcome } from "../outcome.js";
 import type { Site } from "../site.js";
-import { findFeed } from "./find-feed.js";
-import { addToJsonList, removeFromJsonList } from "./json-list.js";
 
 /** A feed that the site follows from its next build on. */
 export interface Following extends FollowedFeed {
@@ -181,4 +183,140 @@ async function namedFeed(url: string, ask: Ask): Promise<FollowedFeed> {
   if (!isFeedUrl(url)) return { nick: host, url };
   const found = await findFeed(url, ask);
   return { nick: found.nick ?? new URL(found.url).host.replace(/:/g, "-"), url: found.url };
+}
+
+/**
+ * Finds a feed: at the URL itself, in the links of the page there, or at `/twtxt.txt` of a front page.
+ *
+ * @returns its URL and its nick; `null` if it has none that is valid in a mention
+ * @throws TwtxtError `feed-not-live` if there is none, and as the guard
+ */
+export async function findFeed(url: string, ask: Ask) {
+  const searchPage = async (error: TwtxtError) => {
+    for (const place of await findNamedPlaces(url, ask)) {
+      // One place that cannot be read does not end the search.
+      const feed = await readFeed(place, ask).catch(ifTwtxtError(() => null));
+      if (feed) return feed;
+    }
+    const advice = "No feed was found there. Ask the author for its URL, such as https://bob.example/twtxt.txt";
+    throw new TwtxtError("feed-not-live", `${error.message} ${advice}`, { cause: error });
+  };
+  return readFeed(url, ask).catch(ifTwtxtError(searchPage, "feed-not-live"));
+}
+
+async function readFeed(url: string, ask: Ask) {
+  const { nick } = await readAnyFeed(ask, url);
+  return { url, nick };
+}
+
+async function findNamedPlaces(url: string, ask: Ask): Promise<string[]> {
+  if (isSmallWeb(url)) return [];
+  const response = await ask(url, { maxBytes: FEED_BYTES });
+  const { pathname } = new URL(response.url);
+  const usual = pathname === "/" ? [new URL(USUAL_PLACE, response.url).href] : [];
+  const isPage = response.status === 200 && /^text\/html\b/i.test(response.headers["content-type"] ?? "");
+  if (isPage) return [...(await feedLinks((await response.bytes()).toString(), response.url)), ...usual];
+  response.close();
+  return usual;
+}
+
+/** The path of a feed on most sites. */
+export const USUAL_PLACE = "/twtxt.txt";
+const MAX_LINKS = 5;
+
+/** The links of a page to plain text, at most five: a feed, or another file such as `/llms.txt`. */
+export async function feedLinks(html: string, pageUrl: string): Promise<string[]> {
+  const elements = [...walkElements((await parseHtml(html)).tree)];
+  const base = findBase(elements, pageUrl);
+  const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
+  const urls = hrefs.flatMap((href) => resolveUrl(href, base) ?? []);
+  return [...new Set(urls)].slice(0, MAX_LINKS);
+}
+
+function isFeedLink(element: Element): boolean {
+  const { type, href } = element.properties;
+  const isPlain = /^text\/plain\b/i.test(String(type));
+  return element.tagName === "link" && hasRel(element, "alternate") && isPlain && Boolean(href);
+}
+
+const OPENING = /[[{]/;
+const CLOSING = /[\]}]/;
+const SPACE = /\s/;
+
+/**
+ * Adds an entry at the end, in the form of the last one: on one line, or a line for each field.
+ *
+ * @param json - a list
+ * @example addToJsonList('[{ "a": 1 }]', { a: 2 }) // '[{ "a": 1 }, { "a": 2 }]'
+ */
+export function addToJsonList(json: string, added: Readonly<Record<string, string>>): string {
+  const { entries, open, close } = findEntries(json);
+  const last = entries.at(-1);
+  if (!last) return `${json.slice(0, open + 1)}\n  ${onOneLine(added)}\n${json.slice(close)}`;
+  const before = entries.at(-2);
+  const gap = before ? json.slice(before.end, last.start) : `,${json.slice(open + 1, last.start) || " "}`;
+  const entry = formatLike(json.slice(last.start, last.end), added);
+  return json.slice(0, last.end) + gap + entry + json.slice(last.end);
+}
+
+/**
+ * Removes the entries at these positions, each with the comma and the white space before or after it.
+ *
+ * @example removeFromJsonList("[1, 2, 3]", [1]) // "[1, 3]"
+ */
+export function removeFromJsonList(json: string, positions: readonly number[]): string {
+  return positions
+    .toSorted((a, b) => b - a)
+    .reduce((text, at) => {
+      const { entries, open, close } = findEntries(text);
+      const [entry, before, next] = [entries[at], entries[at - 1], entries[at + 1]];
+      if (!entry) return text;
+      if (before) return text.slice(0, before.end) + text.slice(entry.end);
+      return next ? text.slice(0, entry.start) + text.slice(next.start) : text.slice(0, open + 1) + text.slice(close);
+    }, json);
+}
+
+/** Finds the entries of a valid JSON list, each from `start` up to, not including, `end`. */
+function findEntries(json: string) {
+  const open = json.indexOf("[");
+  const entries: { start: number; end: number }[] = [];
+  let depth = 0;
+  let start = -1;
+  for (let at = open; ; at = nextToken(json, at)) {
+    const mark = json[at] ?? "]";
+    const isEnd = depth === 1 && (mark === "," || mark === "]");
+    if (isEnd && start >= 0) entries.push({ start, end: json.slice(0, at).trimEnd().length });
+    if (isEnd) start = -1;
+    else if (depth === 1 && start < 0) start = at;
+    if (OPENING.test(mark)) depth += 1;
+    if (CLOSING.test(mark)) depth -= 1;
+    if (depth === 0) return { entries, open, close: at };
+  }
+}
+
+/** The position after the token here, and after white space. A string is one token, so brackets in it do not count. */
+function nextToken(json: string, at: number): number {
+  let next = at + 1;
+  if (json[at] === '"') {
+    while (next < json.length && json[next] !== '"') next += json[next] === "\\" ? 2 : 1;
+    next += 1;
+  }
+  while (SPACE.test(json[next] ?? "")) next += 1;
+  return next;
+}
+
+function onOneLine(entry: Readonly<Record<string, string>>): string {
+  return `{ ${formatFields(entry).join(", ")} }`;
+}
+
+function formatLike(model: string, entry: Readonly<Record<string, string>>): string {
+  if (!model.includes("\n")) return model.startsWith("{ ") ? onOneLine(entry) : JSON.stringify(entry);
+  const [, newLine = "\n", indent = "  "] = /(\r?\n)([ \t]*)/.exec(model) ?? [];
+  const [outdent = ""] = /[ \t]*(?=\S*$)/.exec(model) ?? [];
+  const lines = formatFields(entry).map((field) => `${newLine}${indent}${field}`);
+  return `{${lines.join(",")}${newLine}${outdent}}`;
+}
+
+function formatFields(entry: Readonly<Record<string, string>>): string[] {
+  return Object.entries(entry).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
 }

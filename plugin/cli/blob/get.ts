@@ -19,9 +19,8 @@ import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import type { OwnSiteValues } from "../options.js";
-import { printData } from "../output.js";
-import type { Terminal } from "../terminal.js";
-import { completeKey } from "./edit-blobs.js";
+import { printData, type Terminal } from "../terminal.js";
+import { completeKey } from "./stored-blobs.js";
 
 type Values = OwnSiteValues & { output: string | undefined; force: boolean; sealed: boolean; unverified: boolean };
 

@@ -15,8 +15,7 @@ import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { checkGuests } from "../../messages/send/send-message.js";
 import type { OwnSiteValues, RunAtSite } from "../options.js";
-import { printData } from "../output.js";
-import type { Terminal } from "../terminal.js";
+import { printData, type Terminal } from "../terminal.js";
 import { chooseExitCode, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 

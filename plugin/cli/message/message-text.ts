@@ -1,32 +1,31 @@
 // plugin/cli/message/message-text.ts: messages and threads as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
 import { counted } from "../../author/amounts.js";
-import { type InboxEntry, isOpened, type ReadMessage } from "../../author/messages/mailbox.js";
 import {
+  byTime,
   describeReason,
   describeState,
+  findKeyChanges,
+  type InboxEntry,
   inSeconds,
   isFromGuest,
+  isOpened,
+  type KeyChange,
   keyAdvice,
+  ownMoment,
+  type ReadMessage,
   readText,
   readTime,
   shownCorrespondent,
   shownSender,
   shownText,
+  type Thread,
   toFacts,
+  toMoment,
 } from "../../author/messages/message-facts.js";
 import type { IsRead } from "../../author/messages/read-marks.js";
-import {
-  byTime,
-  findKeyChanges,
-  type KeyChange,
-  ownMoment,
-  type Thread,
-  toMoment,
-} from "../../author/messages/threads.js";
 import { isReceipt } from "../../messages/plaintext.js";
 import { shortId } from "../options.js";
-import { alignedRows, breakLine, measureWidth } from "../output.js";
-import { shownSafely } from "../terminal.js";
+import { alignedRows, breakLine, measureWidth, shownSafely } from "../terminal.js";
 
 /** A message may consist of line breaks only. */
 const MAX_LINES = 500;

@@ -1,15 +1,13 @@
 // plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
-import { Mailbox } from "../../author/messages/mailbox.js";
-import { describeDelay, discardMessage, NOTHING_TO_RETRY } from "../../author/messages/message-actions.js";
+import { describeDelay, discardMessage, Mailbox, NOTHING_TO_RETRY } from "../../author/messages/mailbox.js";
 import { inSeconds, openCopies, ownText, shownAddress, shownText } from "../../author/messages/message-facts.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { padded, printData, reportOutcome } from "../output.js";
-import type { Terminal } from "../terminal.js";
+import { padded, printData, reportOutcome, type Terminal } from "../terminal.js";
 import { appendLine, indented } from "./message-text.js";
 
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {

@@ -1,19 +1,25 @@
-// plugin/cli/message/read-inbox.ts: `message list`, `read` with receipts, `delete`, `block`, `unblock` and `blocked`.
+// plugin/cli/message/read-inbox.ts: `message list`, `read` with receipts, `follow`, `delete`, `block`, `unblock` and `blocked`.
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
-import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/messages/mailbox.js";
-import { blockSender, unblockSender } from "../../author/messages/message-actions.js";
-import { inSeconds, openCopies } from "../../author/messages/message-facts.js";
-import { toThreads } from "../../author/messages/threads.js";
+import { blockSender, Mailbox, unblockSender } from "../../author/messages/mailbox.js";
+import {
+  type InboxEntry,
+  inSeconds,
+  isOpened,
+  openCopies,
+  type ReadMessage,
+  toFacts,
+  toThreads,
+} from "../../author/messages/message-facts.js";
+import { newMessages, watchedFetch } from "../../author/messages/new-messages.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { createReceipt, isReceipt } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
-import type { OpenedMessage } from "../../messages/read/read.js";
+import { type OpenedMessage, openMessages } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { type OwnSiteValues, oneByPrefix, type RunAtSite, shortId } from "../options.js";
-import { formatTable, printData, reportOutcome } from "../output.js";
-import type { Terminal } from "../terminal.js";
+import { formatTable, printData, reportOutcome, type Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 
@@ -248,3 +254,56 @@ export const listBlocked: RunAtSite = async (values, _, terminal) => {
   terminal.say(`${counted(senders.length, "sender")} blocked.`);
   return 0;
 };
+
+type Values = OwnSiteValues & { all: boolean; every: number };
+
+export async function follow(values: Values, _: null, terminal: Terminal): Promise<number> {
+  const mailbox = await Mailbox.open(values, terminal);
+  const ending = new AbortController();
+  const { signal } = ending;
+  void terminal.ended().then(() => ending.abort());
+  const inbox = await mailbox.inbox(
+    watchedFetch(signal, (why) =>
+      terminal.say(why === null ? "The inbox answers again." : `The inbox ${why}. Retrying until it is back.`),
+    ),
+  );
+  const print = printer(mailbox, inbox, values.json, terminal);
+  const onStart = () => terminal.say(`Waiting for messages to ${mailbox.author.address}. Stop with Ctrl-C.`);
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => {
+    failures.push(error);
+    ending.abort();
+  };
+  try {
+    const options = { existing: values.all ? ("all" as const) : ("none" as const), every: values.every };
+    for await (const messages of newMessages(inbox, options, { signal, sleep: terminal.sleep, onStart })) {
+      // Not awaited: the senders of later messages may be known sooner.
+      void print(messages).catch(onFailure);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (failures.length > 0) throw failures[0];
+  return 0;
+}
+
+/** Prints each message once its sender is looked up. Looks up each time: a key may change meanwhile. */
+function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal: Terminal) {
+  const { keys, contacts } = mailbox;
+  const lookup = mailbox.senders();
+  let isFirst = true;
+  const print = (message: InboxEntry) => {
+    const lines = isJson ? [JSON.stringify(toFacts(message))] : messageLines(message, terminal.columns());
+    for (const line of isFirst || isJson ? lines : ["", ...lines]) terminal.print(line);
+    isFirst = false;
+  };
+  return async (messages: readonly InboxMessage[]) => {
+    const opening = await openMessages(messages, { keys, contacts, lookup });
+    const printing = opening.map(async (one) => {
+      const { wanted } = await mailbox.withoutBlocked([await one], inbox);
+      (await mailbox.withReceipts(wanted)).forEach(print);
+    });
+    await Promise.all(printing);
+    await mailbox.readMarks.add(messages.map(({ id }) => id));
+  };
+}

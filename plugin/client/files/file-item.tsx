@@ -1,16 +1,13 @@
-// plugin/client/files/file-item.tsx: one file in the grid, its actions, and the questions before some of them.
+// plugin/client/files/file-item.tsx: one file in the grid, its actions and their paths, and the questions before some of them.
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
-import type { ListedBlob } from "../../author/blobs/blob-list.js";
-import { formatMarkdown } from "../../author/blobs/blob-site.js";
+import { formatMarkdown, type ListedBlob } from "../../author/blobs/blob-site.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { oneLine } from "../../http/one-line.js";
 import { readEssence } from "../../http/respond.js";
 import { formatSharedUrl } from "../../site/routes.js";
-import { ActionButton, Form, Question } from "../form.js";
-import { Sentence, Time } from "../page-texts.js";
-import { PATH, toPath } from "./paths.js";
+import { ActionButton, Form, Question, Sentence, Time } from "../page-parts.js";
 import type { OpenedName } from "./stored-files.js";
 
 interface ShownFile extends ListedBlob {
@@ -206,3 +203,13 @@ export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (
     </Form>
   </>
 );
+
+export const PATH = "/files";
+
+/** What can be done with one file. */
+type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
+
+/** @example toPath("get", "quinces.jpg") // "/files/get/quinces.jpg" */
+export function toPath(action: FileAction, key: string): string {
+  return `${PATH}/${action}/${encodeURIComponent(key)}`;
+}

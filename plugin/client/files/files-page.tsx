@@ -1,17 +1,13 @@
 // plugin/client/files/files-page.tsx: the page of the room: space, uploads, verification, and the grid of files.
 import type { FC } from "hono/jsx";
 import { counted, DATES, sizeText } from "../../author/amounts.js";
-import { type BlobList, sumVerifications, type Verification } from "../../author/blobs/blob-list.js";
-import type { BlobSite } from "../../author/blobs/blob-site.js";
-import type { FormerBlobs, MovedBlob } from "../../author/blobs/move-blobs.js";
+import { type BlobList, type BlobSite, sumVerifications, type Verification } from "../../author/blobs/blob-site.js";
+import type { FormerBlobs, MovedBlob } from "../../author/blobs/received-file.js";
 import { shortKey } from "../../blobs/blob.js";
 import { oneLine } from "../../http/one-line.js";
 import type { BackgroundRun } from "../background-run.js";
-import { Form } from "../form.js";
-import { type OtherPages, PageLinks } from "../list-pages.js";
-import { Fault, Sentence } from "../page-texts.js";
-import { FileItem } from "./file-item.js";
-import { PATH } from "./paths.js";
+import { Fault, Form, type OtherPages, PageLinks, Sentence } from "../page-parts.js";
+import { FileItem, PATH } from "./file-item.js";
 import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { Uploads } from "./uploads.js";

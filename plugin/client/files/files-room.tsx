@@ -1,21 +1,18 @@
 // plugin/client/files/files-room.tsx: the room of files: the author's blobs, uploads, and verification.
 import { Hono } from "hono";
-import { verifyBlobs } from "../../author/blobs/blob-list.js";
-import { deleteBlob, describeDamage, visibility } from "../../author/blobs/blob-site.js";
-import { countFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/move-blobs.js";
+import { deleteBlob, describeDamage, verifyBlobs, visibility } from "../../author/blobs/blob-site.js";
+import { countFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/received-file.js";
+import { WorkFolder } from "../../author/files.js";
 import type { Outcome } from "../../author/outcome.js";
-import { WorkFolder } from "../../author/work-folder.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
-import type { ClientEnv, ClientRequest } from "../client-request.js";
-import { downloadResponse, pictureResponse } from "../contents-response.js";
+import { type ClientEnv, type ClientRequest, downloadResponse, pictureResponse } from "../client-request.js";
 import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
-import { chooseName, DeleteQuestion, EditForm, PublicQuestion } from "./file-item.js";
+import { chooseName, DeleteQuestion, EditForm, PATH, PublicQuestion } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
-import { PATH } from "./paths.js";
 import { StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
 import { MAX_PAUSE_MS, Uploads } from "./uploads.js";

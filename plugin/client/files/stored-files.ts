@@ -1,9 +1,8 @@
 // plugin/client/files/stored-files.ts: the author's blobs at the site, and their contents.
 import { setTimeout } from "node:timers/promises";
-import { type BlobList, listBlobs } from "../../author/blobs/blob-list.js";
-import { type BlobSite, blobSite } from "../../author/blobs/blob-site.js";
+import { type BlobList, type BlobSite, blobSite, listBlobs } from "../../author/blobs/blob-site.js";
 import { ownBlob, type ReceivedFile, receiveFile } from "../../author/blobs/received-file.js";
-import type { WorkFolder } from "../../author/work-folder.js";
+import type { WorkFolder } from "../../author/files.js";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { filenameFrom } from "../../blobs/metadata.js";
@@ -11,7 +10,7 @@ import { TwtxtError } from "../../errors.js";
 import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
-import type { Download } from "../contents-response.js";
+import type { Download } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 
 /** The number of files on a page. */

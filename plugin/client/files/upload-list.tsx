@@ -5,12 +5,10 @@ import { counted, listed, sizeText } from "../../author/amounts.js";
 import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
 import type { ClientEnv } from "../client-request.js";
-import { ActionButton } from "../form.js";
-import { Sentence } from "../page-texts.js";
+import { ActionButton, Sentence } from "../page-parts.js";
 import { CSRF_FIELD } from "../session.js";
-import { PATH } from "./paths.js";
-import type { Upload } from "./upload.js";
-import { MAX_PAUSE_MS, type Uploads } from "./uploads.js";
+import { PATH } from "./file-item.js";
+import { MAX_PAUSE_MS, type Upload, type Uploads } from "./uploads.js";
 
 /** The fields come before the files, because the form is parsed as it arrives. The token is in the URL for the same reason. */
 export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {

@@ -1,17 +1,23 @@
 // plugin/client/files/uploads.ts: the uploads of the client: first to this machine, then to the site, a few at once.
 import { randomUUID } from "node:crypto";
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { blobSite } from "../../author/blobs/blob-site.js";
-import { cleanPictureFile, type SourceFile } from "../../author/blobs/file-contents.js";
-import { checkFileSize, fileSealer, prepareBlob, type SealFile } from "../../author/blobs/prepared-blob.js";
-import { orBadFile, readChunks, writeChunks } from "../../author/files.js";
-import type { WorkFolder } from "../../author/work-folder.js";
+import {
+  checkFileSize,
+  cleanPictureFile,
+  fileSealer,
+  findFile,
+  prepareBlob,
+  type SealFile,
+  type SourceFile,
+} from "../../author/blobs/file-contents.js";
+import { type WorkFolder, writeChunks } from "../../author/files.js";
+import type { ChangeResult } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
-import { faultText } from "../page-texts.js";
+import { faultText } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
-import { Upload, type UploadChoice } from "./upload.js";
 
 /** Number of uploads that are sent at the same time. */
 const CONCURRENCY = 2;
@@ -81,15 +87,11 @@ export class Uploads {
     for (const upload of removed) await this.#discard(upload);
   }
 
-  /** Sends a file again that could not be sent. @throws TwtxtError `bad-file` */
-  async retry(upload: Upload): Promise<void> {
-    if (!upload.canRetry) return;
-    const path = await this.#findPath(upload);
-    const { size } = await orBadFile(stat(path));
-    // Another request may have been faster.
-    if (!upload.canRetry) return;
+  /** Sends a file again that could not be sent. */
+  retry(upload: Upload): void {
+    if (upload.stage !== "failed" || upload.file === null) return;
     Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
-    void this.#send(upload, toSourceFile(upload, path, size));
+    void this.#send(upload, upload.file);
   }
 
   /** Deletes the file of an upload. A file that stays is deleted when the client ends. */
@@ -115,15 +117,11 @@ export class Uploads {
     const upload = new Upload(id, choice);
     this.all = [upload, ...this.all];
     await this.#remove(this.all.filter(({ isEnded }, at) => isEnded && at > MAX_ENDED));
-    const file = await this.#received(upload, chunks);
-    if (file === null) return upload;
-    Object.assign(upload, { stage: "waiting", total: file.size, isReceived: true });
-    void this.#send(upload, file);
+    await this.#receive(upload, chunks);
     return upload;
   }
 
-  /** @returns `null` if it has ended, with the reason */
-  async #received(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<SourceFile | null> {
+  async #receive(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { choice, machine, ending } = this.#options;
     const { filename, size, visibility, isCleaned } = upload.choice;
     try {
@@ -134,13 +132,14 @@ export class Uploads {
       check(size ?? 0);
       await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.cancelled, ending]));
       if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
-      const { size: received } = await orBadFile(stat(path));
+      const file = await findFile(path, filename);
       upload.cancelled.throwIfAborted();
-      return toSourceFile(upload, path, received);
+      upload.file = { ...file, filename };
+      Object.assign(upload, { stage: "waiting", total: file.size });
+      void this.#send(upload, upload.file);
     } catch (error) {
       this.#fail(upload, error);
       await this.#discard(upload);
-      return null;
     }
   }
 
@@ -148,7 +147,7 @@ export class Uploads {
   async #send(upload: Upload, file: SourceFile): Promise<void> {
     let isOver = false;
     while (!isOver) {
-      await upload.unpaused();
+      await upload.unpaused;
       isOver = await this.#queue.add(() => this.#attempt(upload, file));
     }
     if (!upload.canRetry) await this.#discard(upload);
@@ -208,10 +207,6 @@ export class Uploads {
   }
 }
 
-function toSourceFile({ choice: { filename } }: Upload, path: string, size: number): SourceFile {
-  return { shown: filename, filename, size, chunks: () => readChunks(path) };
-}
-
 const INTERRUPTED = "Interrupted: the page was left before the file had arrived. Choose it again.";
 
 /** Stands for sealing while only the size of a file is checked, before the keys are known. */
@@ -233,5 +228,126 @@ async function* checked(chunks: AsyncIterable<Uint8Array>, check: (bytes: number
   } catch (error) {
     if (error instanceof TwtxtError) throw error;
     throw new TwtxtError("bad-request", INTERRUPTED, { cause: error });
+  }
+}
+
+/** Who can read a file. */
+export type Visibility = "private" | "public" | "sealed";
+
+/** What the author chose for a file. */
+export interface UploadChoice {
+  /** A valid name for a blob. */
+  filename: string;
+  /** In bytes; `null` if the browser has not sent it. */
+  size: number | null;
+  visibility: Visibility;
+  /** Whether location data and other metadata is removed from a picture. */
+  isCleaned: boolean;
+}
+
+type Stage = "receiving" | "waiting" | "sending" | "storing" | "done" | "failed" | "cancelled";
+
+const ENDED: readonly Stage[] = ["done", "failed", "cancelled"];
+
+/** An upload from the browser to this machine, and from here to the site. */
+export class Upload {
+  stage: Stage = "receiving";
+  /** Bytes that were sent to the site. */
+  sent = 0;
+  /** Bytes to send. */
+  total: number;
+  result: ChangeResult | null = null;
+  /** Why it failed, or what the author should know; sentences. */
+  remark: string | null = null;
+  readonly #cancelling = new AbortController();
+  /** Whether a page has shown that it is done. */
+  isSeen = false;
+  /** On this machine, so that it can be sent again; `null` before all of it has arrived. */
+  file: SourceFile | null = null;
+  #pause: { ended: Promise<void>; end(): void } | null = null;
+  #onPause: () => void = () => {};
+
+  constructor(
+    readonly id: string,
+    readonly choice: UploadChoice,
+  ) {
+    this.total = choice.size ?? 0;
+  }
+
+  get isPaused(): boolean {
+    return this.#pause !== null;
+  }
+
+  get isEnded(): boolean {
+    return ENDED.includes(this.stage);
+  }
+
+  /** Whether it can be paused or cancelled: once all is sent, the site has it. */
+  get canStop(): boolean {
+    return !this.isEnded && this.stage !== "storing";
+  }
+
+  /** Whether it is stored, without a remark for the author. */
+  get isStoredCleanly(): boolean {
+    return this.stage === "done" && this.remark === null && !this.result?.note;
+  }
+
+  get canRetry(): boolean {
+    return this.stage === "failed" && this.file !== null;
+  }
+
+  /** Is aborted when the upload is cancelled. */
+  get cancelled(): AbortSignal {
+    return this.#cancelling.signal;
+  }
+
+  pause(): void {
+    if (this.#pause !== null || !this.canStop) return;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#pause = { ended, end };
+    this.#onPause();
+  }
+
+  resume(): void {
+    this.#pause?.end();
+    this.#pause = null;
+  }
+
+  cancel(): void {
+    if (!this.canStop) return;
+    this.stage = "cancelled";
+    this.#cancelling.abort(new TwtxtError("unreachable", "Cancelled."));
+    this.resume();
+  }
+
+  /** Resolves when it is resumed or cancelled; `undefined` unless it is paused. */
+  get unpaused(): Promise<void> | undefined {
+    return this.#pause?.ended;
+  }
+
+  /**
+   * Passes contents on while it is not paused, and counts them.
+   *
+   * @param onPause - called when it is paused meanwhile
+   */
+  async *sending(chunks: AsyncIterable<Uint8Array>, onPause: () => void): AsyncGenerator<Uint8Array> {
+    this.#onPause = onPause;
+    this.sent = 0;
+    if (this.isPaused) onPause();
+    try {
+      for await (const chunk of chunks) {
+        await this.unpaused;
+        this.cancelled.throwIfAborted();
+        this.sent += chunk.length;
+        // The request cannot be taken back once its last byte is sent.
+        if (this.sent >= this.total) this.stage = "storing";
+        yield chunk;
+      }
+    } finally {
+      this.#onPause = () => {};
+    }
   }
 }

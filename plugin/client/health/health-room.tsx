@@ -11,8 +11,7 @@ import { TwtxtError } from "../../errors.js";
 import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
-import { Form } from "../form.js";
-import { Fault, Sentence } from "../page-texts.js";
+import { Fault, Form, Sentence } from "../page-parts.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 
 const HEALTH = "/health";

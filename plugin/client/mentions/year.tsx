@@ -3,7 +3,6 @@ import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { StrangersLink } from "../strangers-text.js";
-import { Tabs } from "./mention-pages.js";
 
 /** The kinds of the plot: likes, reposts and bookmarks say nothing of their own. */
 const KINDS = ["mention", "reply", "reaction"] as const;
@@ -203,3 +202,26 @@ function formatSummary(weeks: readonly Week[]): string {
 function toLastDay(start: string): Date {
   return new Date(Date.parse(start) + 6 * DAY_MS);
 }
+
+const TABS = [
+  ["held", "Held", "/mentions?state=held"],
+  ["shown", "Shown", "/mentions?state=shown"],
+  ["rejected", "Rejected", "/mentions?state=rejected"],
+  ["year", "Last year", "/mentions/year"],
+] as const;
+
+/** @param held - number of held mentions, if known */
+export const Tabs: FC<{ current: (typeof TABS)[number][0]; held?: number }> = ({ current, held = 0 }) => (
+  <nav id="states" aria-label="Lists of mentions" data-live>
+    <ul class="tabs">
+      {TABS.map(([name, label, href]) => (
+        <li>
+          <a href={href} aria-current={name === current ? "page" : undefined}>
+            {label}
+            {name === "held" && held > 0 && <span class="count"> {held}</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);

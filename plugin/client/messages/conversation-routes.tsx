@@ -1,19 +1,19 @@
-// plugin/client/messages/conversation-routes.tsx: the list of conversations, and each conversation.
-import { attachmentLimit } from "../../author/messages/attachments.js";
+// plugin/client/messages/conversation-routes.tsx: the routes of conversations: lists them, sends messages and their files, and saves drafts.
+import PQueue from "p-queue";
+import { toVersion } from "../../author/draft-version.js";
+import { attachmentLimit, sendWithFile } from "../../author/messages/attachments.js";
 import { type Conversation, countUnread } from "../../author/messages/correspondence.js";
 import type { Mailbox } from "../../author/messages/mailbox.js";
 import { claimedName, shownCorrespondent } from "../../author/messages/message-facts.js";
 import { readPrivateHosts } from "../../author/network.js";
-import { ifTwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { type ClientRequest, readForm, shownCount } from "../client-request.js";
-import { selectPage } from "../list-pages.js";
-import { MAX_FILE_BYTES } from "./attachment-list.js";
-import { ConversationList } from "./conversation-list.js";
-import type { UnsentMessage } from "./conversation-page.js";
-import { ConversationPage, PAGE } from "./conversation-page.js";
+import { type ClientRequest, type FormFields, readForm, shownCount, withLineFeeds } from "../client-request.js";
+import { draftSaved, isForScript, readSave, selectPage } from "../page-parts.js";
+import { ConversationList, ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
+import { deliveryOutcome, hasFailed, MAX_FILE_BYTES } from "./message-items.js";
 import { conversationPath, MESSAGES, notAnAddress, type RoomParts, readAddress } from "./message-requests.js";
 
 /** On one page. */
@@ -100,4 +100,78 @@ function formatTitle(address: string, { received }: Conversation): string {
 async function undeliveredTo(address: string, mailbox: Mailbox): Promise<OutboxEntry[]> {
   const isWaiting = (one: { address: string; state: string }) => one.address === address && one.state !== "delivered";
   return (await mailbox.outbox().list()).filter(({ recipients }) => recipients.some(isWaiting));
+}
+
+const BOTH =
+  "Another page has changed this draft since you opened it here, so it holds both texts now. Delete what you do not want to send.";
+
+export function addSending(room: RoomParts): void {
+  const { routes, open, notices } = room;
+  const send = sender(room);
+  routes.post("/with/:address", async (c) => {
+    const form = await readForm(c);
+    const text = readText(form);
+    const file = await readFile(c);
+    const address = readAddress(c);
+    const correspondence = await open();
+    const { mailbox } = correspondence;
+    // Saved first, so that no typed text is lost if sending fails.
+    const { draft, added } = await mailbox.drafts.save(address, text, readSave(form));
+    const sendDraft = async () => {
+      if (added !== "") throw new TwtxtError("bad-usage", BOTH);
+      const { reports } = await send({ address, text, file }, mailbox);
+      await mailbox.drafts.delete(draft);
+      const conversation = await correspondence.with(address);
+      if (conversation !== null) await correspondence.markRead(conversation);
+      const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
+      return notices.redirect(c, conversationPath(address), result);
+    };
+    const showAgain = (error: TwtxtError) =>
+      showConversation(c, room, { text: added + text, filename: file?.name ?? null, error });
+    return sendDraft().catch(ifTwtxtError(showAgain));
+  });
+}
+
+/** @returns `null` if no file was chosen */
+async function readFile(c: ClientRequest): Promise<File | null> {
+  const { file } = await c.req.parseBody();
+  return file instanceof File && file.name !== "" ? file : null;
+}
+
+/** @returns a function that sends a message */
+function sender({ choice, machine, ending: signal }: RoomParts) {
+  // Sealing needs the whole file in memory.
+  const queue = new PQueue({ concurrency: 1 });
+  return async (message: { address: string; text: string; file: File | null }, mailbox: Mailbox) => {
+    const { address, text, file } = message;
+    if (file === null && text === "") throw new TwtxtError("bad-usage", "The message is empty.");
+    const source = file && { shown: file.name, filename: file.name, size: file.size, chunks: () => file.stream() };
+    const sending = { recipients: [address], text, file: source };
+    const send = () => sendWithFile(sending, mailbox, { choice, machine, signal });
+    return file === null ? send() : queue.add(send);
+  };
+}
+
+/** Saves drafts. A script gets the result as JSON. */
+export function addDrafts({ routes, open, notices }: RoomParts): void {
+  routes.post("/draft/:address", async (c) => {
+    const address = readAddress(c);
+    const form = await readForm(c);
+    const text = readText(form);
+    const { drafts } = (await open()).mailbox;
+    if (isForScript(c)) {
+      const { draft, added } = await drafts.save(address, text, readSave(form));
+      const saved = draft.text === "" ? null : draft.saved;
+      return draftSaved(c, { id: address, seen: toVersion(draft), saved, added, warning: added === "" ? null : BOTH });
+    }
+    return notices.act(c, conversationPath(address), async () => {
+      const { added } = await drafts.save(address, text, readSave(form));
+      if (added !== "") throw new TwtxtError("bad-usage", BOTH);
+      return { text: text === "" ? "The draft is deleted." : "Draft saved." };
+    });
+  });
+}
+
+function readText({ text = "" }: FormFields): string {
+  return withLineFeeds(text).trim();
 }

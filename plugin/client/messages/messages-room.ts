@@ -3,17 +3,13 @@ import { Hono } from "hono";
 import { loadAuthor } from "../../author/author.js";
 import { Correspondence, countUnread } from "../../author/messages/correspondence.js";
 import { Mailbox } from "../../author/messages/mailbox.js";
-import { BackgroundCount } from "../background-run.js";
+import { BackgroundCount, openOnce } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
-import { openOnce } from "../open-once.js";
 import type { CreateRoom } from "../room.js";
-import { addAttachments, MAX_FILE_BYTES } from "./attachment-list.js";
-import { addConversations } from "./conversation-routes.js";
-import { addKeys, addUnverified } from "./key-pages.js";
+import { addConversations, addDrafts, addSending } from "./conversation-routes.js";
+import { addAttachments, addOutbox, MAX_FILE_BYTES } from "./message-items.js";
 import { MESSAGES, type RoomParts } from "./message-requests.js";
-import { addOutbox } from "./outbox-pages.js";
-import { addRemoval } from "./removal.js";
-import { addDrafts, addSending } from "./sending.js";
+import { addKeys, addRemoval, addUnverified } from "./sender-pages.js";
 
 const ICON = "M3.5 6h17v12.5h-17zM4 6.5l8 6.5l8-6.5";
 

@@ -1,16 +1,30 @@
-// plugin/client/write/composer-handlers.tsx: requests of the composer: saves, shows and deletes drafts.
+// plugin/client/write/composer-handlers.tsx: requests of the composer: saves, shows and deletes drafts, and saves them as posts.
 import { randomUUID } from "node:crypto";
+import { relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { toVersion } from "../../author/draft-version.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import { findNotified, previewTwt } from "../../author/notes/compose.js";
-import { composeDraft } from "../../author/notes/draft-note.js";
 import { pictureType } from "../../author/notes/draft-pictures.js";
 import { knownNicks, type MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
-import { previewNote } from "../../author/notes/notes.js";
-import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes/notes-folder.js";
-import type { SavedText } from "../../author/notes/post-drafts.js";
+import {
+  checkNotesFolder,
+  exampleFolder,
+  foldersOfNotes,
+  previewNote,
+  rememberedNotesFolder,
+  rememberNotesFolder,
+  writeNote,
+} from "../../author/notes/notes.js";
+import {
+  composeDraft,
+  type NoteChoice,
+  type PostDraft,
+  type SavedText,
+  sharePictures,
+  shownPictures,
+} from "../../author/notes/post-drafts.js";
 import { AnsweredTwt, answeredTwt, formatReplyTo, parseReply } from "../../author/notes/reply.js";
 import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
@@ -18,16 +32,13 @@ import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
 import { isWeb } from "../../site/safe-markup.js";
-import { type ClientRequest, type FormFields, readForm, withLineFeeds } from "../client-request.js";
-import { pictureResponse } from "../contents-response.js";
-import { draftSaved, isForScript, readSave } from "../draft-state.js";
+import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
+import { draftSaved, isForScript, readSave } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
 import { type OpenDraft, WritePage } from "./composer-page.js";
 import { type SiteBuildRun, startBuild } from "./on-your-site.js";
-import { openDrafts } from "./open-drafts.js";
-import { draftPath, WRITE_PATH } from "./paths.js";
-import { changePictures } from "./picture-changes.js";
-import { checkedFolder, type PostToSave, savePost } from "./save-post.js";
+import { changePictures, formatHashes, SharePage } from "./picture-fields.js";
+import { draftPath, openDrafts, publishPath, sharePath, WRITE_PATH } from "./write-requests.js";
 
 const PATIENCE_MS = 3000;
 const MAX_SHOWN = 200;
@@ -193,4 +204,72 @@ async function listFolders(site: Site, { machine }: ClientContext): Promise<stri
   const remembered = await rememberedNotesFolder(site, machine);
   const folders = [...(remembered === null ? [] : [remembered]), ...foldersOfNotes(site)];
   return [...new Set(folders.length > 0 ? folders : [exampleFolder(site)])];
+}
+
+/** A draft, and the folder for its post as the form of the composer has it. */
+export interface PostToSave {
+  draft: PostDraft;
+  folder: string;
+}
+
+/** Saves a draft as a post. If its pictures become public, leads to the question instead. */
+export async function savePost(c: ClientRequest, post: PostToSave, context: ClientContext): Promise<Response> {
+  const { draft, folder } = post;
+  const { site, drafts, place } = await openDrafts(context);
+  return context.notices.orRedirect(c, draftPath(draft.id), async () => {
+    const checked = checkedFolder(post, site, context);
+    const isAsked = place === "blob" && (await shownPictures(draft, drafts)).length > 0;
+    if (isAsked) return c.redirect(sharePath(draft.id, folder), 303);
+    return writePost(c, draft, { folder: checked, place: "beside" }, context);
+  });
+}
+
+/** Asks before pictures become public. */
+export async function sharePage(c: ClientRequest, context: ClientContext) {
+  const { site, drafts } = await openDrafts(context);
+  const draft = await drafts.find(c.req.query("draft") ?? "");
+  const { host } = new URL(site.settings.urls.shared);
+  const question = { draft, host, folder: c.req.query("folder") ?? "", pictures: await shownPictures(draft, drafts) };
+  return c.render(<SharePage {...question} />, { title: "Public pictures" });
+}
+
+/** Makes the pictures public that the page has shown, and no others; then saves the post. */
+export async function shareAndSave(c: ClientRequest, context: ClientContext) {
+  const { id = "", folder = "", shown = "" } = await readForm(c);
+  const { machine, choice } = context;
+  const { site, drafts } = await openDrafts(context);
+  const draft = await drafts.find(id);
+  return context.notices.orRedirect(c, draftPath(draft.id), async () => {
+    const checked = checkedFolder({ draft, folder }, site, context);
+    const pictures = await shownPictures(draft, drafts);
+    if (formatHashes(pictures) !== shown) {
+      throw new TwtxtError("bad-usage", "Nothing became public: the draft has changed since the page was shown.");
+    }
+    await sharePictures({ draft: id, pictures }, { stored: drafts.pictures, choice, machine });
+    return writePost(c, draft, { folder: checked, place: "blob" }, context);
+  });
+}
+
+/** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
+export function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
+  const { body, replyTo } = draft;
+  if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
+  if (replyTo !== null && parseReplyTo(replyTo) === null) {
+    throw new TwtxtError(
+      "bad-usage",
+      `"${replyTo}" does not name a twt. Expected one such as "abcdefg https://bob.example/twtxt.txt".`,
+    );
+  }
+  return checkNotesFolder(folder, site, machine);
+}
+
+/** Writes the post, deletes its draft, and leads to its publication. */
+async function writePost(c: ClientRequest, draft: PostDraft, choice: NoteChoice, context: ClientContext) {
+  const { machine, notices } = context;
+  const { site, drafts } = await openDrafts(context);
+  await rememberNotesFolder(choice.folder, site, machine);
+  const file = await writeNote(await composeDraft(draft, choice, { drafts, site, machine }), machine.now());
+  await drafts.delete(draft.id);
+  const name = relative(site.file("."), file);
+  return notices.redirect(c, publishPath(name), { text: `Saved: ${name}` });
 }

@@ -6,13 +6,11 @@ import type { KnownNick } from "../../author/notes/complete-nick.js";
 import type { Notified, TwtPreview } from "../../author/notes/compose.js";
 import { TEMPLATE_CODE_NOTE } from "../../author/notes/notes.js";
 import type { PostDraft } from "../../author/notes/post-drafts.js";
-import { DraftFields, DraftState } from "../draft-state.js";
-import { ActionButton, Fields, Form } from "../form.js";
-import { Output, Time } from "../page-texts.js";
+import { ActionButton, DraftFields, DraftState, Fields, Form, Output, Time } from "../page-parts.js";
 import { StrangersLink, StrangersText } from "../strangers-text.js";
 import { OnYourSite, type SiteBuildRun } from "./on-your-site.js";
-import { POSTS_PATH } from "./paths.js";
 import { PictureFields, type PicturesProps } from "./picture-fields.js";
+import { POSTS_PATH } from "./write-requests.js";
 
 const PREVIEW_LENGTH = 80;
 

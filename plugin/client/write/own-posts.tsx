@@ -6,11 +6,9 @@ import { loadSite, type Site } from "../../author/site.js";
 import { ifTwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { type ClientEnv, type ClientRequest, readForm, withLineFeeds } from "../client-request.js";
-import { Fields, Form, Question } from "../form.js";
-import { type OtherPages, PageLinks, selectPage } from "../list-pages.js";
-import { Fault, Time } from "../page-texts.js";
+import { Fault, Fields, Form, type OtherPages, PageLinks, Question, selectPage, Time } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
-import { POSTS_PATH, postPath, publishPath } from "./paths.js";
+import { POSTS_PATH, postPath, publishPath } from "./write-requests.js";
 
 const PER_PAGE = 50;
 const SHOWN_LENGTH = 80;

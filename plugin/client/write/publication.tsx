@@ -2,16 +2,15 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { formatPage } from "../../author/notes/compose.js";
-import { findPostFile } from "../../author/notes/notes-folder.js";
+import { findPostFile } from "../../author/notes/notes.js";
 import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/notes/publish.js";
 import { loadSite, type Site } from "../../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
-import { ActionButton } from "../form.js";
-import { Fault, Output } from "../page-texts.js";
+import { ActionButton, Fault, Output } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
-import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./paths.js";
+import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./write-requests.js";
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";
 

@@ -4,15 +4,12 @@ import { MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import type { CreateRoom } from "../room.js";
-import { assetResponse } from "./built-page.js";
-import { pictureFile, saveDraft, writePage } from "./composer-handlers.js";
-import { builtPage, type SiteBuildRun } from "./on-your-site.js";
-import { openDrafts } from "./open-drafts.js";
+import { pictureFile, saveDraft, shareAndSave, sharePage, writePage } from "./composer-handlers.js";
+import { assetResponse, builtPage, type SiteBuildRun } from "./on-your-site.js";
 import { addOwnPosts } from "./own-posts.js";
-import { WRITE_PATH } from "./paths.js";
 import { MAX_UPLOAD_BYTES } from "./picture-fields.js";
 import { endPublication, type PublicationRun, publicationPage, publishPage, runPublication } from "./publication.js";
-import { shareAndSave, sharePage } from "./save-post.js";
+import { openDrafts, WRITE_PATH } from "./write-requests.js";
 
 const ICON = "M5 19l1-4.5L15.5 5l3.5 3.5L9.5 18zM13 7.5l3.5 3.5";
 

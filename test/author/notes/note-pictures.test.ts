@@ -6,7 +6,7 @@ import {
   formatImage,
   insertImage,
   withoutPicture,
-} from "../../../plugin/author/notes/note-pictures.js";
+} from "../../../plugin/author/notes/draft-pictures.js";
 import { composeNote, writeNote } from "../../../plugin/author/notes/notes.js";
 import { publishableNote } from "../../../plugin/author/notes/publish.js";
 import { TwtxtError } from "../../../plugin/errors.js";

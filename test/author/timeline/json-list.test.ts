@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addToJsonList, removeFromJsonList } from "../../../plugin/author/timeline/json-list.js";
+import { addToJsonList, removeFromJsonList } from "../../../plugin/author/timeline/followed-feeds.js";
 
 const NEW = { nick: "new", url: "https://new.example/" };
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createChannels } from "../../../plugin/host/channels.js";
-import type { InboxState } from "../../../plugin/mentions/inform/digest.js";
-import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
+import { type InboxState, notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { ntfyTopic } from "../../../plugin/mentions/inform/ntfy.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";

@@ -3,8 +3,7 @@ import { bytesToNumberLE, numberToBytesLE } from "@noble/curves/utils.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import type { SecretKey } from "../../../plugin/keys/key.js";
-import { isPublicKey } from "../../../plugin/keys/key.js";
+import { isPublicKey, type SecretKey } from "../../../plugin/keys/key.js";
 import { noblePrimitives } from "../../../plugin/messages/saltpack/noble-primitives.js";
 import { ALICE, BOB, backends, hex, openedByBob, sealed, utf8 } from "./vectors.js";
 

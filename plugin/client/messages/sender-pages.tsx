@@ -1,13 +1,30 @@
-// plugin/client/messages/key-pages.tsx: compares and accepts keys of correspondents, and lists messages whose senders are not verified.
+// plugin/client/messages/sender-pages.tsx: the keys of correspondents, messages whose senders are not verified, deleting messages and blocking senders.
 import type { FC } from "hono/jsx";
-import type { InboxEntry, KeyComparison } from "../../author/messages/mailbox.js";
-import { acceptKey } from "../../author/messages/message-actions.js";
-import { shownAddress } from "../../author/messages/message-facts.js";
-import { findKeyChanges, type KeyChange } from "../../author/messages/threads.js";
+import { counted } from "../../author/amounts.js";
+import { acceptKey, blockSender, type KeyComparison } from "../../author/messages/mailbox.js";
+import {
+  findKeyChanges,
+  type InboxEntry,
+  isOpened,
+  type KeyChange,
+  readText,
+  shownAddress,
+  shownSender,
+} from "../../author/messages/message-facts.js";
+import { parseAddress } from "../../keys/address.js";
 import type { ClientRequest, FormFields } from "../client-request.js";
-import { ActionButton } from "../form.js";
+import { ActionButton, Question } from "../page-parts.js";
+import { MessageText } from "../strangers-text.js";
 import { ReceivedItem } from "./message-items.js";
-import { keyPath, type RoomParts, readAddress, UNVERIFIED } from "./message-requests.js";
+import {
+  conversationPath,
+  keyPath,
+  MESSAGES,
+  parseAddressText,
+  type RoomParts,
+  readAddress,
+  UNVERIFIED,
+} from "./message-requests.js";
 
 const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
   <div>
@@ -120,5 +137,65 @@ export function addUnverified({ routes, open, notices }: RoomParts): void {
     await correspondence.verifyAgain();
     const left = (await correspondence.with(null))?.received.length ?? 0;
     return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+  });
+}
+
+const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
+  <>
+    <p>This deletes the message by {shownSender(entry)} from your inbox for good:</p>
+    {isOpened(entry) && <MessageText text={readText(entry)} />}
+    <Question
+      action={`${MESSAGES}/delete`}
+      fields={{ id: entry.id, address: address ?? "" }}
+      yes="Delete it"
+      back={toPath(address)}
+    />
+  </>
+);
+
+const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) => (
+  <>
+    <p>
+      This deletes {counted(count, "message")} from {shownAddress(address)} for good. New messages from this sender are
+      deleted when they are opened. Your host cannot refuse them, because it cannot know who sealed a message.
+    </p>
+    <Question action={`${MESSAGES}/block`} fields={{ address }} yes="Block this sender" back={toPath(address)} />
+  </>
+);
+
+function toPath(address: string | null): string {
+  return address === null ? UNVERIFIED : conversationPath(address);
+}
+
+export function addRemoval(room: RoomParts): void {
+  addDeletion(room);
+  addBlocking(room);
+}
+
+function addDeletion({ routes, open, notices }: RoomParts): void {
+  routes.get("/delete", async (c) => {
+    const { entry, address } = await (await open()).entry(c.req.query("id") ?? "");
+    return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
+  });
+
+  const findPage = ({ address = "" }: FormFields) => toPath(parseAddress(address));
+  notices.addForm(routes, "/delete", findPage, async ({ id = "" }) => {
+    await (await open()).delete(id);
+    return { text: "The message was deleted from your inbox." };
+  });
+}
+
+function addBlocking({ routes, open, notices }: RoomParts): void {
+  routes.get("/block", async (c) => {
+    const address = parseAddressText(c.req.query("address") ?? "");
+    const count = (await (await open()).with(address))?.received.length ?? 0;
+    return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
+  });
+
+  notices.addForm(routes, "/block", MESSAGES, async ({ address = "" }) => {
+    const correspondence = await open();
+    const outcome = await blockSender(parseAddressText(address), correspondence.mailbox);
+    await correspondence.removeBlocked();
+    return outcome;
   });
 }

@@ -1,0 +1,207 @@
+// plugin/client/page-parts.tsx: parts of the client's pages: forms, which work without script, links to other pages of a list, and texts of this program.
+import { randomUUID } from "node:crypto";
+import type { FC, PropsWithChildren } from "hono/jsx";
+import { useRequestContext } from "hono/jsx-renderer";
+import { DATES } from "../author/amounts.js";
+import type { DraftSave } from "../author/draft-version.js";
+import { typedHints } from "../author/invocation.js";
+import type { Machine } from "../author/machine.js";
+import { TwtxtError } from "../errors.js";
+import type { ClientEnv, ClientRequest, FormFields } from "./client-request.js";
+import { CSRF_FIELD } from "./session.js";
+
+/** A form that changes something, with the token of the session. */
+export function Form({
+  children,
+  ...form
+}: PropsWithChildren<{ action: string; class?: string; enctype?: "multipart/form-data"; id?: string }>) {
+  const c = useRequestContext<ClientEnv>();
+  return (
+    <form method="post" {...form}>
+      <input type="hidden" name={CSRF_FIELD} value={c.get("csrfToken")} />
+      {children}
+    </form>
+  );
+}
+
+export const Fields: FC<{ fields: Readonly<Record<string, string>> }> = ({ fields }) => (
+  <>
+    {Object.entries(fields).map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+);
+
+interface ActionButtonProps {
+  action: string;
+  fields?: Readonly<Record<string, string>>;
+  /** Of the form. */
+  id?: string;
+  /** Of the button. */
+  class?: string | undefined;
+  /** The key that presses the button. */
+  shortcut?: string | undefined;
+}
+
+export const ActionButton: FC<PropsWithChildren<ActionButtonProps>> = ({
+  fields = {},
+  shortcut,
+  children,
+  ...props
+}) => {
+  const { class: name, ...form } = props;
+  return (
+    <Form {...form}>
+      <Fields fields={fields} />
+      <button type="submit" class={name} data-key={shortcut}>
+        {children}
+      </button>
+    </Form>
+  );
+};
+
+/**
+ * The buttons of a page that asks before it does something.
+ *
+ * @param yes - a label such as "Delete it"
+ * @param back - the page that "Cancel" leads to
+ */
+export const Question: FC<Pick<ActionButtonProps, "action" | "fields"> & { yes: string; back: string }> = ({
+  action,
+  fields = {},
+  yes,
+  back,
+}) => (
+  <Form action={action} class="actions">
+    <Fields fields={fields} />
+    <button type="submit" class="primary" data-key="y">
+      {yes}
+    </button>
+    <a class="button" href={back} data-key="q">
+      Cancel
+    </a>
+  </Form>
+);
+
+const CODE = /`([^`\n]+)`/;
+
+/** Shows text in backticks as code, such as a command to type. */
+export const Sentence: FC<{ text: string }> = ({ text }) => (
+  <>
+    {typedHints(text)
+      .split(CODE)
+      .map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}
+  </>
+);
+
+/** The message of a `TwtxtError`. Other errors are bugs: they are logged and masked. */
+export function faultText(error: unknown, { say }: Pick<Machine, "say">): string {
+  if (error instanceof TwtxtError) return error.message;
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return "This is a bug. Please report it to eleventy-plugin-twtxt, with the lines that the client has printed on its terminal.";
+}
+
+/** @param text - sentences; `null` for no fault */
+export const Fault: FC<{ text: string | null; id?: string }> = ({ text, id }) =>
+  text !== null && (
+    <p id={id} class="notice failure">
+      <Sentence text={text} />
+    </p>
+  );
+
+/** @param at - an ISO date */
+export const Time: FC<{ at: string }> = ({ at }) => <time datetime={at}>{DATES.format(new Date(at))}</time>;
+
+/** A text in a fixed font that scrolls, also with the keys. @param id - of a text that grows while the page is shown */
+export const Output: FC<{ label: string; text: string; id?: string }> = ({ label, text, id }) => (
+  <section class="output" aria-label={label} tabindex={0}>
+    <pre id={id} data-live={id && ""}>
+      {text}
+    </pre>
+  </section>
+);
+
+/** Links to other pages of a list; `null` for none. */
+export interface OtherPages {
+  newer: string | null;
+  older: string | null;
+}
+
+/**
+ * The items of the page that `?page=` asks for.
+ *
+ * @param all - newest first
+ * @param perPage - how many a page has
+ */
+export function selectPage<T>(
+  c: ClientRequest,
+  all: readonly T[],
+  perPage: number,
+): { items: readonly T[]; pages: OtherPages } {
+  const last = Math.max(1, Math.ceil(all.length / perPage));
+  const number = Math.min(last, Math.max(1, Math.trunc(Number(c.req.query("page"))) || 1));
+  const items = all.slice((number - 1) * perPage, number * perPage);
+  const newer = number > 1 ? pagePath(c, number - 1) : null;
+  const older = number < last ? pagePath(c, number + 1) : null;
+  return { items, pages: { newer, older } };
+}
+
+function pagePath(c: ClientRequest, number: number): string {
+  const { pathname, searchParams } = new URL(c.req.url);
+  searchParams.delete("notice");
+  if (number === 1) searchParams.delete("page");
+  else searchParams.set("page", String(number));
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
+}
+
+/** @param of - the items in the plural, such as "mentions" */
+export const PageLinks: FC<{ pages: OtherPages; of: string }> = ({ pages: { newer, older }, of }) =>
+  (newer ?? older) !== null && (
+    <p class="pages">
+      {newer && <a href={newer}>Newer {of}</a>}
+      {older && <a href={older}>Older {of}</a>}
+    </p>
+  );
+
+/** Such as "20:45". */
+const TIMES = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
+
+interface SavedDraft {
+  id: string;
+  /** Its version, for the next save. */
+  seen: string;
+  /** As an ISO date; `null` for one that was deleted. */
+  saved: string | null;
+  /** Sentences for the author. */
+  warning: string | null;
+  /** Text that another page has saved. The script puts it before the text of its page. */
+  added?: string;
+  /** The path of the page that shows the draft, if it is another page. */
+  path?: string;
+}
+
+/** Hidden fields that identify the draft of a form, and its page. */
+export const DraftFields: FC<{ id: string; seen: string }> = ({ id, seen }) => (
+  <Fields fields={{ id, seen, page: randomUUID(), edit: "0" }} />
+);
+
+/** Reads {@link DraftFields}. */
+export function readSave({ page, edit, seen = "" }: FormFields): DraftSave {
+  return { page: page || randomUUID(), edit: Number(edit) || 0, seen };
+}
+
+/** @param saved - as an ISO date; `null` before the first save */
+export const DraftState: FC<{ saved: string | null }> = ({ saved }) => (
+  <p id="draft-state" class="muted" role="status">
+    {saved && `Draft saved: ${DATES.format(new Date(saved))}`}
+  </p>
+);
+
+/** Whether a script saves the draft, which gets {@link draftSaved}. */
+export function isForScript(c: ClientRequest): boolean {
+  return c.req.header("accept") === "application/json";
+}
+
+export function draftSaved(c: ClientRequest, { saved, ...draft }: SavedDraft): Response {
+  return c.json({ ...draft, text: saved === null ? "" : `Draft saved at ${TIMES.format(new Date(saved))}` });
+}
