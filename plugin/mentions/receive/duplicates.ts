@@ -1,5 +1,4 @@
 // plugin/mentions/receive/duplicates.ts: compares mentions that have the same contents under another URL or for another target.
-import { createHash } from "node:crypto";
 import type { StoredMention } from "../mention.js";
 
 type ComparedMention = Pick<
@@ -18,8 +17,7 @@ type ComparedMention = Pick<
 export function duplicateKeys(found: ComparedMention): string[] {
   const time = toTime(found);
   const who = time === null ? undatedKey(found) : `${readHost(found)} ${time} ${found.author.name}`;
-  const words = createHash("sha256").update(`${who}\n${found.text}`).digest().toString("latin1", 0, 12);
-  return [sourceKey(found.identity, found.instant), words];
+  return [sourceKey(found.identity, found.instant), `${who}\n${found.text}`];
 }
 
 /** The key of mentions from a URL, over http or https. @param instant - of a twt; `null` for a page */

@@ -9,7 +9,7 @@ import { LostRace, winRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { applyEvent, type MentionEvent, type NewMention, toMentionId } from "./event.js";
 import { EventLog, readEventId } from "./event-log.js";
-import { type Change, MentionView, readEntry } from "./mention-view.js";
+import { type Change, MentionView } from "./mention-view.js";
 import { type CurrentUrl, Relocation } from "./relocation.js";
 import { NO_SNAPSHOT, type Snapshot, Snapshots } from "./snapshot.js";
 
@@ -201,7 +201,7 @@ export class Journal {
     const view = this.#view;
     const event: MentionEvent = { kind: "kept", at: new Date(this.#options.now()).toISOString(), mention };
     const changes = view.record(() => applyEvent(view, event, this.#options.shownPerHost));
-    const isSame = changes.every(({ id, before }) => isDeepStrictEqual(before && readEntry(before), view.get(id)));
+    const isSame = changes.every(({ id, before }) => isDeepStrictEqual(before && view.read(before), view.get(id)));
     view.undo(changes);
     return isSame;
   }

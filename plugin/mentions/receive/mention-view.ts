@@ -3,16 +3,10 @@ import { mentionEntry, type TwtLike, twtKey } from "../../site/conversation.js";
 import type { StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
 import { duplicateKeys, isDuplicate, readHost, sourceKey } from "./duplicates.js";
+import { type JsonText, JsonTexts } from "./json-texts.js";
 import { type ListItem, SortedLists } from "./sorted-lists.js";
 
 type FoundMention = Parameters<typeof isDuplicate>[1];
-
-/** JSON in a buffer with other values: an object takes several times its memory. */
-export interface JsonText {
-  buffer: Buffer;
-  start: number;
-  end: number;
-}
 
 /** A stored mention in memory. It is replaced when the mention changes. */
 export interface Entry extends ListItem {
@@ -43,11 +37,9 @@ const HELD_COMMENTS = "held comments";
  * Changes are synchronous: read it without waiting in between.
  */
 export class MentionView {
+  readonly texts = new JsonTexts();
   readonly #entries = new Map<string, Entry>();
   readonly #lists = new SortedLists<Entry>();
-  /** Numbers of mentions that are or were shown, by day and host. */
-  readonly #shown = new Map<string, number>();
-  readonly #states = new Map<StoredMention["state"], number>();
   /** The site's own twts by name, and by what they reply to. */
   readonly #twts = new Map<string, TwtLike>();
   readonly #ownReplies = new Map<string, TwtLike[]>();
@@ -67,7 +59,16 @@ export class MentionView {
 
   get(id: string): StoredMention | undefined {
     const entry = this.#entries.get(id);
-    return entry && readEntry(entry);
+    return entry && this.read(entry);
+  }
+
+  /** The mention of an entry. */
+  read({ json }: Entry): StoredMention {
+    return JSON.parse(this.texts.read(json).toString());
+  }
+
+  #readAll(entries: Iterable<Entry>): StoredMention[] {
+    return Array.from(entries, (entry) => this.read(entry));
   }
 
   entry(id: string): Entry | undefined {
@@ -79,7 +80,7 @@ export class MentionView {
   }
 
   *values(): Generator<StoredMention> {
-    for (const entry of this.#entries.values()) yield readEntry(entry);
+    for (const entry of this.#entries.values()) yield this.read(entry);
   }
 
   /** @param page - the mentions of this page and its conversation; default: all. @param after - those older than this one */
@@ -89,19 +90,19 @@ export class MentionView {
 
   /** The mentions with a hash, or the replies with a URL. */
   findNamed(name: string): StoredMention[] {
-    return this.#lists.get(toNameList(name)).map(readEntry);
+    return this.#readAll(this.#lists.get(toNameList(name)));
   }
 
   /** @returns other mentions with the same contents in the same place, or that the author rejected */
   findDuplicates(found: FoundMention, id: string): StoredMention[] {
     const entries = new Set(duplicateKeys(found).flatMap((key) => this.#lists.get(key)));
-    const others = [...entries].filter((other) => other.id !== id && other.state !== "removed").map(readEntry);
-    return others.filter((known) => isDuplicate(known, found));
+    const others = [...entries].filter((other) => other.id !== id && other.state !== "removed");
+    return this.#readAll(others).filter((known) => isDuplicate(known, found));
   }
 
   /** The comments in the feed of a guest, oldest first. */
   findComments(feed: string): StoredMention[] {
-    return this.#lists.get(toGuestList(feed)).map(readEntry);
+    return this.#readAll(this.#lists.get(toGuestList(feed)));
   }
 
   /** How many comments wait for approval. */
@@ -116,7 +117,7 @@ export class MentionView {
       return above.includes(page) ? "own" : null;
     }
     const entry = this.#findReply(hash);
-    return entry?.state === "shown" && entry.above.includes(page) ? readEntry(entry) : null;
+    return entry?.state === "shown" && entry.above.includes(page) ? this.read(entry) : null;
   }
 
   /** The number of shown replies to a reply, with those of the site itself. */
@@ -129,28 +130,27 @@ export class MentionView {
 
   /** The mentions that may have one of these URLs as source. @param instant - `null` for a page */
   findFrom(urls: readonly string[], instant: string | null): StoredMention[] {
-    return [...new Set(urls.flatMap((url) => this.#lists.get(sourceKey(url, instant))))].map(readEntry);
+    return this.#readAll(new Set(urls.flatMap((url) => this.#lists.get(sourceKey(url, instant)))));
   }
 
   /** How many mentions of the host of a source were shown on the day of a time. */
   countShown(identity: string, at: string): number {
-    return this.#shown.get(toDayAndHost(identity, at)) ?? 0;
+    return this.#lists.get(toDayList(identity, at)).length;
   }
 
   /** The number of mentions in a state. */
   countState(state: StoredMention["state"]): number {
-    return this.#states.get(state) ?? 0;
+    return this.#lists.get(toStateList(state)).length;
   }
 
   set(mention: StoredMention): void {
     this.put(toEntry(mention, toJson(mention)), mention);
   }
 
-  put(entry: Entry, mention = readEntry(entry)): void {
+  put(entry: Entry, mention = this.read(entry)): void {
     const former = this.#remove(entry.id);
     this.#entries.set(entry.id, entry);
     for (const name of listNames(mention)) this.#lists.add(name, entry);
-    this.#count(mention, 1);
     if (entry.isReply) this.#place(entry, mention);
     this.#placeReplies([...former, ...(entry.isReply ? readNames(mention) : [])]);
   }
@@ -164,11 +164,10 @@ export class MentionView {
     const before = this.#entries.get(id);
     this.#changes?.push({ id, before });
     if (!before) return [];
-    const mention = readEntry(before);
+    const mention = this.read(before);
     this.#entries.delete(id);
     for (const name of listNames(mention)) this.#lists.remove(name, before);
     for (const page of before.above) this.#lists.remove(toPageList(page), before);
-    this.#count(mention, -1);
     return before.isReply ? readNames(mention) : [];
   }
 
@@ -192,19 +191,10 @@ export class MentionView {
   isPlace(entry: Entry, seen = new Set<Entry>()): boolean {
     if (!entry.isReply || entry.state === "shown" || seen.has(entry)) return false;
     seen.add(entry);
-    const answers = readNames(readEntry(entry))
+    const answers = readNames(this.read(entry))
       .filter((name) => this.#findReply(name) === entry)
       .flatMap((name) => this.#lists.get(toReplyList(name)));
     return answers.some((answer) => answer.state === "shown" || this.isPlace(answer, seen));
-  }
-
-  #count({ state, identity, received }: StoredMention, change: number): void {
-    this.#states.set(state, this.countState(state) + change);
-    if (state === "held" || state === "removed") return;
-    const key = toDayAndHost(identity, received);
-    const count = (this.#shown.get(key) ?? 0) + change;
-    if (count > 0) this.#shown.set(key, count);
-    else this.#shown.delete(key);
   }
 
   /** Lists a reply on the pages whose conversations have it. @returns whether these have changed */
@@ -232,7 +222,7 @@ export class MentionView {
       for (const entry of [...this.#lists.get(toReplyList(name)), ...ofPage]) {
         if (seen.has(entry)) continue;
         seen.add(entry);
-        const mention = readEntry(entry);
+        const mention = this.read(entry);
         if (this.#place(entry, mention)) ahead.push(...readNames(mention));
       }
     }
@@ -268,7 +258,7 @@ export class MentionView {
     const named = this.#lists.get(toNameList(name)).filter(({ isReply, id }) => isReply && id !== except);
     if (named.length < 2) return named[0] ?? null;
     const shown = named.filter(({ state }) => state === "shown");
-    const time = (entry: Entry) => readEntry(entry).published ?? entry.received;
+    const time = (entry: Entry) => this.read(entry).published ?? entry.received;
     return (shown.length > 0 ? shown : named).reduce((oldest, one) => (time(one) < time(oldest) ? one : oldest));
   }
 }
@@ -278,28 +268,27 @@ export function toEntry({ id, received, state, type }: StoredMention, json: Json
   return { id, received, state, isReply: type === "reply", above: NO_PAGES, json };
 }
 
+/** The id comes first, see {@link readId}. */
 export function toJson({ id, ...others }: StoredMention): JsonText {
   const buffer = Buffer.from(JSON.stringify({ id, ...others }));
-  return { buffer, start: 0, end: buffer.length };
+  return { buffer, isPacked: false, start: 0, end: buffer.length };
 }
 
 const ID_START = '{"id":"'.length;
 const ID_LENGTH = 32;
 
-/** The id of a mention in the JSON of {@link toJson}, which starts with it. */
-export function readId({ buffer, start }: JsonText): string {
-  return buffer.toString("latin1", start + ID_START, start + ID_START + ID_LENGTH);
-}
-
-export function readEntry({ json: { buffer, start, end } }: Entry): StoredMention {
-  return JSON.parse(buffer.toString("utf8", start, end));
+/** The id of a mention in the JSON of {@link toJson}. */
+export function readId(json: Buffer): string {
+  return json.toString("latin1", ID_START, ID_START + ID_LENGTH);
 }
 
 /** The lists of a mention, besides those of its conversation. */
 function listNames(mention: StoredMention): Set<string> {
-  const { type, instant, given, subject, target, under, author, identity, state } = mention;
+  const { type, instant, given, subject, target, under, author, identity, state, received } = mention;
   return new Set([
     ALL,
+    toStateList(state),
+    ...(state === "shown" || state === "rejected" ? [toDayList(identity, received)] : []),
     ...duplicateKeys(mention),
     sourceKey(given, instant),
     ...readNames(mention).map(toNameList),
@@ -338,6 +327,11 @@ function toReplyList(subject: string): string {
   return `replies ${subject}`;
 }
 
-function toDayAndHost(identity: string, at: string): string {
-  return `${at.slice(0, 10)} ${readHost({ identity }).replace(/:\d+$/, "")}`;
+function toStateList(state: StoredMention["state"]): string {
+  return `state ${state}`;
+}
+
+/** The mentions of a host that were shown on the day of a time. */
+function toDayList(identity: string, at: string): string {
+  return `shown ${at.slice(0, 10)} ${readHost({ identity }).replace(/:\d+$/, "")}`;
 }

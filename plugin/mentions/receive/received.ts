@@ -7,7 +7,6 @@ import { isSameHost } from "../../url.js";
 import type { ListMentions, MentionQuery, MentionState, StoredMention } from "../mention.js";
 import { type MentionEvent, type NewMention, toMentionId, toMentionVersion } from "./event.js";
 import type { Journal } from "./journal.js";
-import { readEntry } from "./mention-view.js";
 import { noCursor, parseCursor, takePage } from "./sorted-lists.js";
 
 interface ReceivedOptions {
@@ -56,7 +55,7 @@ export class ReceivedMentions {
     }
     const { items, next } = takePage(selectEntries(), limit);
     const isOutside = (above: readonly string[]) => target !== undefined && !above.includes(target);
-    const mentions = items.map((entry) => (isOutside(entry.above) ? asMention(readEntry(entry)) : readEntry(entry)));
+    const mentions = items.map((entry) => (isOutside(entry.above) ? asMention(view.read(entry)) : view.read(entry)));
     return { mentions, next, count: state === undefined ? view.size : view.countState(state) };
   };
 
@@ -107,8 +106,9 @@ export class ReceivedMentions {
 
   /** The mentions whose IDs start with a text. Compares IDs in memory. */
   async find(prefix: string): Promise<(StoredMention & { state: MentionState })[]> {
-    const entries = [...(await this.journal.read()).entries()].filter(({ id }) => id.startsWith(prefix));
-    return entries.map(readEntry).filter(isThere);
+    const view = await this.journal.read();
+    const entries = [...view.entries()].filter(({ id }) => id.startsWith(prefix));
+    return entries.map((entry) => view.read(entry)).filter(isThere);
   }
 
   /** Rejects mentions that are shown or held. @returns how many */

@@ -1,7 +1,6 @@
 // plugin/mentions/receive/snapshot.ts: the snapshot of all mentions up to the last compaction.
 //
-// Its parts are gzipped lines, a mention of JSON in each. The decompressed bytes stay in memory, and the entries of the view
-// point into them.
+// Its parts are gzipped lines, a mention of JSON in each. The entries of the view have these lines.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -12,7 +11,8 @@ import { LostRace } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { sweep } from "../../store/sweep.js";
 import { StoredMention } from "../mention.js";
-import { type Entry, type JsonText, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
+import type { JsonText } from "./json-texts.js";
+import { type Entry, type MentionView, readId, toEntry, toJson } from "./mention-view.js";
 import type { Relocation } from "./relocation.js";
 
 const PARTS = "mentions/parts/";
@@ -120,7 +120,10 @@ export class Snapshots {
    * @returns `false` if another process replaced it meanwhile; nothing has changed then
    */
   async replace(old: Snapshot, view: MentionView, folded: readonly string[], time: number): Promise<boolean> {
-    const plan = planParts(this.#loaded, view).map(({ key, entries }) => ({ key, bytes: key ?? joinLines(entries) }));
+    const plan = planParts(this.#loaded, view).map(({ key, entries }) => ({
+      key,
+      bytes: key ?? joinLines(entries, view),
+    }));
     const parts: string[] = [];
     for (const { bytes } of plan) parts.push(typeof bytes === "string" ? bytes : await this.#writePart(bytes, time));
     const next: v.InferOutput<typeof StoredIndex> = { version: 1, parts, folded: [...folded] };
@@ -150,12 +153,13 @@ export class Snapshots {
   #addPart(view: MentionView, key: string, lines: readonly JsonText[]): LoadedPart {
     let isCurrent = true;
     const entries = lines.map((json) => {
-      const known = view.entry(readId(json));
-      if (known && isSameText(known.json, json)) {
+      const text = view.texts.read(json);
+      const known = view.entry(readId(text));
+      if (known && view.texts.read(known.json).equals(text)) {
         known.json = json;
         return known;
       }
-      const stored = parseLine(key, json);
+      const stored = parseLine(key, text);
       const mention = this.#relocation.move(stored);
       const entry = toEntry(mention, mention === stored ? json : toJson(mention));
       if (mention !== stored) isCurrent = false;
@@ -164,6 +168,7 @@ export class Snapshots {
       if (!other || (other.state !== "rejected" && mention.state !== "removed")) view.put(entry, mention);
       return entry;
     });
+    view.texts.pack(lines);
     return { key, entries, isCurrent };
   }
 
@@ -203,28 +208,24 @@ function findLines(buffer: Buffer): JsonText[] {
   for (let start = 0; start < buffer.length; ) {
     const found = buffer.indexOf(NEW_LINE, start);
     const end = found < 0 ? buffer.length : found;
-    lines.push({ buffer, start, end });
+    lines.push({ buffer, isPacked: false, start, end });
     start = end + 1;
   }
   return lines;
 }
 
 /** @throws TwtxtError `store-failed` */
-function parseLine(key: string, { buffer, start, end }: JsonText): StoredMention {
+function parseLine(key: string, line: Buffer): StoredMention {
   try {
-    return parseJson(key, buffer.subarray(start, end), StoredMention);
+    return parseJson(key, line, StoredMention);
   } catch (error) {
     throw damaged(key, error);
   }
 }
 
-function joinLines(entries: readonly Entry[]): Buffer {
+function joinLines(entries: readonly Entry[], { texts }: MentionView): Buffer {
   const newLine = Buffer.of(NEW_LINE);
-  return Buffer.concat(entries.flatMap(({ json: { buffer, start, end } }) => [buffer.subarray(start, end), newLine]));
-}
-
-function isSameText(a: JsonText, b: JsonText): boolean {
-  return a.buffer.compare(b.buffer, b.start, b.end, a.start, a.end) === 0;
+  return Buffer.concat(entries.flatMap(({ json }) => [texts.read(json), newLine]));
 }
 
 /**

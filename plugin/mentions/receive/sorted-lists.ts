@@ -1,4 +1,5 @@
 // plugin/mentions/receive/sorted-lists.ts: lists that are sorted by the time of their items, and pages of them.
+import { randomInt } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 
 /** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
@@ -12,25 +13,40 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
 /** Lists by name. An item can be in any number of them. */
 export class SortedLists<T extends ListItem> {
   /** Oldest first, since most additions are the newest. Most lists have one item, which needs no array. */
-  readonly #lists = new Map<string, T | T[]>();
+  readonly #lists = new Map<number, T | T[]>();
+  /** Random, so that no sender can choose names with the same key. */
+  readonly #seeds = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
 
   /** Oldest first; empty if there is no list of this name. */
   get(name: string): readonly T[] {
-    const list = this.#lists.get(name) ?? [];
+    const list = this.#lists.get(this.#toKey(name)) ?? [];
     return Array.isArray(list) ? list : [list];
   }
 
   add(name: string, item: T): void {
-    const list = this.#lists.get(name);
+    const key = this.#toKey(name);
+    const list = this.#lists.get(key);
     if (Array.isArray(list)) list.splice(findIndex(list, item), 0, item);
-    else this.#lists.set(name, list ? [list, item].sort((a, b) => newestFirst(b, a)) : item);
+    else this.#lists.set(key, list ? [list, item].sort((a, b) => newestFirst(b, a)) : item);
   }
 
   remove(name: string, item: T): void {
-    const list = this.#lists.get(name);
+    const key = this.#toKey(name);
+    const list = this.#lists.get(key);
     const index = Array.isArray(list) ? findIndex(list, item) : 0;
-    if (list === item) this.#lists.delete(name);
+    if (list === item) this.#lists.delete(key);
     else if (Array.isArray(list) && list[index] === item) list.splice(index, 1);
+  }
+
+  /** A hash of 53 bits: the names of 100,000 mentions, mostly URLs, would take more memory than all the rest of their lists. */
+  #toKey(name: string): number {
+    let [low, high] = this.#seeds;
+    for (let at = 0; at < name.length; at += 1) {
+      const unit = name.charCodeAt(at);
+      low = Math.imul(((low << 13) | (low >>> 19)) ^ unit, 0x9e3779b1);
+      high = Math.imul(((high << 7) | (high >>> 25)) ^ unit, 0x85ebca6b);
+    }
+    return ((high ^ (high >>> 15)) >>> 11) * 2 ** 32 + ((low ^ (low >>> 16)) >>> 0);
   }
 
   /** @param after - the items older than this one; default: all */
