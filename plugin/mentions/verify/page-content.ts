@@ -118,7 +118,8 @@ class ContentReader {
 
   #readCode(node: Element): MarkupElement[] {
     const lines = plainLines(this.#readRaw(node).replaceAll("\t", "    "));
-    const code = this.#take(boundedMarks(lines.join("\n")).replace(/^\n+|\s+$/g, ""), shortened);
+    // Not `\s+$`, which would search each run of spaces from each of its characters.
+    const code = this.#take(boundedMarks(lines.join("\n")).replace(/^\n+/, "").trimEnd(), shortened);
     return code === "" ? [] : this.#safe("pre", [element("code", {}, code)]);
   }
 

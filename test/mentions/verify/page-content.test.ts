@@ -21,6 +21,14 @@ async function contentOf(html: string, limit = 5000) {
 
 const REL = 'rel="nofollow ugc noopener"';
 
+it("takes time in proportion to its length, also for code of spaces: 40,000 tabs took 20 seconds", async () => {
+  const content = findContent(await entryOf(`<div class="e-content"><pre>a${"\t".repeat(40_000)}b</pre></div>`));
+  const before = process.cpuUsage();
+  expect(content && readContent(content, "https://bob.example/", 5000)?.text).toMatch(/^a\s*…$/);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1e6).toBeLessThan(5);
+});
+
 describe("the content of a reply", () => {
   it("keeps links, code, emphasis, paragraphs, quotations and lists", async () => {
     const found = await contentOf(`
