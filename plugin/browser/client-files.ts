@@ -49,7 +49,7 @@ export function enhanceFiles(): void {
 async function upload(form: HTMLFormElement, files: File[]): Promise<void> {
   const fields = new FormData(form);
   const choice = { visibility: String(fields.get("visibility")), clean: String(fields.get("clean")) };
-  const token = readToken(form);
+  const token = new URL(form.action).searchParams.get("csrf") ?? "";
   const next = async () => {
     for (let file = files.shift(); file; file = files.shift()) await send(file, choice, token);
   };
@@ -74,10 +74,6 @@ async function send(file: File, choice: Record<string, string>, token: string): 
     reading.delete(id);
     showNews();
   }
-}
-
-function readToken({ action }: HTMLFormElement): string {
-  return new URL(action).searchParams.get("csrf") ?? "";
 }
 
 async function submit(form: HTMLFormElement): Promise<void> {

@@ -10,17 +10,18 @@ export function listenForKeys(): void {
   document.addEventListener("submit", rememberItem);
   document.addEventListener("keydown", (event) => {
     const { key, target, ctrlKey, altKey, metaKey, defaultPrevented } = event;
-    if (defaultPrevented || ctrlKey || altKey || metaKey || isTyping(target) || hasOpenDialog()) return;
-    if (findAction(key)?.()) event.preventDefault();
+    const isTyping = target instanceof Element && target.matches(TYPING);
+    const hasDialog = document.querySelector("dialog[open]") !== null;
+    if (defaultPrevented || ctrlKey || altKey || metaKey || isTyping || hasDialog) return;
+    if (act(key)) event.preventDefault();
   });
 }
 
-/** @returns a function that tells whether it did something */
-function findAction(key: string): (() => boolean) | undefined {
-  if (key === "j") return () => moveFocus(1);
-  if (key === "k") return () => moveFocus(-1);
-  if (key === "?") return showKeys;
-  return /^[a-z]$/.test(key) ? () => clickKey(key) : undefined;
+/** @returns whether it did something */
+function act(key: string): boolean {
+  if (key === "j") return moveFocus(1);
+  if (key === "k") return moveFocus(-1);
+  return key === "?" ? showKeys() : /^[a-z]$/.test(key) && clickKey(key);
 }
 
 function items(): HTMLElement[] {
@@ -61,14 +62,6 @@ function showKeys(): boolean {
 function isUseful(key: string): boolean {
   if (key === "j" || key === "k") return items().length > 0;
   return !/^[a-z]$/.test(key) || document.querySelector(`[data-key="${key}"]`) !== null;
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.matches(TYPING);
-}
-
-function hasOpenDialog(): boolean {
-  return document.querySelector("dialog[open]") !== null;
 }
 
 function rememberItem(): void {

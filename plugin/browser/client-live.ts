@@ -48,7 +48,8 @@ function showUnanswered(isUnanswered: boolean): void {
 
 /** What the author reads stays where it is on the screen. */
 function replaceParts(page: Document): void {
-  const read = itemOnScreen();
+  const items = [...document.querySelectorAll("main [data-item][id]")];
+  const read = items.find((item) => item.getBoundingClientRect().top >= 0);
   const before = read?.getBoundingClientRect().top ?? 0;
   for (const part of document.querySelectorAll("[data-live]")) {
     const fresh = page.getElementById(part.id);
@@ -58,12 +59,6 @@ function replaceParts(page: Document): void {
   scrollBy(0, after - before);
 }
 
-/** The first item whose start is on the screen. */
-function itemOnScreen(): Element | null {
-  const items = [...document.querySelectorAll("main [data-item][id]")];
-  return items.find((item) => item.getBoundingClientRect().top >= 0) ?? null;
-}
-
 /** Replaces an element that has changed, unless the author is using it. @returns the one that is in the page now */
 function current(old: Element, fresh: Element): Element {
   if (old.isEqualNode(fresh)) return old;
@@ -71,30 +66,22 @@ function current(old: Element, fresh: Element): Element {
     replaceItems(old, fresh);
     return old;
   }
-  if (isText(old) && isText(fresh)) {
+  if (old.matches("pre:not(:has(*))") && fresh.matches("pre:not(:has(*))")) {
     // The author may be reading it: the focus and the place in it stay.
     old.textContent = fresh.textContent;
     return old;
   }
-  if (isInUse(old)) {
-    updateParts(old, fresh);
-    return old;
+  if (!isInUse(old)) {
+    old.replaceWith(fresh);
+    return fresh;
   }
-  old.replaceWith(fresh);
-  return fresh;
-}
-
-function isText(element: Element): boolean {
-  return element.matches("pre") && element.childElementCount === 0;
-}
-
-/** Updates the parts with IDs of an item that stays, such as the replies to it. */
-function updateParts(old: Element, fresh: Element): void {
+  // The parts with IDs of an item that stays are updated, such as the replies to it.
   for (const part of [...fresh.children].filter(({ id }) => id !== "")) {
     const known = [...old.children].find(({ id }) => id === part.id);
     if (known) current(known, part);
     else old.append(part);
   }
+  return old;
 }
 
 /** Whether an element is a list of items with IDs. */

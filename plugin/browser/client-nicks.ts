@@ -96,14 +96,11 @@ class Completion {
     if (key === "ArrowDown") this.#select((this.#current + 1) % length);
     else if (key === "ArrowUp") this.#select((this.#current + length - 1) % length);
     else if (key === "Enter" || key === "Tab") this.#accept(this.#current);
-    else if (key === "Escape") this.#close();
-    else return;
+    else if (key === "Escape") {
+      this.#closedAt = this.#typed()?.start ?? -1;
+      this.#show([]);
+    } else return;
     event.preventDefault();
-  }
-
-  #close(): void {
-    this.#closedAt = this.#typed()?.start ?? -1;
-    this.#show([]);
   }
 
   /** Authors type a space after a name by habit. */

@@ -54,14 +54,16 @@ async function choose(given: readonly File[], { fields, input, accepted }: Compo
   askForDescriptions([...chosen.files], fields);
   fields.open = true;
   const status = fields.querySelector("[role=status]");
-  const chosenNow = isTooLarge ? tooLarge(files) : chosenText(files.length);
-  if (status) status.textContent = [...refused.map(notConverted), chosenNow].filter(Boolean).join(" ");
+  const texts = [
+    ...refused.map(({ name }) => name + NOT_CONVERTED),
+    isTooLarge ? tooLarge(files) : chosenText(files.length),
+  ];
+  if (status) status.textContent = texts.filter(Boolean).join(" ");
   if (chosen.files.length > 0) fields.querySelector<HTMLInputElement>(".description input")?.focus();
 }
 
-function notConverted({ name }: File): string {
-  return `${name} was left out: this browser cannot convert it. Save it as JPEG, then add it again. On an iPhone, Settings, Camera, Formats, "Most Compatible" takes JPEGs.`;
-}
+const NOT_CONVERTED =
+  ' was left out: this browser cannot convert it. Save it as JPEG, then add it again. On an iPhone, Settings, Camera, Formats, "Most Compatible" takes JPEGs.';
 
 function tooLarge(files: readonly File[]): string {
   return files.length === 1

@@ -50,16 +50,12 @@ export async function sendToAuthor({ key, document, inbox }: Author, sealed: str
     if (!found.ok) return "offline";
     if (Object(await found.json()).key !== key) return "otherKey";
     const { ok, status, headers } = await fetch(inbox, { method: "POST", body: sealed, signal });
-    if (ok) return readDate(headers);
+    const date = new Date(headers.get("date") ?? "");
+    if (ok) return Number.isNaN(date.getTime()) ? new Date() : date;
     return status === 429 ? "busy" : status >= 500 ? "full" : "refused";
   } catch {
     return "offline";
   }
-}
-
-function readDate(headers: Headers): Date {
-  const date = new Date(headers.get("date") ?? "");
-  return Number.isNaN(date.getTime()) ? new Date() : date;
 }
 
 /** The site refused a request, and would refuse it again. */

@@ -39,13 +39,13 @@ export async function readNewest(
   url.searchParams.set("limit", String(PAGE_SIZE));
   const mentions = new Map<string, PublicMention>();
   for (let page = 1; ; page += 1) {
-    const list = parseList(await readJson(url, signal));
-    for (const mention of list.mentions) mentions.set(mentionKey(mention), mention);
-    const { next } = list;
-    const isAll = next === null;
+    const list = toFields(await readJson(url, signal));
+    const parsed = toList(list.mentions).slice(0, PAGE_SIZE).map(parseMention);
+    for (const mention of parsed) mentions.set(mentionKey(mention), mention);
+    const isAll = list.next === null;
     const keys = known();
     if (isAll || page === MAX_PAGES || [...mentions.keys()].some((key) => keys.has(key))) return { mentions, isAll };
-    url.searchParams.set("after", next);
+    url.searchParams.set("after", toText(list.next));
   }
 }
 
@@ -64,14 +64,6 @@ async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
   const response = await fetch(url, { signal });
   if (!response.ok) throw new Error();
   return response.json();
-}
-
-function parseList(json: unknown): { mentions: PublicMention[]; next: string | null } {
-  const { mentions, next } = toFields(json);
-  return {
-    mentions: toList(mentions).slice(0, PAGE_SIZE).map(parseMention),
-    next: next === null ? null : toText(next),
-  };
 }
 
 function parseMention(json: unknown): PublicMention {

@@ -6,14 +6,11 @@ import { safeElement } from "../site/safe-markup.js";
 export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...Array.from(children, toNode));
+  for (const child of children) {
+    if (typeof child !== "string" && "html" in child) throw new TypeError("Written HTML is for the pages of a build.");
+    made.append(typeof child === "string" ? child : toDom(child));
+  }
   return made;
-}
-
-function toNode(markup: Markup): string | Node {
-  if (typeof markup === "string") return markup;
-  if ("html" in markup) throw new TypeError("Written HTML is for the pages of a build.");
-  return toDom(markup);
 }
 
 /** Parses HTML in a document of its own, where nothing loads or runs, and keeps what is safe. */

@@ -63,14 +63,19 @@ export class ContactForm {
   async send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    await this.#attempt(this.#send());
+    const sealAndSend = async () => {
+      await this.#start();
+      const id = await this.#seal();
+      if (id !== null) this.#attempt(this.#deliver(id));
+    };
+    await this.#attempt(sealAndSend());
     this.#isSending = false;
   }
 
   /** @param button - the name of a button of the form */
   async act(button: string): Promise<void> {
     if (button === "forget") await this.#attempt(this.#forget());
-    if (button === "save") await this.#attempt(this.#save());
+    if (button === "save") await this.#attempt(this.#started().then(downloadCopy));
     if (button === "open") chooseFile((file) => this.#attempt(this.#openCopy(file)));
   }
 
@@ -86,19 +91,16 @@ export class ContactForm {
   async #showStored(): Promise<void> {
     const conversation = await this.#store.conversation();
     this.#say(null);
-    if (conversation) this.#fill(conversation);
+    const { text, name } = this.#fields();
+    // What is typed is not replaced.
+    text.value ||= conversation?.draft ?? "";
+    name.value ||= conversation?.name ?? "";
     // Typed while this script was loaded.
-    if (this.#fields().text.value !== "") await this.#saveDraft();
+    if (text.value !== "") await this.#saveDraft();
     await this.#update();
     // Sending was interrupted. A message that the site has already is not stored again.
     const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
     for (const { id } of interrupted) this.#attempt(this.#deliver(id));
-  }
-
-  async #send(): Promise<void> {
-    await this.#start();
-    const id = await this.#seal();
-    if (id !== null) this.#attempt(this.#deliver(id));
   }
 
   /** @returns the id of the stored message; `null` for a text that cannot be sent */
@@ -196,10 +198,6 @@ export class ContactForm {
     await Promise.allSettled(received.map(({ id }) => inbox.delete(id, signal)));
   }
 
-  async #save(): Promise<void> {
-    downloadCopy(await this.#started());
-  }
-
   async #openCopy(file: File): Promise<void> {
     const copy = await readCopy(file, this.#author.address);
     if (copy === null) return this.#say("badCopy");
@@ -224,13 +222,6 @@ export class ContactForm {
     const conversation = text.value === "" ? await this.#store.conversation() : await this.#started();
     if (conversation) await this.#store.update({ draft: text.value, name: name.value });
     this.#offerForget(conversation !== undefined);
-  }
-
-  /** What is typed is not replaced. */
-  #fill({ name: savedName, draft }: Conversation): void {
-    const { text, name } = this.#fields();
-    text.value ||= draft;
-    name.value ||= savedName;
   }
 
   /** Shows what is stored, here and in other tabs. */
@@ -268,7 +259,9 @@ export class ContactForm {
   }
 
   #offerForget(isOffered: boolean): void {
-    for (const name of ["forget", "save"]) this.#button(name).hidden = !isOffered;
+    for (const name of ["forget", "save"]) {
+      (this.#form.elements.namedItem(name) as HTMLButtonElement).hidden = !isOffered;
+    }
   }
 
   #inbox(key: SecretKey): GuestInbox {
@@ -281,10 +274,6 @@ export class ContactForm {
     const { text, name } = this.#form.elements as HTMLFormControlsCollection &
       Record<"text" | "name", HTMLTextAreaElement | HTMLInputElement>;
     return { text, name };
-  }
-
-  #button(name: string): HTMLButtonElement {
-    return this.#form.elements.namedItem(name) as HTMLButtonElement;
   }
 
   /** Tells the reader of a failure. The browser's storage fails with a `DOMException`. */

@@ -19,7 +19,9 @@ class TwtxtContact extends HTMLElement {
     this.#isReady = true;
     this.querySelector(".twtxt-why")?.remove();
     if (!globalThis.crypto?.subtle || !globalThis.indexedDB?.databases || !navigator.locks) {
-      terminal.before(paragraph(this.#word("noCrypto")));
+      const why = document.createElement("p");
+      why.textContent = this.#word("noCrypto");
+      terminal.before(why);
       return;
     }
     terminal.open = false;
@@ -59,12 +61,6 @@ async function loadContactForm(host: HTMLElement): Promise<ContactForm> {
     new URL("twtxt-contact-conversation.js", import.meta.url).href
   );
   return new script.ContactForm(host);
-}
-
-function paragraph(text: string): HTMLElement {
-  const made = document.createElement("p");
-  made.textContent = text;
-  return made;
 }
 
 customElements.define("twtxt-contact", TwtxtContact);

@@ -13,13 +13,12 @@ import {
   loadIdentity,
   type NewIdentity,
   readIdentity,
-  restoreIdentity,
   retireIdentity,
   type StoredIdentity,
   wordsOfIdentity,
 } from "../keys/identity.js";
 import type { IdentityLocation } from "../keys/places.js";
-import { countWords, WORDS } from "../keys/words.js";
+import { countWords, seedOfWords, WORDS } from "../keys/words.js";
 import { actionsWith, toCommand } from "./command.js";
 import {
   address,
@@ -112,8 +111,8 @@ export const keys = toCommand({
       help: "stores the key of an identity file, from a backup or from another program",
       words: one(FILE),
       async run(values, file, terminal) {
-        const { location, ...options } = newLocation(values, terminal);
-        report(await importIdentity(resolve(terminal.folder, file), location, options), values, terminal);
+        const { location, isKeychainOnly } = newLocation(values, terminal);
+        report(await importIdentity(resolve(terminal.folder, file), location, isKeychainOnly), values, terminal);
         terminal.say(`${file} was not changed: store it where only you can read it, or delete it.`);
         return 0;
       },
@@ -130,11 +129,11 @@ async function create(
   terminal: Terminal,
 ): Promise<number> {
   const address = given ?? (await addressOfSite(values.settings, terminal));
-  const { location, ...options } = newLocation(values, terminal);
+  const { location, isKeychainOnly } = newLocation(values, terminal);
   if (values.replace) await retire(address, location, terminal);
   const seed = randomBytes(32);
   const created = formatTimestamp(terminal.now());
-  const key = await createIdentity({ seed, address, created }, location, options).finally(() => seed.fill(0));
+  const key = await createIdentity({ seed, address, created }, location, isKeychainOnly).finally(() => seed.fill(0));
   report(key, values, terminal);
   const where = values.file === undefined ? "" : ` --identity ${values.file}`;
   terminal.say(`If you lose the private key, no one can read the messages that were sent to you. Write it down, or copy it to a safe place:
@@ -163,13 +162,17 @@ async function retire(address: string, location: IdentityLocation, terminal: Ter
 }
 
 async function restore(values: NewKeyValues, address: string, terminal: Terminal): Promise<number> {
-  const { location, ...options } = newLocation(values, terminal);
+  const { location, isKeychainOnly } = newLocation(values, terminal);
   const words = (await terminal.readInput()) ?? (await terminal.readSecret(promptAfter));
   if (words === null) {
     terminal.say("Nothing was restored.");
     return 1;
   }
-  report(await restoreIdentity({ words, address }, location, options), values, terminal);
+  const seed = seedOfWords(words);
+  const key = await createIdentity({ seed, address, created: null }, location, isKeychainOnly).finally(() =>
+    seed.fill(0),
+  );
+  report(key, values, terminal);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, posix } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError } from "../errors.js";
 import { isArchivePath } from "../feed/archives.js";
 import { decodePercent } from "../url.js";
 import { type CompressedCopies, isCompressible, readEncodings } from "./compressed-copies.js";
@@ -50,24 +50,24 @@ export function siteFiles(options: SiteFilesOptions) {
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }
-    if (found === "folder") return redirectToFolder(path, response);
+    // With a relative location, which keeps the path prefix and cannot name another host.
+    if (found === "folder") {
+      return void response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
+    }
     if (found === null) return notFound(files, response, folder);
     if (plainPath(path) === options.feedPath) options.onFeedRead?.(request);
     const isDeleted = options.isDeleted?.(pagePath(path)) ?? false;
-    const type = findType(found.path);
-    const plain: FileResponse = {
-      file: found,
-      encoding: null,
-      type,
-      status: isDeleted ? 410 : 200,
-      headers: toHeaders(path, options),
-    };
-    try {
-      await sendFile(request, response, await chooseCopy(request, plain, files, options.copies));
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      refuseConditions(response, error, found);
-    }
+    const status = isDeleted ? 410 : 200;
+    const headers = toHeaders(path, options);
+    const plain: FileResponse = { file: found, encoding: null, type: findType(found.path), status, headers };
+    const sending = sendFile(request, response, await chooseCopy(request, plain, files, options.copies));
+    await sending.catch(
+      ifTwtxtError(({ code }) => {
+        if (code !== "precondition-failed")
+          return refuse(response, 416, "The range is outside the file.", { "content-range": `bytes */${found.size}` });
+        refuse(response, 412, "The file does not match the conditions of the request.");
+      }),
+    );
   };
 }
 
@@ -99,11 +99,6 @@ async function chooseCopy(
     return { ...plain, headers, encoding, file: { ...copy, modified, etag: `${etag.slice(0, -1)}-${encoding}"` } };
   }
   return { ...plain, headers };
-}
-
-function refuseConditions(response: ServerResponse, { code }: TwtxtError, { size }: StaticFile): void {
-  if (code === "precondition-failed") refuse(response, 412, "The file does not match the conditions of the request.");
-  else refuse(response, 416, "The range is outside the file.", { "content-range": `bytes */${size}` });
 }
 
 /** The folder of a file. The site may have its own discovery documents for another service. */
@@ -150,11 +145,6 @@ function isWellKnown(file: string): boolean {
 
 function isDiscovery(path: string): boolean {
   return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
-}
-
-/** With a relative location, which keeps the path prefix and cannot name another host. */
-function redirectToFolder(path: string, response: ServerResponse): void {
-  response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
 }
 
 function refuse(response: ServerResponse, status: number, why: string, headers: Record<string, string> = {}): void {

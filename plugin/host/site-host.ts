@@ -27,10 +27,7 @@ interface SiteHostOptions {
 export class SiteHost {
   readonly #options: SiteHostOptions;
   #services: SiteServices;
-  /** The paths of deleted posts. */
-  #deleted: ReadonlySet<string>;
-  /** The paths of the pages without a `<link>` to the endpoint. */
-  #withoutHead: ReadonlySet<string>;
+  #paths: SpecialPaths;
   /** Starts the scheduled run. */
   #timer: NodeJS.Timeout | undefined;
   #timelineTimer: NodeJS.Timeout | undefined;
@@ -44,18 +41,17 @@ export class SiteHost {
   constructor(options: SiteHostOptions) {
     this.#options = options;
     this.#services = options.make(options.site);
-    this.#deleted = deletedPaths(options.site);
-    this.#withoutHead = pathsWithoutHead(options.site);
+    this.#paths = findSpecialPaths(options.site);
   }
 
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
   readonly findEndpoint = (path: string): Endpoint | null => this.#services.endpointAt(path);
 
   /** @param path - of a page, decoded, without `index.html` */
-  readonly isDeleted = (path: string): boolean => this.#deleted.has(path);
+  readonly isDeleted = (path: string): boolean => this.#paths.deleted.has(path);
 
   /** @param path - as for {@link isDeleted} */
-  readonly needsLinkHeader = (path: string): boolean => this.#withoutHead.has(path);
+  readonly needsLinkHeader = (path: string): boolean => this.#paths.withoutHead.has(path);
 
   /** Runs the jobs now, every few hours, after each build, and when mentions are due again. Called again, it starts anew. */
   begin(): void {
@@ -106,8 +102,7 @@ export class SiteHost {
       // Readers connect again: a removed key must not keep reading, and new messages are announced by the new services.
       this.#services.endStreams();
       this.#services = services;
-      this.#deleted = deletedPaths(site);
-      this.#withoutHead = pathsWithoutHead(site);
+      this.#paths = findSpecialPaths(site);
     } catch (error) {
       this.#isOutdated = true;
       log(`Still serving the previous build. ${(error as Error).message}`, { level: "error" });
@@ -119,14 +114,14 @@ export class SiteHost {
   }
 }
 
-function deletedPaths({ pages: { deleted = [] } }: PublishedSite): ReadonlySet<string> {
-  return toPaths(deleted.map(({ page }) => page));
+interface SpecialPaths {
+  /** Of deleted posts. */
+  deleted: ReadonlySet<string>;
+  /** Of the pages without a `<link>` to the endpoint. */
+  withoutHead: ReadonlySet<string>;
 }
 
-function pathsWithoutHead({ pages: { withoutHead = [] } }: PublishedSite): ReadonlySet<string> {
-  return toPaths(withoutHead);
-}
-
-function toPaths(pages: readonly string[]): ReadonlySet<string> {
-  return new Set(pages.map((page) => pagePath(new URL(page).pathname)));
+function findSpecialPaths({ pages: { deleted = [], withoutHead = [] } }: PublishedSite): SpecialPaths {
+  const toPaths = (pages: readonly string[]) => new Set(pages.map((page) => pagePath(new URL(page).pathname)));
+  return { deleted: toPaths(deleted.map(({ page }) => page)), withoutHead: toPaths(withoutHead) };
 }

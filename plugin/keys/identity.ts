@@ -1,5 +1,5 @@
 // plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
-import { TwtxtError } from "../errors.js";
+import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { formatIdentity, type Identity, parseIdentity, readSeed } from "./node-identity.js";
 import {
   findIdentityText,
@@ -16,7 +16,7 @@ import {
   storeInKeychain,
 } from "./places.js";
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
-import { seedOfWords, wordsOfSeed } from "./words.js";
+import { wordsOfSeed } from "./words.js";
 
 /** An identity and its place. */
 export interface StoredIdentity {
@@ -29,12 +29,6 @@ export interface StoredIdentity {
 export interface NewIdentity extends StoredIdentity {
   /** Why it is in a file and not in the keychain; `null` if the keychain has it or was not tried. */
   keychainFault: string | null;
-}
-
-/** How a new identity is stored. */
-interface NewIdentityOptions {
-  /** Whether to fail if the keychain does not work, instead of using a file. */
-  isKeychainOnly?: boolean;
 }
 
 /**
@@ -70,30 +64,28 @@ export async function listIdentities(
   const faults = fault === null ? [] : [`${KEYCHAIN} did not answer: ${fault}.`];
   const identities: StoredIdentity[] = [];
   for (const address of addresses) {
-    try {
-      identities.push(await loadIdentity(address, places));
-    } catch (error) {
-      if (!(error instanceof TwtxtError)) throw error;
-      faults.push(error.message);
-    }
+    const found = await loadIdentity(address, places).catch(ifTwtxtError(({ message }) => message));
+    if (typeof found === "string") faults.push(found);
+    else identities.push(found);
   }
   return { identities: identities.sort((a, b) => (a.identity.address < b.identity.address ? -1 : 1)), faults };
 }
 
 /**
- * Creates and stores the identity of an address.
+ * Stores the new or restored identity of an address.
  *
- * @param seed - 32 random bytes
- * @param created - `YYYY-MM-DDThh:mm:ssZ`
+ * @param seed - 32 bytes: random ones, or those of the words of an earlier one
+ * @param created - `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown: words do not contain it
+ * @param isKeychainOnly - whether to fail if the keychain does not work, instead of using a file
  * @throws TwtxtError `bad-identity` if the address already has a key, or the keychain does not work and no file is allowed;
  *   `bad-file` if the file already exists or cannot be written
  */
 export function createIdentity(
-  { seed, address, created }: { seed: Uint8Array; address: string; created: string },
+  { seed, address, created }: { seed: Uint8Array; address: string; created: string | null },
   location: IdentityLocation,
-  options: NewIdentityOptions = {},
+  isKeychainOnly = false,
 ): Promise<NewIdentity> {
-  return storeIdentity(formatIdentity(seed, { address, created }), "The new key", location, options);
+  return storeIdentity(formatIdentity(seed, { address, created }), "The key", location, isKeychainOnly);
 }
 
 /**
@@ -122,23 +114,6 @@ export async function formerIdentities(address: string, { folder }: IdentityPlac
 }
 
 /**
- * Restores the key of an address from its words.
- *
- * @param words - as typed; they do not contain the date of creation
- * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for invalid words
- */
-export async function restoreIdentity(
-  { words, address }: { words: string; address: string },
-  location: IdentityLocation,
-  options: NewIdentityOptions = {},
-): Promise<NewIdentity> {
-  const seed = seedOfWords(words);
-  const text = formatIdentity(seed, { address, created: null });
-  seed.fill(0);
-  return storeIdentity(text, "The key", location, options);
-}
-
-/**
  * Imports an identity file, which may be from another program.
  *
  * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for a file that is invalid or that others can read
@@ -146,11 +121,11 @@ export async function restoreIdentity(
 export async function importIdentity(
   file: string,
   location: IdentityLocation,
-  options: NewIdentityOptions = {},
+  isKeychainOnly = false,
 ): Promise<NewIdentity> {
   const text = await readSecret(file);
   if (text === null) throw new TwtxtError("bad-file", `There is no file ${file}.`);
-  return storeIdentity(text, file, location, options);
+  return storeIdentity(text, file, location, isKeychainOnly);
 }
 
 /**
@@ -180,7 +155,7 @@ async function storeIdentity(
   text: string,
   name: string,
   location: IdentityLocation,
-  { isKeychainOnly = false }: NewIdentityOptions,
+  isKeychainOnly: boolean,
 ): Promise<NewIdentity> {
   const identity = parseIdentity(text, name);
   const { address } = identity;
@@ -188,10 +163,7 @@ async function storeIdentity(
     await createSecret(location.file, text);
     return { identity, file: location.file, keychainFault: null };
   }
-  const present = await findIdentityText(address, location).catch((error) => {
-    if (error instanceof TwtxtError && error.code === "no-identity") return null;
-    throw error;
-  });
+  const present = await findIdentityText(address, location).catch(ifTwtxtError(() => null, "no-identity"));
   if (present) {
     throw new TwtxtError(
       "bad-identity",

@@ -1,6 +1,6 @@
 // plugin/store/folder-listings.ts: surveys of folders in a bucket, from listings that are kept in memory for two seconds.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type FolderSurvey, parseEntry, surveyKeys } from "./store.js";
+import { checkPrefix, type FolderSurvey, parseEntry, type StreamingStore, surveyKeys } from "./store.js";
 
 /** Age at which keys are listed again, in milliseconds. */
 const MAX_AGE_MS = 2000;
@@ -26,30 +26,26 @@ interface Listing {
 }
 
 /**
- * Answers surveys. All folders with the same first two names, such as those of one inbox, have one listing: a request to the
- * bucket. Changes by this process show at once, and those of other processes after up to two seconds.
+ * A store in a bucket that answers surveys. All folders with the same first two names, such as those of one inbox, have one
+ * listing: a request to the bucket. Changes by this process show at once, and those of other processes after up to two seconds.
  */
-export class FolderListings {
-  readonly #list: (prefix: string) => Promise<string[]>;
+export abstract class ListedStore implements Pick<StreamingStore, "keys" | "survey" | "shareListing"> {
   readonly #listings = new Map<string, Listing>();
   /** All keys, listed once for the work that is going on. */
   readonly #shared = new AsyncLocalStorage<{ keys: Promise<Set<string>> | null }>();
 
-  /** @param list - all keys with a prefix */
-  constructor(list: (prefix: string) => Promise<string[]>) {
-    this.#list = list;
-  }
+  /** All keys with a prefix, as the bucket lists them now. */
+  protected abstract listKeys(prefix: string): Promise<string[]>;
 
-  /** @see StreamingStore.shareListing */
-  share<T>(work: () => Promise<T>): Promise<T> {
+  shareListing<T>(work: () => Promise<T>): Promise<T> {
     return this.#shared.run({ keys: null }, work);
   }
 
-  /** All keys with a prefix. */
   async keys(prefix: string): Promise<string[]> {
+    checkPrefix(prefix);
     const shared = this.#shared.getStore();
-    if (!shared) return this.#list(prefix);
-    shared.keys ??= this.#list("").then((keys) => new Set(keys));
+    if (!shared) return this.listKeys(prefix);
+    shared.keys ??= this.listKeys("").then((keys) => new Set(keys));
     // A later call tries again.
     const keys = await shared.keys.catch((error) => {
       shared.keys = null;
@@ -59,6 +55,7 @@ export class FolderListings {
   }
 
   async survey(folder: string, id = ""): Promise<FolderSurvey> {
+    checkPrefix(folder);
     const root = toRoot(folder);
     const listing = this.#listings.get(root) ?? {
       at: -MAX_AGE_MS,
@@ -77,7 +74,7 @@ export class FolderListings {
   }
 
   /** Call it after this process has written or deleted a key. */
-  note(key: string, change: "written" | "deleted"): void {
+  protected note(key: string, change: "written" | "deleted"): void {
     const shared = this.#shared.getStore()?.keys;
     void shared?.then((keys) => (change === "written" ? keys.add(key) : keys.delete(key))).catch(() => {});
     const listing = this.#listings.get(toRoot(key));
@@ -89,7 +86,7 @@ export class FolderListings {
   #refresh(root: string, listing: Listing): Promise<void> {
     const run = async () => {
       const start = performance.now();
-      const keys = await this.#list(root);
+      const keys = await this.listKeys(root);
       listing.folders = new Map();
       for (const key of keys) apply(listing.folders, key, "written");
       for (const [key, change] of listing.changes) apply(listing.folders, key, change);

@@ -4,12 +4,10 @@ import { TwtxtError } from "../errors.js";
 import type { Fetch } from "../transport/fetch.js";
 import { concatChunks, toStream } from "./chunks.js";
 import { describeError, fetchWithRetry } from "./fetch-with-retry.js";
-import { FolderListings } from "./folder-listings.js";
+import { ListedStore } from "./folder-listings.js";
 import {
   type Condition,
   checkKey,
-  checkPrefix,
-  type FolderSurvey,
   isKey,
   type ListRange,
   pageOfKeys,
@@ -36,11 +34,11 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  * In production an etag is a hash of the bytes. Under `netlify dev` it is a hash of path and time, and conditional writes
  * are not atomic: two writers at once may both succeed.
  */
-export class NetlifyStore implements StreamingStore {
+export class NetlifyStore extends ListedStore implements StreamingStore {
   readonly #options: NetlifyStoreOptions;
-  readonly #listings = new FolderListings((prefix) => this.#listKeys(prefix));
 
   constructor(options: NetlifyStoreOptions) {
+    super();
     this.#options = options;
   }
 
@@ -64,7 +62,7 @@ export class NetlifyStore implements StreamingStore {
       if (!modified) return null;
       // The client reports every answer to a conditional write as success, except 412.
       if (!etag) throw new Error("the answer to a write has no etag");
-      this.#listings.note(key, "written");
+      this.note(key, "written");
       return etag;
     });
   }
@@ -84,19 +82,10 @@ export class NetlifyStore implements StreamingStore {
   async delete(key: string): Promise<void> {
     checkKey(key);
     await this.#run((blobs) => blobs.delete(key));
-    this.#listings.note(key, "deleted");
+    this.note(key, "deleted");
   }
 
-  async keys(prefix: string): Promise<string[]> {
-    checkPrefix(prefix);
-    return this.#listings.keys(prefix);
-  }
-
-  shareListing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#listings.share(work);
-  }
-
-  #listKeys(prefix: string): Promise<string[]> {
+  protected listKeys(prefix: string): Promise<string[]> {
     return this.#run(async (blobs) => {
       const found: string[] = [];
       for await (const page of blobs.list({ prefix, paginate: true })) {
@@ -110,11 +99,6 @@ export class NetlifyStore implements StreamingStore {
   /** Netlify Blobs has no listing after a key: this costs as much as all keys. */
   async list(prefix: string, range: ListRange): Promise<string[]> {
     return pageOfKeys(await this.keys(prefix), range);
-  }
-
-  async survey(folder: string, id?: string): Promise<FolderSurvey> {
-    checkPrefix(folder);
-    return this.#listings.survey(folder, id);
   }
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */

@@ -3,14 +3,13 @@ import { TwtxtError } from "../errors.js";
 import { IdleLimit } from "../transport/idle-limit.js";
 import { checkSize, concatChunks } from "./chunks.js";
 import { describeError } from "./fetch-with-retry.js";
-import { FolderListings } from "./folder-listings.js";
+import { ListedStore } from "./folder-listings.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
 import { startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,
   checkPrefix,
-  type FolderSurvey,
   isKey,
   type ListRange,
   pageOfKeys,
@@ -36,14 +35,14 @@ export interface S3StoreOptions extends S3BucketOptions {
  *
  * @throws TwtxtError `bad-option` for an invalid endpoint, bucket or prefix
  */
-export class S3Store implements StreamingStore {
+export class S3Store extends ListedStore implements StreamingStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #totalMs: number;
   readonly #send: Send;
-  readonly #listings = new FolderListings((prefix) => this.list(prefix, { limit: Number.POSITIVE_INFINITY }));
 
   constructor({ totalMs = 10_000, ...options }: S3StoreOptions) {
+    super();
     this.#bucket = options.bucket;
     this.#prefix = options.prefix ?? "";
     this.#totalMs = totalMs;
@@ -59,7 +58,8 @@ export class S3Store implements StreamingStore {
     checkKey(key);
     if (condition && "etag" in condition && !ETAG.test(condition.etag)) return null;
     const path = this.#prefix + key;
-    const request = { path, headers: toHeaders(condition), body: Uint8Array.from(bytes) };
+    const { headers, expected } = toTerms(condition);
+    const request = { method: "PUT", path, headers, body: Uint8Array.from(bytes) } as const;
     return this.#run(async (signal) => {
       // Writers that compete write different bytes, so the same bytes are those of an earlier try.
       const readBack = async () => {
@@ -68,13 +68,9 @@ export class S3Store implements StreamingStore {
           ? new Response(null, { headers: { etag: found.etag } })
           : null;
       };
-      const conditional = condition && { readBack };
-      const answer = await this.#send(
-        { method: "PUT", ...request, ...conditional, signal },
-        expectedFailures(condition),
-      );
+      const answer = await this.#send({ ...request, ...(condition && { readBack }), signal }, expected);
       if (!answer) return null;
-      this.#listings.note(key, "written");
+      this.note(key, "written");
       return writtenEtag(answer);
     });
   }
@@ -91,17 +87,11 @@ export class S3Store implements StreamingStore {
     const { body, isTaken, fault } = startUpload(chunks, size, idle);
     idle.start();
     try {
-      const headers = { "content-length": String(size) };
-      const answer = await this.#send({
-        method: "PUT",
-        path: this.#prefix + key,
-        body,
-        headers,
-        signal: idle.signal,
-      });
+      const request = { path: this.#prefix + key, body, headers: { "content-length": String(size) } };
+      const answer = await this.#send({ method: "PUT", ...request, signal: idle.signal });
       if (!answer || !isTaken()) throw new Error("it answered before it had received the whole value");
       await writtenEtag(answer);
-      this.#listings.note(key, "written");
+      this.note(key, "written");
     } catch (cause) {
       const thrown = fault();
       throw thrown ? thrown.error : this.#failure(cause);
@@ -132,17 +122,12 @@ export class S3Store implements StreamingStore {
     await this.#run(async (signal) => {
       const answer = await this.#send({ method: "DELETE", path: this.#prefix + key, signal }, ["no such key"]);
       if (answer && answer.status !== 204) throw new Error(`it answered a deletion with status ${answer.status}`);
-      this.#listings.note(key, "deleted");
+      this.note(key, "deleted");
     });
   }
 
-  async keys(prefix: string): Promise<string[]> {
-    checkPrefix(prefix);
-    return this.#listings.keys(prefix);
-  }
-
-  shareListing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#listings.share(work);
+  protected listKeys(prefix: string): Promise<string[]> {
+    return this.list(prefix, { limit: Number.POSITIVE_INFINITY });
   }
 
   async list(start: string, range: ListRange): Promise<string[]> {
@@ -166,11 +151,6 @@ export class S3Store implements StreamingStore {
     });
   }
 
-  async survey(folder: string, id?: string): Promise<FolderSurvey> {
-    checkPrefix(folder);
-    return this.#listings.survey(folder, id);
-  }
-
   async #run<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
       return await operation(AbortSignal.timeout(this.#totalMs));
@@ -180,20 +160,16 @@ export class S3Store implements StreamingStore {
   }
 
   #failure(cause: unknown): TwtxtError {
-    return new TwtxtError("store-failed", `The S3 bucket ${this.#bucket} failed: ${describeError(cause as Error)}.`, {
-      cause,
-    });
+    const what = `The S3 bucket ${this.#bucket} failed: ${describeError(cause as Error)}.`;
+    return new TwtxtError("store-failed", what, { cause });
   }
 }
 
-function toHeaders(condition: Condition | undefined): Record<string, string> {
-  if (!condition) return {};
-  return "isNew" in condition ? { "if-none-match": "*" } : { "if-match": condition.etag };
-}
-
-function expectedFailures(condition: Condition | undefined): ExpectedFailure[] {
-  if (!condition) return [];
-  return "isNew" in condition ? ["condition does not hold"] : ["condition does not hold", "no such key"];
+/** The header of a conditional write, and the refusals that it expects. */
+function toTerms(condition: Condition | undefined): { headers: Record<string, string>; expected: ExpectedFailure[] } {
+  if (!condition) return { headers: {}, expected: [] };
+  if ("isNew" in condition) return { headers: { "if-none-match": "*" }, expected: ["condition does not hold"] };
+  return { headers: { "if-match": condition.etag }, expected: ["condition does not hold", "no such key"] };
 }
 
 /** @throws Error if the response has no etag that could be used in a condition */

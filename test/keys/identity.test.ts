@@ -16,14 +16,13 @@ import {
   listIdentities,
   loadIdentity,
   readIdentity,
-  restoreIdentity,
   retireIdentity,
   wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
 import { parseKey, toExchangeKey } from "../../plugin/keys/key.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/node-identity.js";
 import type { IdentityPlaces, Keychain } from "../../plugin/keys/places.js";
-import { wordsOfSeed } from "../../plugin/keys/words.js";
+import { seedOfWords, wordsOfSeed } from "../../plugin/keys/words.js";
 
 interface Vector {
   file?: string;
@@ -237,7 +236,7 @@ describe("storing an identity", () => {
 
   it("bad-identity: the keychain is required and does not work", async () => {
     const places = newPlaces(lockedKeychain());
-    await expect(createIdentity(ALICE, places, { isKeychainOnly: true })).rejects.toEqual(
+    await expect(createIdentity(ALICE, places, true)).rejects.toEqual(
       badIdentity("The system keychain cannot store the key: It is locked."),
     );
     expect(existsSync(places.folder)).toBe(false);
@@ -251,7 +250,7 @@ describe("storing an identity", () => {
       const { file } = await createIdentity(ALICE, { ...places, keychain });
       const other = { ...ALICE, seed: new Uint8Array(32).fill(3) };
       for (const isKeychainOnly of [true, false]) {
-        await expect(createIdentity(other, places, { isKeychainOnly })).rejects.toEqual(
+        await expect(createIdentity(other, places, isKeychainOnly)).rejects.toEqual(
           badIdentity(
             `alice@alice.example already has a key, in ${file ?? "the system keychain"}. Nothing was changed. To replace it, type \`keys create alice@alice.example --replace\`.`,
           ),
@@ -384,7 +383,10 @@ describe("the words of a key", () => {
     const words = (await wordsOfIdentity("alice@alice.example", places)).join(" ");
 
     const elsewhere = newPlaces(workingKeychain());
-    const { identity } = await restoreIdentity({ words, address: "alice@alice.example" }, elsewhere);
+    const { identity } = await createIdentity(
+      { seed: seedOfWords(words), address: "alice@alice.example", created: null },
+      elsewhere,
+    );
     expect(identity).toMatchObject({ publicKey: KEX, address: "alice@alice.example", created: null });
     expect(elsewhere.keychain.entries.get("alice@alice.example")).toBe(TEXT.replace(/# created.*\n/, ""));
   });
@@ -394,11 +396,8 @@ describe("the words of a key", () => {
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const before = new Map(places.keychain.entries);
     const words = wordsOfSeed(seed);
-    for (const entered of [words, words.toReversed(), words.slice(1)]) {
-      await expect(
-        restoreIdentity({ words: entered.join(" "), address: "alice@alice.example" }, places),
-      ).rejects.toMatchObject({ code: "bad-identity" });
-    }
+    const restored = { seed: seedOfWords(words.join(" ")), address: "alice@alice.example", created: null };
+    await expect(createIdentity(restored, places)).rejects.toMatchObject({ code: "bad-identity" });
     expect(places.keychain.entries).toEqual(before);
     expect(existsSync(places.folder)).toBe(false);
   });

@@ -1,8 +1,25 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { FolderListings } from "../../plugin/store/folder-listings.js";
+import { ListedStore } from "../../plugin/store/folder-listings.js";
 
 const id = (digit: string) => digit.repeat(64);
 const key = (digit: string, folder = "messages") => `inbox/alice/${folder}/${id(digit)}-10`;
+
+class Listings extends ListedStore {
+  readonly #list: (prefix: string) => Promise<string[]>;
+
+  constructor(list: (prefix: string) => Promise<string[]>) {
+    super();
+    this.#list = list;
+  }
+
+  protected listKeys(prefix: string): Promise<string[]> {
+    return this.#list(prefix);
+  }
+
+  override note(key: string, change: "written" | "deleted"): void {
+    super.note(key, change);
+  }
+}
 
 /** A bucket with these keys. */
 function bucket(...first: string[]) {
@@ -11,7 +28,7 @@ function bucket(...first: string[]) {
   const keys = new Set(first);
   const prefixes: string[] = [];
   let held: Promise<void> = Promise.resolve();
-  const listings = new FolderListings(async (prefix) => {
+  const listings = new Listings(async (prefix) => {
     prefixes.push(prefix);
     const listed = [...keys].filter((one) => one.startsWith(prefix));
     await held;
@@ -64,7 +81,7 @@ describe("surveys of folders in a bucket", () => {
 
   it("list the keys again after a failure", async () => {
     let failures = 1;
-    const listings = new FolderListings(async () => {
+    const listings = new Listings(async () => {
       failures -= 1;
       if (failures === 0) throw new Error("down");
       return [key("a")];
@@ -75,7 +92,7 @@ describe("surveys of folders in a bucket", () => {
 
   it("share one listing with all listings of a piece of work, which shows its own changes", async () => {
     const { listings, prefixes } = bucket(key("a"), "nonces/1");
-    await listings.share(async () => {
+    await listings.shareListing(async () => {
       expect(await listings.keys("nonces/")).toEqual(["nonces/1"]);
       listings.note("nonces/1", "deleted");
       listings.note("nonces/2", "written");

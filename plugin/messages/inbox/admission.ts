@@ -23,7 +23,7 @@ export interface Admitted extends Arrival, Pick<StoredMessage, "created"> {
   ended: Promise<void>;
 }
 
-type Refusal = "known" | "full" | "share-used";
+export type Refusal = "known" | "full" | "share-used";
 
 /**
  * Admits messages to inboxes. A survey of the store may or may not include the messages that this process is storing. They

@@ -6,7 +6,7 @@ import { listNetworks } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
 import { type HttpRequest, line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
-import type { Admission, InboxLimits } from "./admission.js";
+import type { Admission, InboxLimits, Refusal } from "./admission.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const DAY_S = 24 * 3600;
@@ -43,12 +43,11 @@ export async function acceptMessage(
   { messages, shares, admission, now, onStored }: DeliveryParts,
 ): Promise<Response> {
   const size = body.length;
-  const id = toMessageId(body);
+  // The same for all encodings of a message.
+  const id = hash("sha256", canonicalForm(sealedBytes(body)));
   const senders = address === null ? [] : await shares.findFolders(`inbox/${user}`, listNetworks(address));
   const admitted = await admission.admit({ user, id, size, senders }, limits);
-  if (admitted === "known") return storedResponse();
-  if (admitted === "full") return fullResponse();
-  if (admitted === "share-used") return shareUsedResponse(now());
+  if (typeof admitted === "string") return toResponse(admitted, now());
   try {
     const records = senders.map((sender) => shares.record(sender, admitted));
     const writes = [...records, messages.keep(user, admitted, body)];
@@ -59,12 +58,19 @@ export async function acceptMessage(
     admitted.end();
   }
   onStored(user, size);
-  return storedResponse();
+  return toResponse("known", now());
 }
 
-/** The same for all encodings of a message. PROTOCOL 3.3. */
-function toMessageId(body: Uint8Array): string {
-  return hash("sha256", canonicalForm(sealedBytes(body)));
+/** Refusals are returned, not thrown, so that a full inbox does not fill the log. */
+function toResponse(decision: Refusal, now: number): Response {
+  if (decision === "known") return line("Message stored.", { status: 202 });
+  if (decision === "full") {
+    const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");
+    return problem(error, { "retry-after": String(FULL_RETRY) });
+  }
+  const what = "Your IP address has used its share of this inbox for today. Try again tomorrow.";
+  const tomorrow = DAY_S - (Math.floor(now / 1000) % DAY_S);
+  return problem(new TwtxtError("too-many-requests", what), { "retry-after": String(tomorrow) });
 }
 
 /** How full an inbox is, from 0 to 1. */
@@ -82,22 +88,4 @@ export async function bodyOfMessage(request: HttpRequest): Promise<Uint8Array> {
     throw new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`);
   };
   return readBody(request, MESSAGE_BYTES).catch(ifTwtxtError(refuse, "body-too-large"));
-}
-
-function storedResponse(): Response {
-  return line("Message stored.", { status: 202 });
-}
-
-/** Returned, not thrown, so that a full inbox does not fill the log. */
-function fullResponse(): Response {
-  const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");
-  return problem(error, { "retry-after": String(FULL_RETRY) });
-}
-
-function shareUsedResponse(now: number): Response {
-  const error = new TwtxtError(
-    "too-many-requests",
-    "Your IP address has used its share of this inbox for today. Try again tomorrow.",
-  );
-  return problem(error, { "retry-after": String(DAY_S - (Math.floor(now / 1000) % DAY_S)) });
 }

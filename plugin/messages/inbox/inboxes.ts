@@ -178,7 +178,8 @@ export class Inboxes {
     const { limits, inboxUrl } = this.#options;
     if (request.method === "GET" || request.method === "HEAD") {
       await this.#checkSigned(request, inbox);
-      if (wantsStream(request)) return this.#subscribe(request, inbox);
+      const types = (request.headers.get("accept") ?? "").split(",").map(readEssence);
+      if (types.includes("text/event-stream")) return this.#subscribe(request, inbox);
       return listMessages(request, inboxUrl(user), user, this.#messages);
     }
     if (guests) return this.#deliverToGuest(request, user, guests);
@@ -198,23 +199,15 @@ export class Inboxes {
   async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<Response> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
+    const { store } = this.#options;
     const message = /^[0-9a-f]{64}$/.test(id) ? await this.#messages.find(user, id) : null;
     if (message === null) throw noSuch("message");
     const isThere = message !== "deleted";
-    await this.#checkNonce(nonce, isThere);
+    // Only the deletion of a stored message stores its nonce: anyone can make a guest's key and sign any number of requests.
+    const isNew = isThere ? await spendNonce(store, nonce) : !(await isNonceSpent(store, nonce));
+    if (!isNew) throw nonceUsed();
     if (isThere) await this.#messages.delete(user, [message]);
     return json({ deleted: isThere }, { headers: { "cache-control": "no-store" } });
-  }
-
-  /**
-   * Only the deletion of a stored message stores its nonce: anyone can make a guest's key and sign any number of requests.
-   *
-   * @throws TwtxtError `not-signed` for a nonce that was used before
-   */
-  async #checkNonce(nonce: Nonce, isSpent: boolean): Promise<void> {
-    const { store } = this.#options;
-    const isNew = isSpent ? await spendNonce(store, nonce) : !(await isNonceSpent(store, nonce));
-    if (!isNew) throw nonceUsed();
   }
 
   #subscribe(request: HttpRequest, { user, guests }: Inbox): Promise<Response> {
@@ -232,11 +225,6 @@ export class Inboxes {
     checkBody(await readBody(request, 0));
     return nonce;
   }
-}
-
-function wantsStream(request: HttpRequest): boolean {
-  const types = (request.headers.get("accept") ?? "").split(",").map(readEssence);
-  return types.includes("text/event-stream");
 }
 
 function noSuch(what: string): TwtxtError {

@@ -41,7 +41,8 @@ export async function listMessages(
   user: string,
   messages: StoredMessages,
 ): Promise<Response> {
-  const { after, limit, order } = parseParameters(request.url, ["after", "limit", "order"]);
+  const query = parseParameters(request.url, ["after", "limit", "order"]);
+  const { after, limit, order } = query;
   if (order !== undefined && order !== NEWEST) throw new TwtxtError("bad-request", `"order" can only be "${NEWEST}".`);
   const start = after === undefined ? null : parseCursor(after);
   const found = await messages.list(user, {
@@ -55,7 +56,7 @@ export async function listMessages(
   const headers = {
     ...PRIVATE_HEADERS,
     etag: toEtag(page, last !== undefined),
-    ...(last && { link: `<${nextUrl(inboxUrl, { after: formatCursor(last), limit, order })}>; rel="next"` }),
+    ...(last && { link: `<${inboxUrl}?${new URLSearchParams({ ...query, after: formatCursor(last) })}>; rel="next"` }),
   };
   if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") {
@@ -96,10 +97,4 @@ function selectFirst(wanted: readonly StoredMessage[]): StoredMessage[] {
 function toEtag(page: readonly StoredMessage[], isMore: boolean): string {
   const text = [...page.map(({ key }) => key), isMore ? "more" : "end"].join("\n");
   return `"${hash("sha256", text, "base64url")}"`;
-}
-
-function nextUrl(inbox: string, query: Record<string, string | undefined>): string {
-  const url = new URL(inbox);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
-  return url.href;
 }

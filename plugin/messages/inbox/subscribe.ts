@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, parseParameters } from "../../http/respond.js";
 import { formatCursor, PRIVATE_HEADERS, parseCursor, toItem } from "./list.js";
-import type { Place, StoredMessage, StoredMessages } from "./stored.js";
+import type { Place, StoredMessages } from "./stored.js";
 
 /** Messages that are listed in one step. */
 const PAGE = 100;
@@ -54,7 +54,9 @@ interface SubscriptionParts {
 export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<Response> {
   const { terms, now } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
-  const since = readSince(request);
+  const { after } = parseParameters(request.url, ["after"]);
+  const cursor = request.headers.get("last-event-id") || after;
+  const since = placeBefore(cursor === undefined ? 0 : parseCursor(cursor).created);
   const headers = {
     ...PRIVATE_HEADERS,
     "content-type": "text/event-stream",
@@ -69,13 +71,6 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
   // Until the first event, an error status can still be sent. After it, the stream is counted until it ends.
   const { value } = await events.next();
   return new Response(toStream(value ?? "", events, disconnecting), { headers });
-}
-
-/** @returns where to start, {@link OVERLAP_MS} before the cursor */
-function readSince(request: HttpRequest): Place {
-  const { after } = parseParameters(request.url, ["after"]);
-  const cursor = request.headers.get("last-event-id") || after;
-  return placeBefore(cursor === undefined ? 0 : parseCursor(cursor).created);
 }
 
 /** The place before all messages that may appear after one of this time. */
@@ -157,7 +152,8 @@ async function* unsentEvents({ messages, user }: Subscription, sent: Sent): Asyn
       if (sent.times.has(message.id)) continue;
       sent.times.set(message.id, message.created);
       const [body] = await messages.bodies([message]);
-      if (body) yield formatEvent(message, body);
+      const id = formatCursor(message);
+      if (body) yield `id: ${id}\nevent: message\ndata: ${JSON.stringify(toItem(message, body))}\n\n`;
     }
     const last = found.page.at(-1);
     if (!last) return;
@@ -168,10 +164,6 @@ async function* unsentEvents({ messages, user }: Subscription, sent: Sent): Asyn
     sent.since = again;
     for (const [id, created] of sent.times) if (created < again.created) sent.times.delete(id);
   }
-}
-
-function formatEvent(message: StoredMessage, body: Uint8Array): string {
-  return `id: ${formatCursor(message)}\nevent: message\ndata: ${JSON.stringify(toItem(message, body))}\n\n`;
 }
 
 /** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */

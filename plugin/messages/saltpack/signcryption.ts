@@ -1,7 +1,7 @@
 // plugin/messages/saltpack/signcryption.ts: seals and opens messages in binary form.
 import { xsalsa20 } from "@noble/ciphers/salsa.js";
 import { concatBytes, equalBytes, utf8ToBytes } from "@noble/ciphers/utils.js";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { isPublicKey, isWeakKey, type SecretKey } from "../../keys/key.js";
 import { arrayHead, badMessage, bin } from "./msgpack.js";
 import { type EphemeralKey, hsalsa20, type Primitives, type Random } from "./primitives.js";
@@ -146,8 +146,7 @@ function agree(key: SecretKey, ephemeralKey: Uint8Array): Uint8Array {
   try {
     return key.agree(ephemeralKey);
   } catch (error) {
-    if (error instanceof TwtxtError && error.code === "bad-key") throw badMessage("its ephemeral key is invalid");
-    throw error;
+    throw ifTwtxtError(() => badMessage("its ephemeral key is invalid"), "bad-key")(error);
   }
 }
 
