@@ -20,7 +20,6 @@ export function isAhead(time: number, now: number, longest: number): boolean {
 
 /** A clock as the runs of the jobs saw it. Both in milliseconds since 1970. */
 export const ObservedClock = v.object({
-  /** Its time in the last run. */
   last: v.number(),
   /** Since when it has not jumped. */
   steadySince: v.number(),

@@ -81,7 +81,6 @@ export function parseUrl(text: string): URL {
   return new URL(`${protocol}//${credentials}${hostname}${shownPort}${pathname}${search}${hash}`);
 }
 
-/** Whether two absolute URLs have the same host and port. */
 export function isSameHost(a: string, b: string): boolean {
   return new URL(a).host === new URL(b).host;
 }

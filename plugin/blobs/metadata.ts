@@ -8,7 +8,6 @@ import { PROOF_PROPERTIES } from "./proof.js";
 /** The metadata in a request. Omitted fields stay as they are. */
 type Change = Partial<Metadata>;
 
-/** The default type. */
 export const ANY_TYPE = "application/octet-stream";
 
 /** The metadata of a new blob. */
@@ -37,7 +36,6 @@ export function changed(before: Metadata | null, change: Change): Metadata {
   return { ...others, properties: withoutProof(properties), ...change };
 }
 
-/** The custom properties without the proof. */
 export function withoutProof(properties: Metadata["properties"]): Record<string, string> {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !PROOF_PROPERTIES.includes(name)));
 }
@@ -118,7 +116,6 @@ export function readChange(headers: Headers): Change {
   };
 }
 
-/** Formats metadata as headers. */
 export function toHeaders({ type, filename, isPublic, properties }: Metadata): Record<string, string> {
   return {
     "content-type": type,
@@ -128,7 +125,6 @@ export function toHeaders({ type, filename, isPublic, properties }: Metadata): R
   };
 }
 
-/** The `Content-Disposition` header. */
 export function formatDisposition(kind: "inline" | "attachment", filename: string): string {
   // RFC 8187 does not allow some characters that `encodeURIComponent` keeps.
   const toCode = (sign: string) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -15,7 +15,6 @@ const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 /** The fields that a proof covers: all but the properties. */
 export type SignedFields = Omit<BlobFields, "properties">;
 
-/** The result of checking a proof. */
 export type Proof =
   /** The proof is valid for exactly this blob. */
   | { state: "right"; created: string }

@@ -1,6 +1,5 @@
 // plugin/browser/client-notice.ts: the result of an action, for screen readers, and an address that can be reloaded without it.
 
-/** Makes screen readers announce a text. */
 export function announce(text: string): void {
   const announced = document.getElementById("announced");
   if (announced) announced.textContent = text;

@@ -4,7 +4,6 @@ import { encodeKey } from "../messages/browser.js";
 import { guestAddress, toSecretKey } from "./guest-key.js";
 import type { Conversation } from "./guest-store.js";
 
-/** Downloads the copy of a conversation. */
 export function downloadCopy({ address: author, seed, created }: Conversation): void {
   const { publicKey } = toSecretKey(seed);
   const address = guestAddress({ publicKey }, author);

@@ -14,7 +14,6 @@ const SILENCE_MS = 60_000;
 /** Limit of an event, in characters. */
 const MAX_LENGTH = 200_000;
 
-/** A sealed message in the inbox. */
 export interface SealedMessage {
   id: string;
   /** `YYYY-MM-DDThh:mm:ss.sssZ` */
@@ -113,7 +112,6 @@ export class GuestInbox {
     }
   }
 
-  /** Deletes a message at the site. */
   async delete(id: string, signal: AbortSignal): Promise<void> {
     await this.#ask("DELETE", `/${id}`, {}, signal);
   }

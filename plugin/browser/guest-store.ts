@@ -2,7 +2,6 @@
 import { type DBSchema, deleteDB, type IDBPDatabase, openDB } from "idb";
 import { DATABASE, hasConversations } from "./conversation-database.js";
 
-/** A conversation with an author. */
 export interface Conversation {
   /** The author's address. */
   address: string;
@@ -15,7 +14,6 @@ export interface Conversation {
   draft: string;
 }
 
-/** A message of a conversation. */
 export interface GuestMessage {
   /** The author's address. */
   address: string;

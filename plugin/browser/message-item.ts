@@ -10,7 +10,6 @@ interface MessageContext {
   /** The author's address. */
   author: string;
   lang: string;
-  /** Sends a message again. */
   retry(id: string): void;
 }
 

@@ -33,7 +33,6 @@ export class ContactForm {
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
   #shown: Promise<void> | null = null;
-  /** The last {@link #update}. */
   #updated: Promise<void> = Promise.resolve();
   #following: { seed: string; end: AbortController } | null = null;
   #isSending = false;

@@ -22,7 +22,6 @@ import { readHtml, toDom } from "./to-dom.js";
 import { findItems, type Item, updateList, updateLists } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
-/** Minimum time between two requests. */
 const PAUSE_MS = 60_000;
 
 /**
@@ -133,7 +132,6 @@ class TwtxtMentions extends HTMLElement {
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
 
-  /** The list of all mentions, or of the timeline. */
   #list(): Element {
     const old = this.querySelector("ol.twtxt-mentions");
     if (old) return old;

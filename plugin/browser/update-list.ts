@@ -6,7 +6,6 @@ import type { MarkupElement } from "../site/html.js";
 import { replyList } from "../site/mention-markup.js";
 import { toDom } from "./to-dom.js";
 
-/** An item that a list should have. */
 export interface Item {
   key: string;
   /** As it should look; `null` to keep it as the page has it. */
@@ -22,7 +21,6 @@ const LIST = ":is(.twtxt-mentions, .twtxt-names, .twtxt-thread)";
 /** The parts of an item that are updated. The page may have added others. */
 const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".p-content"];
 
-/** The items of a page by key. */
 export function findItems(parent: Element): Map<string, HTMLElement> {
   const items = parent.querySelectorAll<HTMLElement>(ITEM);
   return new Map([...items].map((item) => [mentionKey(item.dataset), item]));
@@ -82,7 +80,6 @@ function countMentions(items: readonly Item[]): number {
   return items.reduce((count, { replies, isRemoved }) => count + Number(!isRemoved) + countMentions(replies), 0);
 }
 
-/** The next item of the same list. */
 function following(item: Element): Element | null {
   let next = item.nextElementSibling;
   while (next && !next.matches(ITEM)) next = next.nextElementSibling;

@@ -51,7 +51,6 @@ export function createChannels(environment: Environment, options: DigestOptions)
   );
 }
 
-/** Whether a channel is on. */
 export function hasChannel(environment: Environment): boolean {
   return CHANNELS.some((channel) => isOn(environment, channel));
 }

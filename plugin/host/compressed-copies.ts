@@ -37,7 +37,6 @@ export function readEncodings(header: string | string[] | undefined): Encoding[]
   );
 }
 
-/** A compressed version of a file. */
 interface Copied {
   size: number;
   /** In milliseconds since 1970. */

@@ -18,7 +18,6 @@ interface Connection {
   open: number;
 }
 
-/** The open connections of a server. */
 export class Connections {
   readonly #connections = new WeakMap<Duplex, Connection>();
   /** Connections between two requests, the longest idle first. */

@@ -5,9 +5,7 @@ import { createRouter, type RateLimitKind, type RoutedSite, type RouteName } fro
 /** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
 export type Handlers = Partial<Record<RouteName, Handler>>;
 
-/** The endpoint at one path. */
 export interface Endpoint {
-  /** The name of its route. */
   name: string;
   rateLimit: RateLimitKind | null;
   /** A file of the site at the same path is served instead. */

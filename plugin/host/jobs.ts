@@ -23,7 +23,6 @@ const MINUTE_MS = 60_000;
 /** After a deploy another run may still be sending from the old feed. Its lease ends within half a minute. */
 const PATIENCE_MS = 60_000;
 
-/** The services that have jobs. */
 export interface JobParts {
   mentions: MentionServices;
   timeline: { refresh(): Promise<void>; keptFeeds(): Promise<KeptFeed[]> };
@@ -66,7 +65,6 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
     async refreshTimeline() {
       if (settings.timeline) await runAlone(timeline);
     },
-    /** Sends the mentions of new posts. */
     async afterDeploy() {
       if (!isLive) return;
       await attempt("Sending mentions", () => sender.send(() => false, PATIENCE_MS), log);

@@ -9,7 +9,6 @@ interface KnownTwtsParts {
   keptFeeds(): Promise<readonly KeptFeed[]>;
 }
 
-/** Finds a twt by its feed and hash. */
 export function twtFinder({ received, keptFeeds }: KnownTwtsParts): FindTwt {
   return async (feedUrl, hash) => {
     const hasHash = (twt: { hash: string | null; hashV1: string | null }) => [twt.hash, twt.hashV1].includes(hash);

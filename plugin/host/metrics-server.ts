@@ -6,7 +6,6 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "./metrics.js";
 import type { NodeServerOptions } from "./node-server.js";
 
-/** Prometheus' content type of the text format. */
 const TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
 const QUANTILES = [50, 99];

@@ -36,7 +36,6 @@ interface Sample {
 export class Metrics {
   readonly #samples = new Map<MetricName, Map<string, Sample>>();
 
-  /** Adds to a counter. */
   add(metric: MetricName, labels: Labels = {}, by = 1): void {
     this.#findSample(metric, labels).value += by;
   }
@@ -46,7 +45,6 @@ export class Metrics {
     this.#findSample(metric, labels).value = value;
   }
 
-  /** Adds a duration to a histogram. */
   observe(metric: MetricName, labels: Labels, seconds: number): void {
     for (const bound of [...BUCKETS, Number.POSITIVE_INFINITY]) {
       const le = bound === Number.POSITIVE_INFINITY ? "+Inf" : String(bound);

@@ -18,7 +18,6 @@ export function toTarget({ url = "/" }: Pick<IncomingMessage, "url">): string {
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** The path of a request, without its query. */
 export function toPath(request: Pick<IncomingMessage, "url">): string {
   return toTarget(request).split("?")[0] ?? "/";
 }

@@ -34,7 +34,6 @@ const UNKNOWN_LENGTH_BYTES = 16 * 1024;
 /** Node's codes for a client that disconnected, which is not logged. */
 const DISCONNECTED = /^(?:ECONNRESET|EPIPE|ERR_STREAM_PREMATURE_CLOSE|ERR_STREAM_DESTROYED|ERR_STREAM_UNABLE_TO_PIPE)$/;
 
-/** A running server. */
 export interface NodeServer {
   port: number;
   /** Stops accepting requests, answers open ones, and closes. */
@@ -43,7 +42,6 @@ export interface NodeServer {
 
 export interface NodeServerOptions {
   port: number;
-  /** The address to listen on. */
   host: string;
   /** The file descriptor of a socket to listen on, instead of port and address. */
   socket?: number | undefined;

@@ -17,7 +17,6 @@ const LastRun = v.object({
 });
 export type LastRun = v.InferOutput<typeof LastRun>;
 
-/** What a job is told. */
 export interface JobRun {
   /** Once it returns true, the job starts nothing new. */
   isOver(): boolean;
@@ -36,7 +35,6 @@ interface RunOptions {
   log: Log;
   /** The run that this process completed last: then its record is neither read nor written before the next one. */
   memory?: { last: LastRun | null };
-  /** Called after each job. */
   onJob?: ((name: string, isDone: boolean) => void) | undefined;
 }
 

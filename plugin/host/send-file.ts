@@ -11,7 +11,6 @@ import type { StaticFile } from "./static-files.js";
 /** Types that are sent with a charset, because they are text and do not name one themselves. */
 const HAS_CHARSET = /^(?:text\/|application\/(?:json|manifest\+json)$)/;
 
-/** A file, and how it is sent. */
 export interface FileResponse {
   file: StaticFile;
   /** The encoding of the file's bytes, and the type of what is encoded; `null` for a plain file. */

@@ -38,12 +38,10 @@ export interface ServiceOptions {
   ending?: AbortSignal;
 }
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens the private feed `mentions.txt`. */
 export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
-/** Starts a build of the site. */
 export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
 
 /** The value of a variable; an empty one is not set. */

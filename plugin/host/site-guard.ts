@@ -3,7 +3,6 @@ import { CertificatePins } from "../http/certificate-pins.js";
 import { type Ask, createGuard } from "../http/guard.js";
 import type { ServiceOptions } from "./service-options.js";
 
-/** The guard for the requests of a site to other servers. */
 export function siteGuard({ client, settings, guard, store, now }: ServiceOptions): Ask {
   return createGuard({
     userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`,

@@ -13,7 +13,6 @@ const TIMELINE_MS = 15 * 60_000;
 const WATCH_MS = 1000;
 
 interface SiteHostOptions {
-  /** The last build. */
   site: PublishedSite;
   /** The file that each real build replaces. */
   file: string;
@@ -23,7 +22,6 @@ interface SiteHostOptions {
   log: Log;
 }
 
-/** A site that is being served. */
 export class SiteHost {
   readonly #options: SiteHostOptions;
   #services: SiteServices;

@@ -19,7 +19,6 @@ import { attempt } from "./work.js";
 
 export type SiteServices = ReturnType<typeof siteServices>;
 
-/** The endpoints and jobs of a site. */
 export function siteServices(given: ServiceOptions) {
   const streams = new AbortController();
   const options: ServiceOptions = {

@@ -13,7 +13,6 @@ const refresher = later(() => import("./refresh-timeline.js"));
 const LIST = "timeline/list";
 const PUBLIC = { type: "application/json", tag: "twtxt-timeline", seconds: 900, parameters: [] };
 
-/** The handler and the job of the timeline. */
 export function timelineServices(options: ServiceOptions) {
   const { settings, store } = options;
   const handlers: Handlers = {

@@ -9,11 +9,9 @@ const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](?:\d\d){1,2}
 const DATE_WITHOUT_ZONE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
 
-/** The validators of a resource. */
 export interface Version {
   /** Strong, with quotation marks. */
   etag: string;
-  /** Last modification. */
   modified: Date;
 }
 
@@ -82,7 +80,6 @@ export function readRange({ headers }: ConditionalRequest, etag: string, size: n
   return condition === null || condition === etag ? parseRange(headers.get("range"), size) : null;
 }
 
-/** The response to a range outside the resource. */
 export function noSuchRange(size: number): Response {
   const error = new TwtxtError(
     "range-not-satisfiable",

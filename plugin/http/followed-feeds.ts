@@ -48,7 +48,6 @@ const KEPT_FEED = v.object({
   twts: v.custom<KeptTwt[]>((twts) => Array.isArray(twts) && twts.every(isKeptTwt)),
 });
 
-/** A feed as it was last read. */
 export type KeptFeed = v.InferOutput<typeof KEPT_FEED>;
 
 /** A feed in the option `follow`. */
@@ -230,7 +229,6 @@ function linkToPage(text: string, feedUrl: string): { url?: string } {
   return page === null ? {} : { url: page };
 }
 
-/** The feeds that could not be read. */
 export function unreadFeeds(feeds: readonly FollowedFeed[]): UnreadFeed[] {
   return feeds.flatMap(({ nick, url, kept, reason }) =>
     reason === null ? [] : [{ nick, url, reason, lastRead: kept?.read ?? null }],

@@ -21,7 +21,6 @@ export interface GuardedRequest {
   maxBytes: number;
   /** Whether gemini and gopher are allowed, too, with GET. PROTOCOL 2.8 */
   isFeed?: boolean;
-  /** Whether plain http is refused. */
   isHttpsNeeded?: boolean;
   /** Aborts the request and its body, for a deadline of several requests. */
   signal?: AbortSignal;
@@ -139,7 +138,6 @@ function allowedHosts({ allowPrivateHosts = [], ownUrl }: GuardOptions) {
     method !== "POST" && canParseUrl(address) && hostAndPort(new URL(address)) === own ? withOwn : hosts;
 }
 
-/** Sends a request without following redirects. */
 function singleRequest(options: GuardOptions) {
   const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
   const { pins = new CertificatePins(memoryStore(), () => 0) } = options;

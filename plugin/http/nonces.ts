@@ -55,7 +55,6 @@ function toKey({ keyid, nonce, expires }: Nonce): string {
   return `${FOLDER}${toHour(expires)}-${digest}`;
 }
 
-/** The hour in which a nonce expires. */
 function toHour(seconds: number): number {
   return Math.floor(seconds / HOUR);
 }

@@ -25,7 +25,6 @@ const MAX_BASE_LENGTH = 2048;
 /** Characters parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 4096;
 
-/** A page as a tree. */
 interface ParsedHtml {
   /** At most 128 elements deep: deeper elements are moved up to that level, in document order. */
   tree: Root;

@@ -5,7 +5,6 @@ import { allowing, type Handler, type HttpRequest, matchesEtag } from "./respond
 /** The site's pages may be on another origin. */
 const CORS = { "access-control-allow-origin": "*" };
 
-/** The type of a list, and how a CDN keeps it. */
 interface PublicList {
   type: string;
   /** The tag by which its copies are purged. */

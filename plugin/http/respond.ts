@@ -31,7 +31,6 @@ export interface LogContext {
   request?: { method: string; path: string };
 }
 
-/** Writes a line to the owner's log. */
 export type Log = (line: string, context?: LogContext) => void;
 
 /** Default `Retry-After` of 429 and 503, in seconds. */
@@ -64,7 +63,6 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
 /** Errors with a status from 500 whose message is meant for the client. */
 const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded", "blob-damaged"];
 
-/** The response for an error. */
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
   const status = toStatus(error.code);
   const isInternal = status >= 500 && !PUBLIC_ERRORS.includes(error.code);
@@ -84,7 +82,6 @@ function createProblem(status: number, code: string, detail: string, headers: Re
   });
 }
 
-/** A JSON response. */
 export function json(value: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response {
   return new Response(`${JSON.stringify(value)}\n`, {
     status: init.status ?? 200,
@@ -92,7 +89,6 @@ export function json(value: unknown, init: { status?: number; headers?: Record<s
   });
 }
 
-/** A plain-text response of one line. */
 export function line(text: string, init: { status?: number; headers?: Record<string, string> } = {}): Response {
   return new Response(`${text}\n`, {
     status: init.status ?? 200,
@@ -115,7 +111,6 @@ export function allowing(methods: readonly string[], handler: Handler, headers: 
   };
 }
 
-/** The response to an unsupported method. */
 export function methodNotAllowed(allowed: readonly string[]): Response {
   const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);
   return problem(error, { allow: allowed.join(", ") });

@@ -46,7 +46,6 @@ export function isSameUrl(a: string, b: string): boolean {
   return comparable !== null && comparable === comparableUrl(b);
 }
 
-/** The URL without its query. */
 export function withoutQuery(url: string): string {
   const bare = new URL(url);
   bare.search = "";

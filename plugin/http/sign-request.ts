@@ -22,12 +22,10 @@ export const CLOCK_SKEW = 60;
 /** Maximum lifetime of a signature in seconds. */
 export const MAX_LIFETIME = 300;
 export const NONCE_BYTES = 16;
-/** The label of the only signature. */
 export const LABEL = "sig";
 /** Header field values that a signature can cover: one line of ASCII. */
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
-/** A request to sign. */
 export interface UnsignedRequest {
   method: string;
   url: string;

@@ -31,12 +31,10 @@ import {
 const READING = ["GET", "HEAD"];
 const SIGNATURE_BYTES = 64;
 
-/** The number of keys that are remembered. */
 const REMEMBERED_KEYS = 100;
 /** Keys of allowed requests, the oldest first: checking and importing a key takes longer than verifying a signature. */
 const rememberedKeys = new Map<string, KeyObject>();
 
-/** What a signature is verified against. */
 export interface SignaturePolicy {
   /** The `host` or `host:port` of the option `url`; the request's own `Host` is not trusted. */
   authority: string;
@@ -59,7 +57,6 @@ export interface SignedHead {
   checkBody(body: Uint8Array): void;
 }
 
-/** A request with a valid signature and body. */
 interface SignedRequest {
   owner: string;
   body: Uint8Array;
@@ -120,12 +117,10 @@ export function verifyHead(
   };
 }
 
-/** The error for a replayed write. */
 export function nonceUsed(): TwtxtError {
   return notSigned("its nonce was used before");
 }
 
-/** The error for a body that does not match the signed digest. */
 export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
 }

@@ -10,7 +10,6 @@ import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
 import { SiteClock } from "./site-clock.js";
 
-/** A streamed body. */
 interface StreamedBody {
   /** In bytes. */
   size: number;
@@ -28,11 +27,9 @@ export interface SiteRequest {
   body?: Uint8Array | StreamedBody;
   /** Statuses that are not errors, in addition to 200 to 299. */
   expected?: readonly number[];
-  /** Aborts this request and its body. */
   signal?: AbortSignal;
 }
 
-/** A successful response. */
 export interface SiteAnswer {
   status: number;
   headers: Headers;
@@ -64,7 +61,6 @@ export interface SiteApiOptions {
   warn?(sentence: string): void;
   /** Advice if the site has no such API, a sentence; default: to deploy it. */
   missing?: string;
-  /** Aborts all requests. */
   signal?: AbortSignal;
   /** Time without any data sent or received, in milliseconds; default 70,000. */
   idleTimeoutMs?: number;

@@ -18,14 +18,12 @@ import {
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
 import { wordsOfSeed } from "./words.js";
 
-/** An identity and its place. */
 export interface StoredIdentity {
   identity: Identity;
   /** The identity file; `null` for the system keychain. */
   file: string | null;
 }
 
-/** A new identity. */
 export interface NewIdentity extends StoredIdentity {
   /** Why it is in a file and not in the keychain; `null` if the keychain has it or was not tried. */
   keychainFault: string | null;

@@ -65,7 +65,6 @@ export async function removeSecret(file: string): Promise<void> {
   }
 }
 
-/** A file name as a word of a shell command. */
 export function shellQuoted(file: string): string {
   return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
 }

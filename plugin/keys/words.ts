@@ -40,7 +40,6 @@ export function seedOfWords(text: string): Uint8Array {
   }
 }
 
-/** The number of words in a text. */
 export function countWords(text: string): number {
   return splitWords(text).length;
 }

@@ -98,7 +98,6 @@ export function parseMessage(text: string): Message {
   };
 }
 
-/** A line with its claimed author. */
 type ClaimedLine = MessageLine & { address: string | null };
 
 /** Splits at LF and CRLF only. */
@@ -134,7 +133,6 @@ export function readHash(plaintext: Uint8Array): string {
   return hex.encode(sha256(plaintext.at(-1) === LF ? plaintext.subarray(0, -1) : plaintext));
 }
 
-/** The event of a read receipt. */
 export function createReceipt(hash: string): MessageEvent {
   return { name: READ, args: hash };
 }

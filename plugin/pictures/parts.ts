@@ -4,7 +4,6 @@ import { TwtxtError } from "../errors.js";
 /** The parts that a file keeps, in order. */
 export type PictureParts = readonly Uint8Array[];
 
-/** Whether a text of ASCII characters is at this position. */
 export function hasAscii(bytes: Uint8Array, at: number, text: string): boolean {
   return (
     bytes.length >= at + text.length && [...text].every((character, i) => bytes[at + i] === character.charCodeAt(0))

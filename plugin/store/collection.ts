@@ -55,7 +55,6 @@ export class Collection<T> {
     await this.#store.delete(this.#folder + id);
   }
 
-  /** Deletes a value. @returns whether it existed */
   async forget(id: string): Promise<boolean> {
     const isThere = (await this.#store.get(this.#folder + id)) !== null;
     await this.delete(id);

@@ -65,7 +65,6 @@ export async function update<T>(
   return updateValue(store, key, { decode, encode: (value) => Buffer.from(JSON.stringify(value)) }, change);
 }
 
-/** How a value is stored. */
 interface Format<T> {
   /** @returns `null` for bytes that a write may replace */
   decode(bytes: Uint8Array): T | null;

@@ -10,7 +10,6 @@ import {
   surveyKeys,
 } from "./store.js";
 
-/** A store for tests and experiments. */
 export function memoryStore(): StreamingStore {
   const values = new Map<string, StoredValue>();
   let writes = 0;

@@ -8,7 +8,6 @@ import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { ifExists, makeFolder, remove } from "./disk.js";
 
-/** One empty file for each process that uses the store. */
 export const MARKS = ".in-use";
 
 /** The longest pause of {@link workAlone} between two tries, in milliseconds, and the number of tries: some ten seconds. */

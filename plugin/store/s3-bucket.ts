@@ -170,7 +170,6 @@ interface ListQuery {
   next: string | null;
 }
 
-/** The query of a page. */
 export function listQuery({ prefix, startAfter, limit, next }: ListQuery): Record<string, string> {
   return {
     "list-type": "2",

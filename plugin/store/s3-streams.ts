@@ -2,7 +2,6 @@
 import type { IdleLimit } from "../transport/idle-limit.js";
 import { checkSize, chunksUntilAborted } from "./chunks.js";
 
-/** A request body that is being sent. */
 interface Upload {
   body: ReadableStream<Uint8Array>;
   /** Whether the whole body has been read by `fetch`. */

@@ -179,7 +179,6 @@ function readEtag({ headers }: Response): string {
   return etag;
 }
 
-/** The etag of a completed write. */
 async function writtenEtag(answer: Response): Promise<string> {
   await answer.body?.cancel();
   return readEtag(answer);

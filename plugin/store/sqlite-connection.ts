@@ -27,7 +27,6 @@ const LOG_BYTES = 16 * 2 ** 20;
 
 /** A connection that is opened when it is needed, and closed after some seconds without use. */
 export class Connection {
-  /** The file of the database. */
   readonly file: string;
   readonly #root: string;
   #rows: Rows | null = null;
@@ -59,7 +58,6 @@ export class Connection {
     });
   }
 
-  /** Runs steps in a transaction. */
   async commit(steps: readonly Step[]): Promise<StepResult[]> {
     await this.prepareToWrite();
     try {
@@ -117,7 +115,6 @@ export class Connection {
   }
 }
 
-/** Repeats work while other processes hold the lock. */
 function withRetries<T>(work: () => T): Promise<T> {
   return retry(work, { pauses: lockPauses(), mayRepeat: (error) => resultCode(error) === BUSY });
 }

@@ -19,7 +19,6 @@ export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Record<string, SqlValue>;
 
 export interface Statement {
-  /** The first row. */
   get(...values: SqlValue[]): SqlRow | undefined;
   /** All rows. libsql returns each value of bytes as an `ArrayBuffer`. */
   all(...values: SqlValue[]): SqlRow[];
@@ -113,7 +112,6 @@ export function isNotWritable(error: unknown): boolean {
   return isRefused || code === READ_ONLY || code === CANNOT_OPEN || extendedCode(error) === SHARED_MEMORY_FULL;
 }
 
-/** Whether the file of a database is damaged. */
 export function isDamaged(error: unknown): boolean {
   const code = resultCode(error);
   return code === CORRUPT || code === NOT_A_DATABASE;

@@ -16,19 +16,15 @@ import {
 } from "./store.js";
 import type { ValueFiles } from "./value-files.js";
 
-/** Keys that are read in one step. */
 const PAGE = 1000;
 
-/** A database and its files. */
 export interface ReaderOptions {
-  /** The folder, for messages. */
   root: string;
   files: ValueFiles;
   /** @returns `null` if there is no database */
   query<T>(work: (rows: Rows) => T): Promise<T | null>;
 }
 
-/** The reading half of a store. */
 export class SqliteReader {
   readonly #options: ReaderOptions;
 

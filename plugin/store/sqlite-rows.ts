@@ -45,10 +45,8 @@ export const SCHEMA = `
 /** A statement that returns at most one row, and the values of its parameters. */
 export type Step = readonly [sql: string, ...values: SqlValue[]];
 
-/** The row that a step returned. */
 export type StepResult = SqlRow | undefined;
 
-/** The value of a key, or the name of its file. */
 export interface Entry {
   etag: string;
   /** In bytes. */
@@ -57,14 +55,12 @@ export interface Entry {
   file: string | null;
 }
 
-/** An entry whose value is in a file. */
 interface FileEntry {
   key: string;
   file: string;
   size: number;
 }
 
-/** An open database with its prepared statements. */
 export class Rows {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
@@ -83,7 +79,6 @@ export class Rows {
     return this.#prepared("SELECT 1 FROM entries WHERE key = ?").get(key) !== undefined;
   }
 
-  /** As `Store.list`. */
   list(prefix: string, { after, limit, isReversed = false }: ListRange): string[] {
     const order = isReversed ? "DESC" : "ASC";
     const page = `SELECT key FROM entries WHERE key > ? AND key >= ? AND key < ? ORDER BY key ${order} LIMIT ?`;
@@ -130,7 +125,6 @@ export class Rows {
     return found.map((row) => String(row.quick_check)).filter((text) => text !== "ok");
   }
 
-  /** Runs steps in a transaction. */
   commit(steps: readonly Step[]): StepResult[] {
     this.#database.exec("BEGIN IMMEDIATE");
     try {

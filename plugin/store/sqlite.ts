@@ -15,7 +15,6 @@ import { ValueFiles } from "./value-files.js";
 import { type Change, WriteQueue } from "./write-queue.js";
 import { WriteThread } from "./write-thread.js";
 
-/** Larger values are files. */
 const ROW_BYTES = 64 * 1024;
 /** Interval between two sweeps of abandoned files, in milliseconds. */
 const SWEEP_INTERVAL_MS = 3600_000;
@@ -23,7 +22,6 @@ const CHECKED_AT_ONCE = 1000;
 /** A key that is written and deleted to find out whether that is possible. */
 const TRIAL = "trials/write";
 
-/** The values of a store at one moment. */
 export interface StoreSnapshot extends Pick<StreamingStore, "get" | "read" | "keys"> {
   close(): Promise<void>;
 }
@@ -35,7 +33,6 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
   readonly #connection: Connection;
   readonly #reserve: SpaceReserve;
   readonly #writes: WriteQueue;
-  /** Whether the last write failed. */
   #hasFailed = false;
   /** Commits transactions; `null` if this thread does. */
   #thread: WriteThread | null = null;

@@ -1,7 +1,6 @@
 // plugin/store/store.ts: storage interface, and the rules for keys.
 import { TwtxtError } from "../errors.js";
 
-/** A value and its version. */
 export interface StoredValue {
   bytes: Uint8Array;
   /**
@@ -17,9 +16,7 @@ export interface Range {
   last: number;
 }
 
-/** A page of keys. */
 export interface ListRange {
-  /** The last key of the page before. */
   after?: string | undefined;
   limit: number;
   /** Lists from the last key to the first. A bucket has to be listed as a whole for it. */

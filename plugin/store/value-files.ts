@@ -17,7 +17,6 @@ const SNAPSHOTS = ".snapshots";
 /** When the process of a file or mark counts as ended, if that cannot be checked: it runs in another container. */
 const UNKNOWN_MS = 24 * 3600_000;
 
-/** The files of one database. */
 export class ValueFiles {
   readonly #folder: string;
   readonly #snapshots: string;

@@ -18,7 +18,6 @@ const REPLACE = `UPDATE entries SET etag = ?, size = ?, value = ?, file = ? WHER
 const WRITE = `${INSERT} ON CONFLICT (key) DO UPDATE SET etag = excluded.etag, size = excluded.size, value = excluded.value, file = excluded.file ${RETURN}`;
 const DELETE = `DELETE FROM entries WHERE key = ? ${RETURN}`;
 
-/** A value in a row or in a file. */
 export interface NewValue {
   bytes: Uint8Array | null;
   file: string | null;
@@ -26,7 +25,6 @@ export interface NewValue {
   size: number;
 }
 
-/** A change of one key. */
 export interface Change {
   key: string;
   /** `null` deletes the key. */
@@ -50,7 +48,6 @@ interface Pending {
 /** Runs a transaction, durable when it returns. @returns the row of each step */
 export type Commit = (steps: readonly Step[]) => Promise<StepResult[]>;
 
-/** The writes of one store. */
 export class WriteQueue {
   readonly #commit: Commit;
   readonly #reserve: SpaceReserve;

@@ -4,7 +4,6 @@ import { HttpClient } from "./http-client.js";
 
 export type Fetch = typeof globalThis.fetch;
 
-/** The statuses whose responses have no body. */
 const BODILESS = [204, 205, 304];
 const DEFAULTS = { accept: "*/*", "accept-encoding": "identity", "user-agent": "node" };
 

@@ -14,7 +14,6 @@ export class IdleLimit {
     this.signal = AbortSignal.any([this.#controller.signal, ...signals.filter((signal) => signal !== undefined)]);
   }
 
-  /** Starts or restarts the timer. */
   start(): void {
     this.stop();
     this.#timer = setTimeout(() => {
@@ -26,7 +25,6 @@ export class IdleLimit {
     clearTimeout(this.#timer);
   }
 
-  /** Aborts what is still running. */
   end(): void {
     this.stop();
     this.#controller.abort();

@@ -6,7 +6,6 @@ import { resetError } from "./http-client.js";
 import { ReceivedBody } from "./received-body.js";
 import type { ConnectionTarget, TransportResponse } from "./transport.js";
 
-/** The certificate of a gemini server. */
 export interface ServerCertificate {
   /** SHA-256, as Node.js writes it. */
   fingerprint: string;

@@ -17,7 +17,6 @@ export interface UndiciRequest {
   body: string | null;
   /** The size of the response's body as it is sent, in bytes. What arrives beyond it is dropped. */
   maxBytes: number;
-  /** Aborts the request and its response. */
   signal: AbortSignal;
 }
 

@@ -24,7 +24,6 @@ export interface RemoteBlob extends Omit<BlobFields, "size"> {
   etag: string;
 }
 
-/** A blob whose contents can be received. */
 export interface Download {
   blob: RemoteBlob;
   /** Can be read once. */
@@ -43,7 +42,6 @@ interface NewestBlobs {
   bytes: number;
 }
 
-/** The response to a change. */
 export interface ChangeResponse {
   isNew: boolean;
   /** A warning of the site, a sentence; `null` for none. */

@@ -10,7 +10,6 @@ import type { Proof } from "../proof.js";
 import { type Download, remoteBlob } from "./client.js";
 import { type KnownBlobs, refuseWrong } from "./known-blobs.js";
 
-/** A blob whose contents have been received. */
 export interface ReceivedBlob {
   /** With the size and hash of the received contents. */
   blob: BlobFields;
@@ -25,7 +24,6 @@ export interface ReceiveOptions {
   advice?: string;
   /** Whether wrong blobs are accepted too. */
   isAnyAccepted: boolean;
-  /** Stores the contents. */
   write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
@@ -62,7 +60,6 @@ async function* limitSize(chunks: AsyncIterable<Uint8Array>, meter: ChunkMeter, 
   }
 }
 
-/** The parts of a shared URL. */
 export interface SharedUrl {
   url: string;
   origin: string;

@@ -4,7 +4,6 @@ import { TwtxtError } from "../../errors.js";
 import { readEssence } from "../../http/respond.js";
 import { checkFilename, checkType } from "../metadata.js";
 
-/** The type of a sealed blob. */
 export const SEALED_TYPE = "application/x-saltpack";
 
 /** The largest sealed file, in bytes: sealing and opening need the whole file in memory. */

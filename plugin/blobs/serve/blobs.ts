@@ -22,7 +22,6 @@ import { type BlobLimits, Quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
 import { StoredBlobs } from "./stored.js";
 
-/** Maximum length of a page of the list. */
 const MAX_PAGE = 100;
 /** Cursors of lists in a fixed order, and of those with the newest first. */
 const CURSORS = { fixed: /^[0-9a-f]{64}$/, newest: /^\d{15}-[0-9a-f]{64}$/ };
@@ -47,7 +46,6 @@ export interface BlobsOptions {
   log: Log;
 }
 
-/** The blobs of a site. */
 export class Blobs {
   /** The signature names the owner; for shared blobs, the path does. */
   readonly handlers: Record<"blobs" | "blob" | "shared", Handler>;

@@ -21,7 +21,6 @@ interface CdnCopiesOptions {
   log: Log;
 }
 
-/** The CDN's copies of shared blobs. */
 export class CdnCopies {
   readonly #options: CdnCopiesOptions;
 
@@ -63,7 +62,6 @@ export class CdnCopies {
     return before?.isPublic === true || this.#options.sameOwner?.includes(owner) === true;
   }
 
-  /** The cache tag of a blob. */
   toTag({ owner, key }: BlobId): string {
     const { sameOwner = [] } = this.#options;
     const group = sameOwner.includes(owner) ? sameOwner.at(-1) : owner;

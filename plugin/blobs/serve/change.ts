@@ -64,7 +64,6 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   return respond(parts, change, change.before ? 200 : 201);
 }
 
-/** Changes the metadata. */
 export async function postBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
   if (readEssence(request.headers.get("content-type")) !== "application/json") {
     throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
@@ -78,7 +77,6 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Blo
   return respond(parts, change, 200);
 }
 
-/** Deletes a blob with its contents. */
 export async function deleteBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
   await signedBody(request, signed, 0);
   const change = await update(parts, { signed, key }, (before) => {
@@ -132,7 +130,6 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
   }
 }
 
-/** Reads the signed body of a small request. */
 export async function signedBody(request: HttpRequest, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
   const body = await readBody(request, maxBytes);
   signed.checkBody(body);

@@ -43,7 +43,6 @@ export interface ContentsName {
   time: number;
 }
 
-/** A page of places. */
 interface PlacesPage {
   places: string[];
   /** The cursor of the next page; `null` for the last one. */

@@ -8,7 +8,6 @@ import { ChunkMeter } from "../../store/chunks.js";
 /** Limit of uploads without Content-Length, which are held in memory. */
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
 
-/** The contents of an upload. */
 interface Upload {
   /** In bytes, from Content-Length. */
   size: number;

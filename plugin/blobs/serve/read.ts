@@ -16,7 +16,6 @@ const CDN_SECONDS = 3600;
 /** Types that browsers display; others are downloaded. Without SVG and PDF, which can contain scripts. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain)$/;
 
-/** Headers of all shared blobs. */
 const SHARED_HEADERS = {
   "cache-control": "public, no-cache",
   "access-control-allow-origin": "*",

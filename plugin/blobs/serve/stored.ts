@@ -21,7 +21,6 @@ import {
 /** Retries after losing a race with another writer. */
 const TRIES = 100;
 
-/** The record of a blob. */
 export interface StoredRecord {
   /** `null` if it never existed or was deleted. */
   blob: StoredBlob | null;
@@ -31,7 +30,6 @@ export interface StoredRecord {
   nonces: Record<string, number>;
 }
 
-/** The record of a blob that never existed. */
 const NO_RECORD: StoredRecord = { blob: null, etag: undefined, nonces: {} };
 
 /** The next version of a blob; `null` deletes it. */
@@ -43,7 +41,6 @@ export interface BlobChange {
   after: StoredBlob | null;
 }
 
-/** The prefix of all records. */
 export const RECORDS = "blobs/records/";
 
 const text = v.string();

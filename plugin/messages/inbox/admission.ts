@@ -3,13 +3,11 @@ import type { Clock } from "../../clock.js";
 import type { DailyShare, DailyShares, SenderFolder } from "../../http/daily-shares.js";
 import type { InboxState, StoredMessage, StoredMessages } from "./stored.js";
 
-/** The capacity of an inbox. */
 export interface InboxLimits {
   messages: number;
   bytes: number;
 }
 
-/** A message that has arrived. */
 export interface Arrival extends Pick<StoredMessage, "id" | "size"> {
   user: string;
   /** Where it counts for its sender; empty for a sender without limits. */

@@ -22,7 +22,6 @@ export interface DeliveryParts {
   onStored(user: string, size: number): void;
 }
 
-/** The inbox that a message is delivered to. */
 interface Destination {
   user: string;
   limits: InboxLimits;

@@ -28,7 +28,6 @@ import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe
 /** Streams that all guests can have open: anyone can make a key and open one. Without a stream, a guest polls the list. */
 const MAX_GUEST_STREAMS = 100;
 
-/** The contents of one inbox. */
 interface InboxNews {
   user: string;
   /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
@@ -121,7 +120,6 @@ export class Inboxes {
     message: this.#handler("message", (request, inbox, { params }) => this.#delete(request, inbox, params.id ?? "")),
   };
 
-  /** Deletes expired messages and records. */
   async sweep(run: SweepRun): Promise<void> {
     const { users, limits, guests, store } = this.#options;
     // One listing, which has the salts of senders too.

@@ -20,7 +20,6 @@ const PERIODS_KEPT = 3;
 const BATCH = 50;
 const AT_ONCE = 16;
 
-/** A message as described by its key. */
 export interface StoredMessage {
   key: string;
   /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
@@ -45,7 +44,6 @@ export interface InboxState {
   newest: number;
 }
 
-/** A run that removes what has expired. */
 export interface SweepRun {
   /** When true, nothing more is started. */
   isOver(): boolean;

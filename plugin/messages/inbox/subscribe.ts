@@ -13,7 +13,6 @@ const HEARTBEAT_MS = 15_000;
 /** Milliseconds after which a client reconnects. */
 const RETRY_MS = 1000;
 
-/** The host's limits for streams. */
 export interface SubscriptionTerms {
   /** Milliseconds that a stream lasts, below the platform's limit. */
   streamMs: number;
@@ -23,7 +22,6 @@ export interface SubscriptionTerms {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How many streams of a kind are open. */
 export interface OpenStreams {
   count: number;
 }
@@ -136,7 +134,6 @@ async function* messageEvents(subscription: Subscription, nextWaking: () => Abor
   }
 }
 
-/** What a stream has sent. */
 interface Sent {
   /** The times of messages that are listed again, by ID. */
   times: Map<string, number>;

@@ -5,7 +5,6 @@ import { type Ask, isTimeout } from "../../http/guard.js";
 import { canonicalKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
 
-/** The contents of a discovery document. */
 export interface Document {
   /** https, or http where allowed; without credentials and fragment. */
   endpoint: string;
@@ -15,7 +14,6 @@ export interface Document {
   url: string;
 }
 
-/** The reason for a missing document. */
 export interface Miss {
   /** `none`: the server has no valid document. `busy`: it answered 429 or 5xx. `silent`: it did not answer. */
   kind: "none" | "busy" | "silent";

@@ -28,7 +28,6 @@ export type Lookup = (address: string) => Promise<Found>;
 const MAX_TARGETS = 3;
 /** Limit of one lookup. Senders choose which hosts are asked: up to sixteen documents, and each may be slow. */
 const ADDRESS_MS = 20_000;
-/** Concurrent lookups. */
 const CONCURRENCY = 8;
 /** For each of two tries per DNS server. */
 const DNS_TIMEOUT_MS = 2000;
@@ -95,7 +94,6 @@ export function lookupOnce(look: Lookup): Lookup {
   };
 }
 
-/** The result of asking one host. */
 interface HostResult {
   host: string;
   document: Document | null;

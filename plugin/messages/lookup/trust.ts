@@ -5,7 +5,6 @@ import { readGuestKey } from "../../keys/guest.js";
 import type { Contact } from "./contacts.js";
 import type { Found } from "./lookup.js";
 
-/** The verdict on a sender. */
 export type Trust =
   /**
    * Signed with the key of its address, which is the pinned or first one. `byDns`: the key was found through DNS, now or

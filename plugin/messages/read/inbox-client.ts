@@ -5,7 +5,6 @@ import { readEvents } from "../../http/event-stream.js";
 import { type AskSite, type SiteAnswer, type SiteApiOptions, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
 
-/** A sealed message in an inbox. */
 export interface InboxMessage {
   /** SHA-256 of its canonical form, in lower-case hex. */
   id: string;
@@ -220,9 +219,7 @@ export class InboxClient {
 type Connection = AsyncIterable<Uint8Array>;
 
 interface Subscription {
-  /** The cursor to start after. */
   after?: string | undefined;
-  /** Ends the subscription. */
   signal: AbortSignal;
 }
 

@@ -22,7 +22,6 @@ export interface OpenedMessage {
   trust: Trust;
 }
 
-/** A message that cannot be opened. */
 export interface UnreadableMessage {
   id: string;
   created: string;
@@ -116,7 +115,6 @@ async function judgeMessage(
   return { ...opened, trust: judge({ ...evidence, contact: await contacts.pin(found) }) };
 }
 
-/** A read receipt for a sent message. */
 export interface Receipt {
   /** Id of the receipt's message. */
   id: string;
@@ -146,7 +144,6 @@ export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly
   });
 }
 
-/** Empty for a copy that cannot be opened. */
 function listHashes({ sealed }: SentCopy, keys: OwnKeys): string[] {
   try {
     return [readHash(openWith(sealed, keys).plaintext)];

@@ -20,7 +20,6 @@ export interface SealOptions {
   armor?: boolean;
 }
 
-/** Sealing and opening on one runtime. */
 export class Saltpack {
   readonly #primitives: Primitives;
   readonly #random: Random;

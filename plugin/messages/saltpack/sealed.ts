@@ -48,7 +48,6 @@ interface Packet {
   isFinal: boolean;
 }
 
-/** The bytes of a packet, in parts. */
 export function packetParts({ box, isFinal }: Packet): Uint8Array[] {
   return [arrayHead(PAIR_ITEMS), ...bin(box), boolean(isFinal)];
 }

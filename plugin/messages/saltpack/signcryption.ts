@@ -24,7 +24,6 @@ const SIGNED_HEAD = utf8ToBytes("saltpack encrypted signature\0");
 const NONCE_HEAD_BYTES = 16;
 const MODIFIED = "it was modified after it was sealed";
 
-/** The sender and recipients of a message. */
 export interface Sealing {
   sender: SecretKey;
   /** The recipients' X25519 public keys: 1 to 64 different ones, in the order of the message. */
@@ -221,7 +220,6 @@ function packetNonce(headerHash: Uint8Array, index: number, isFinal: boolean): U
   return concatBytes(head, bigEndian(index));
 }
 
-/** The bytes that the sender signs for a packet. */
 function signedBytes(headerHash: Uint8Array, nonce: Uint8Array, isFinal: boolean, chunkHash: Uint8Array): Uint8Array {
   return concatBytes(SIGNED_HEAD, headerHash, nonce, Uint8Array.of(Number(isFinal)), chunkHash);
 }

@@ -38,7 +38,6 @@ export type OutboxEntry = v.InferOutput<typeof EntryRecord>;
 /** The sealed copy of a sent message, with the addresses that received it. */
 export type SentCopy = v.InferOutput<typeof SentRecord>;
 
-/** A sealed message to send. */
 export interface Outgoing {
   /** SHA-256 of the sealed bytes, the id in inboxes. */
   id: string;
@@ -100,7 +99,6 @@ export function afterAttempt(recipient: Recipient, delivery: PostResult, now: nu
   return next === null ? failed : { ...failed, state: "waiting", next };
 }
 
-/** Whether all recipients have it. */
 export function isDone({ recipients }: OutboxEntry): boolean {
   return recipients.every(({ state }) => state === "delivered");
 }

@@ -23,12 +23,10 @@ import {
 
 /** The delivery state of one recipient of a message. */
 export interface RecipientReport extends Recipient {
-  /** The message's id. */
   id: string;
 }
 
 interface OutboxOptions {
-  /** The author's local store. */
   store: Store;
   ask: Ask;
   now: Clock;
@@ -40,7 +38,6 @@ interface OutboxOptions {
   onResult?(report: RecipientReport): void;
 }
 
-/** Concurrent deliveries. */
 const CONCURRENCY = 4;
 
 /**

@@ -23,7 +23,6 @@ export interface MessageToSend {
 }
 
 interface SendOptions extends ResolveOptions {
-  /** The sender. */
   from: { address: string; key: SecretKey };
   outbox: Outbox;
   now: Clock;
@@ -31,7 +30,6 @@ interface SendOptions extends ResolveOptions {
 
 /** A message that was delivered or waits in the outbox. */
 interface SentMessage {
-  /** The id in inboxes. */
   id: string;
   recipients: ResolvedRecipient[];
   reports: RecipientReport[];
