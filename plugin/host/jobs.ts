@@ -112,6 +112,7 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
   const { now, log } = options;
   const ask = siteGuard(options);
   let next: number | null = null;
+  const memory = { released: null };
 
   return {
     /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
@@ -124,7 +125,7 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
       next = null;
-      const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience });
+      const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience, memory });
       const report = await sending.catch(ifTwtxtError(() => null, "already-sending"));
       // A run that was killed keeps the lease for half a minute.
       next = report === null ? now() : nextDue(report, now());

@@ -27,6 +27,8 @@ export interface LeaseOptions {
   patience?: number;
   /** Called once, when waiting begins. */
   onWaiting?(): void;
+  /** The record with which this process released the lease last. Taking it again then costs no read. */
+  memory?: { released: { etag: string } | null };
 }
 
 /**
@@ -53,7 +55,8 @@ export async function withLease<T>(
     over.abort();
     await renewing;
     // If this fails, the lease expires.
-    await writeJson(options.store, key, { holder: null, until: 0 }, lease).catch(() => null);
+    const etag = await writeJson(options.store, key, { holder: null, until: 0 }, lease).catch(() => null);
+    if (options.memory) options.memory.released = etag === null ? null : { etag };
   }
 }
 
@@ -65,16 +68,20 @@ interface HeldLease {
 }
 
 async function takeLease(key: string, options: LeaseOptions): Promise<HeldLease | null> {
-  const { store, now, patience = 0 } = options;
+  const { store, now, patience = 0, memory } = options;
   const holder = randomUUID();
+  const take = async (former: { etag: string } | null): Promise<HeldLease | null> => {
+    const until = now() + DURATION;
+    const etag = await writeJson(store, key, { holder, until }, ifUnchanged(former));
+    return etag === null ? null : { key, holder, etag, until };
+  };
+  const again = memory?.released && (await take(memory.released));
+  if (again) return again;
   const giveUp = now() + patience;
   for (let isFirst = true; ; isFirst = false) {
     const stored = await readJson(store, key, LeaseRecord);
-    if (!stored || !isAhead(stored.value.until, now(), DURATION)) {
-      const until = now() + DURATION;
-      const etag = await writeJson(store, key, { holder, until }, ifUnchanged(stored));
-      if (etag !== null) return { key, holder, etag, until };
-    }
+    const taken = stored && isAhead(stored.value.until, now(), DURATION) ? null : await take(stored);
+    if (taken) return taken;
     if (now() >= giveUp) return null;
     if (isFirst) options.onWaiting?.();
     await (options.sleep ?? sleep)(POLL);

@@ -50,6 +50,6 @@ describe.skipIf(lack !== null)("requests to a bucket", () => {
     }
     const others = service.requests.filter((request) => !/^\S+ (?:sent|mentions)\//.test(request));
     expect(others).toEqual(["GET ?list-type=2&encoding-type=url&prefix=", "PUT jobs/last-run"]);
-    expect(service.requests.length).toBeLessThanOrEqual(6);
+    expect(service.requests.length).toBeLessThanOrEqual(5);
   });
 });

@@ -182,4 +182,22 @@ describe("a lease", () => {
     expect(await first.ended).toBe("store-failed");
     expect(first.startedAt).toBeNull();
   });
+
+  it("costs no read if this process released it last, and one if another process has had it since", async () => {
+    const { clock, store } = place();
+    const reads: string[] = [];
+    const get = (key: string) => {
+      reads.push(key);
+      return store.get(key);
+    };
+    const options: LeaseOptions = { store: { ...store, get }, now: clock.now, memory: { released: null } };
+    const take = () => withLease("sent/lease", options, async () => "done");
+    expect([await take(), await take(), await take()]).toEqual(["done", "done", "done"]);
+    expect(reads).toHaveLength(1);
+    await withLease("sent/lease", { store, now: clock.now }, async () => {
+      expect(await take()).toBeNull();
+    });
+    expect([await take(), await take()]).toEqual(["done", "done"]);
+    expect(reads).toHaveLength(3);
+  });
 });
