@@ -62,6 +62,13 @@ const fieldText = (field: FieldName, example: string) =>
     `one line of text without "#" or a field such as "nick = ", for example "${example}"`,
   );
 
+/** `true` for an object of options with its defaults. */
+const onOr = <T>(schema: v.GenericSchema<unknown, T>) =>
+  v.pipe(
+    v.boolean(),
+    v.transform((isOn) => isOn && v.parse(schema, {})),
+  );
+
 const LINK = '{ text: "Home", url: "https://alice.example" }';
 const COLLECTION = 'the name of a collection such as "posts", a list of names, or a function';
 const SECONDS = "a whole number of seconds, such as 3600";
@@ -157,14 +164,7 @@ export const OPTIONS = v.strictObject({
   ),
   timeline: optionalOr(
     "Whether a page shows the newest twts of the feeds that you follow: `true`, or [an object](docs/timeline.md#options).",
-    v.lazy((input) =>
-      typeof input === "boolean"
-        ? v.pipe(
-            v.boolean(),
-            v.transform((isOn) => isOn && v.parse(TIMELINE, {})),
-          )
-        : TIMELINE,
-    ),
+    v.lazy((input) => (typeof input === "boolean" ? onOr(TIMELINE) : TIMELINE)),
     false,
   ),
   functions: optionalOr("Whether the build writes the functions that Netlify runs.", yesNo, true),
@@ -198,7 +198,7 @@ export const OPTIONS = v.strictObject({
   ),
   blobs: optionalOr(
     "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
-    v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(completeBlobs)) : BLOBS)),
+    v.lazy((input) => (typeof input === "boolean" ? onOr(BLOBS) : BLOBS)),
     false,
   ),
   host: optional(
@@ -305,10 +305,6 @@ function toUser({ url, nick, address, user }: CompleteOptions): string {
 
 function badOption(message: string): TwtxtError {
   return authorError("bad-option", message);
-}
-
-function completeBlobs(isOn: boolean) {
-  return isOn ? v.parse(BLOBS, {}) : (false as const);
 }
 
 function isFunction(value: unknown): boolean {

@@ -73,6 +73,6 @@ function signedBytes(
   return Buffer.from(lines.map((line) => `${line}\n`).join(""));
 }
 
-function wrong(why: string): Proof {
+export function wrong(why: string): Proof {
   return { state: "wrong", why };
 }

@@ -48,7 +48,8 @@ class DraftSaver {
   start(): void {
     this.#form.addEventListener("input", () => {
       // A new draft is saved once it has a text.
-      this.#isChanged = this.#field("seen").value !== "" || this.#text() !== "";
+      const text = this.#form.querySelector("textarea")?.value.trim() ?? "";
+      this.#isChanged = this.#field("seen").value !== "" || text !== "";
       this.#saveAfter(PAUSE_MS);
     });
     this.#form.addEventListener("focusout", () => void this.#save());
@@ -67,10 +68,6 @@ class DraftSaver {
 
   #field(name: string): HTMLInputElement {
     return this.#form.elements.namedItem(name) as HTMLInputElement;
-  }
-
-  #text(): string {
-    return this.#form.querySelector("textarea")?.value.trim() ?? "";
   }
 
   #saveAfter(milliseconds: number): void {

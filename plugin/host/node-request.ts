@@ -62,15 +62,19 @@ function toBody(incoming: IncomingMessage, patienceMs: number): PassThrough {
   // Handlers get the error when they read the body, but some do not read it.
   body.on("error", () => {});
   incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request ended early.", { cause })));
-  limitChunks(incoming);
-  limitDuration(incoming, body, patienceMs);
+  limitPace(incoming, body, patienceMs);
   return incoming.pipe(body);
 }
 
-/** Closes the connection of a body in tiny chunks. An answer would have to wait for all the other chunks. */
-function limitChunks(incoming: IncomingMessage): void {
+/**
+ * Ends a body that arrives too slowly; an interval in which the handler did not read does not count. Closes the connection of
+ * one in tiny chunks, because an answer would have to wait for all the others.
+ */
+function limitPace(incoming: IncomingMessage, body: PassThrough, patienceMs: number): void {
   let chunks = 0;
   let size = 0;
+  let sizeBefore = 0;
+  let wasPaused = false;
   incoming.on("data", (chunk: Buffer) => {
     chunks += 1;
     size += chunk.length;
@@ -78,23 +82,14 @@ function limitChunks(incoming: IncomingMessage): void {
       incoming.destroy(new Error("The body's chunks are too small."));
     }
   });
-}
-
-/** Ends a body that arrives too slowly. An interval in which the handler did not read does not count. */
-function limitDuration(incoming: IncomingMessage, body: PassThrough, patienceMs: number): void {
-  let size = 0;
-  let wasPaused = false;
-  incoming.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-  });
   incoming.on("pause", () => {
     wasPaused = true;
   });
   const check = () => {
     const what = `less than ${MIN_PROGRESS_BYTES} bytes in ${patienceMs / 1000} s`;
-    const isSlow = size < MIN_PROGRESS_BYTES && !wasPaused;
+    const isSlow = size - sizeBefore < MIN_PROGRESS_BYTES && !wasPaused;
     if (isSlow) body.destroy(new TwtxtError("too-slow", `The body arrives too slowly: ${what}.`));
-    size = 0;
+    sizeBefore = size;
     wasPaused = incoming.isPaused();
   };
   // Data that arrived while this process was busy is read first.

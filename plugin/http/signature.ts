@@ -53,13 +53,8 @@ export interface SignedHead {
   digest: string | null;
   /** A write must refuse a nonce that was used before, see {@link nonceUsed}. */
   nonce: Nonce;
-  /** @throws TwtxtError `not-signed` for a body that does not match the digest */
-  checkBody(body: Uint8Array): void;
-}
-
-interface SignedRequest {
-  owner: string;
-  body: Uint8Array;
+  /** Passes on the body. @throws TwtxtError `not-signed` if it does not match the digest */
+  checkBody(reading: Promise<Uint8Array>): Promise<Uint8Array>;
 }
 
 /**
@@ -74,10 +69,9 @@ export async function verifyRequest(
   request: HttpRequest,
   readBody: () => Promise<Uint8Array>,
   policy: SignaturePolicy,
-): Promise<SignedRequest> {
+): Promise<{ owner: string; body: Uint8Array }> {
   const { owner, nonce, checkBody } = verifyHead(request, policy);
-  const body = await readBody();
-  checkBody(body);
+  const body = await checkBody(readBody());
   if (!READING.includes(request.method) && !(await spendNonce(policy.store, nonce))) throw nonceUsed();
   return { owner, body };
 }
@@ -110,9 +104,11 @@ export function verifyHead(
     owner: nonce.keyid,
     digest,
     nonce,
-    checkBody(body) {
-      if (digest === null ? body.length > 0 : digest !== contentDigest(hash("sha256", body, "buffer")))
-        throw digestMismatch();
+    async checkBody(reading) {
+      const body = await reading;
+      const isSigned = digest === null ? body.length === 0 : digest === contentDigest(hash("sha256", body, "buffer"));
+      if (isSigned) return body;
+      throw digestMismatch();
     },
   };
 }

@@ -3,12 +3,9 @@
 // A site refuses a signature whose time is more than a minute away from its own (401 `wrong-clock`). Either clock may be wrong, so
 // the request is signed once more, with the `Date` of the refusal.
 //
-// A false `Date` in the future gets a signature that is valid only then. The signature covers host, path, query and body, so
-// nothing else can be done with it, and each write only once. The site itself gains nothing: it has its data anyway. But a
-// former host of the domain, or a network that reads plain http, could repeat a read, or
-// deliver a write that it has kept back, up to about an hour later than it saw the request.
-// With the limit of one hour it gets no longer than caches of DNS often send requests to a former host anyway. A clock that
-// is wrong by more, or a `Date` that is a lie, gets no signature, and the error names both times.
+// A false `Date` lets a former host of the domain, or a network that reads plain http, repeat this read, or deliver this write
+// once, up to an hour later: as long as caches of DNS send requests to a former host anyway. A difference of more gets no
+// signature, and the error names both times.
 import type { Clock } from "../clock.js";
 import { CLOCK_SKEW } from "./sign-request.js";
 

@@ -6,7 +6,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import { Collection } from "../../store/collection.js";
 import type { Store } from "../../store/store.js";
 import { type BlobFields, isContentAddress } from "../blob.js";
-import { examineProof, type Proof } from "../proof.js";
+import { examineProof, type Proof, wrong } from "../proof.js";
 
 const STATE = v.object({
   key: v.string(),
@@ -140,8 +140,4 @@ export function isLater(a: string, b: string): boolean {
 function sortable(time: string): string {
   const decimals = /\.(\d*[1-9])/.exec(time)?.[1] ?? "";
   return `${toInstant(time)}.${decimals}`;
-}
-
-function wrong(why: string): Proof {
-  return { state: "wrong", why };
 }

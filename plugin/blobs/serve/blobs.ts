@@ -9,6 +9,7 @@ import {
   type Log,
   parseLimit,
   parseParameters,
+  readBody,
 } from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
 import { isBlobKey, ROUTES } from "../../site/routes.js";
@@ -16,7 +17,7 @@ import type { Sleep } from "../../store/retry.js";
 import type { StreamingStore } from "../../store/store.js";
 import { blobJson } from "../blob.js";
 import { CdnCopies } from "./cdn-copies.js";
-import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, signedBody } from "./change.js";
+import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob } from "./change.js";
 import type { StoredBlob } from "./contents.js";
 import { type BlobLimits, Quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
@@ -87,7 +88,7 @@ export class Blobs {
   async #list(request: HttpRequest): Promise<Response> {
     const { stored, sharedUrl } = this.#parts;
     const signed = this.#verify(request);
-    await signedBody(request, signed, 0);
+    await signed.checkBody(readBody(request, 0));
     const { after = "", limit, order = "fixed" } = parseParameters(request.url, ["after", "limit", "order"]);
     if (order !== "fixed" && order !== "newest") throw new TwtxtError("bad-request", '"order" can only be "newest".');
     if (after !== "" && !CURSORS[order].test(after))
@@ -104,8 +105,18 @@ export class Blobs {
   async #answerOwner(request: HttpRequest, path: string): Promise<Response> {
     // Verified before the key is checked, so that only the owner learns which blobs exist.
     const signed = this.#verify(request);
-    if (isBlobKey(path)) return answerOwner(this.#parts, { request, signed, key: path });
-    throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
+    if (!isBlobKey(path)) {
+      throw new TwtxtError("bad-blob-key", "A key is 1 to 128 of A-Z a-z 0-9 . _ -, and neither . nor ..");
+    }
+    const asked: BlobRequest = { request, signed, key: path };
+    if (request.method === "PUT") return putBlob(this.#parts, asked);
+    if (request.method === "POST") return postBlob(this.#parts, asked);
+    if (request.method === "DELETE") return deleteBlob(this.#parts, asked);
+    await signed.checkBody(readBody(request, 0));
+    const { stored } = this.#parts;
+    const response = await readOwn(stored.contents, request, () => stored.find(signed.owner, path));
+    if (!response) throw noSuchBlob();
+    return response;
   }
 
   async #answerReader(request: HttpRequest, path: string): Promise<Response> {
@@ -133,23 +144,5 @@ export class Blobs {
   #verify(request: HttpRequest) {
     const { authority, owners, now } = this.#options;
     return verifyHead(request, { authority, allowed: owners, now });
-  }
-}
-
-async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Response> {
-  const { request, signed, key } = asked;
-  switch (request.method) {
-    case "PUT":
-      return putBlob(parts, asked);
-    case "POST":
-      return postBlob(parts, asked);
-    case "DELETE":
-      return deleteBlob(parts, asked);
-    default: {
-      await signedBody(request, signed, 0);
-      const response = await readOwn(parts.stored.contents, request, () => parts.stored.find(signed.owner, key));
-      if (!response) throw noSuchBlob();
-      return response;
-    }
   }
 }

@@ -54,7 +54,7 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   checkConditions(request, first.blob && toVersion(first.blob));
 
   const release = await parts.quota.reserve({ owner, key, size });
-  const contents = await stored.contents.write({ owner, key, size }, chunks(), sha256).finally(release);
+  const contents = await stored.contents.write({ owner, key, size }, chunks, sha256).finally(release);
   const change = await orDiscard(stored, contents, () =>
     update(parts, { signed, key, first, mayBeRefused }, (before) => {
       checkConditions(request, before && toVersion(before));
@@ -68,7 +68,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Blo
   if (readEssence(request.headers.get("content-type")) !== "application/json") {
     throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
   }
-  const fields = changeInJson(await signedBody(request, signed, MAX_JSON_BYTES));
+  const fields = changeInJson(await signed.checkBody(readBody(request, MAX_JSON_BYTES)));
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();
     checkConditions(request, toVersion(before));
@@ -78,7 +78,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Blo
 }
 
 export async function deleteBlob(parts: ChangeParts, { request, signed, key }: BlobRequest): Promise<Response> {
-  await signedBody(request, signed, 0);
+  await signed.checkBody(readBody(request, 0));
   const change = await update(parts, { signed, key }, (before) => {
     if (!before) throw noSuchBlob();
     checkConditions(request, toVersion(before));
@@ -128,12 +128,6 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
     if (isUnused) await stored.contents.discard(contents).catch(() => {});
     throw error;
   }
-}
-
-export async function signedBody(request: HttpRequest, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
-  const body = await readBody(request, maxBytes);
-  signed.checkBody(body);
-  return body;
 }
 
 /** Refuses a part or an encoded form, which would be stored as the contents. RFC 9110, 8.4 and 14.5 */

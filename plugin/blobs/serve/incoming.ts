@@ -8,42 +8,30 @@ import { ChunkMeter } from "../../store/chunks.js";
 /** Limit of uploads without Content-Length, which are held in memory. */
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
 
-interface Upload {
-  /** In bytes, from Content-Length. */
-  size: number;
-  /**
-   * The contents; may be read once.
-   *
-   * @throws TwtxtError `bad-request` if they end early or have another size; `not-signed` if the digest differs
-   */
-  chunks(): AsyncIterable<Uint8Array>;
-  /** SHA-256 of the received contents, in hex. */
-  sha256(): string;
-}
-
 /**
  * @param digest - the signed digest of the contents, `sha-256=:...:`; `null` for no contents
- * @throws TwtxtError `body-too-large`, `length-required`, `bad-request`
+ * @returns their size in bytes, the contents, which may be read once, and then their SHA-256 in hex
+ * @throws TwtxtError `body-too-large`, `length-required`, `bad-request`; while the contents are read, `bad-request` if they
+ *   end early or have another size, and `not-signed` if the digest differs
  */
 export async function openUpload(
   request: HttpRequest,
   { digest, maxBytes }: { digest: string | null; maxBytes: number },
-): Promise<Upload> {
+): Promise<{ size: number; chunks: AsyncIterable<Uint8Array>; sha256(): string }> {
   const { body, size } = await sizedBody(request, maxBytes);
   const meter = new ChunkMeter();
-  return {
-    size,
-    async *chunks() {
-      for await (const chunk of meter.pass(body)) {
-        if (meter.size > size) throw wrongSize(size);
-        yield chunk;
-      }
-      if (meter.size < size) throw wrongSize(size);
-      const received = contentDigest(Buffer.from(meter.sha256(), "hex"));
-      if (digest === null ? size > 0 : digest !== received) throw digestMismatch();
-    },
-    sha256: () => meter.sha256(),
+  const wrongSize = () =>
+    new TwtxtError("bad-request", `The body does not have the ${size} bytes of "Content-Length".`);
+  const chunks = async function* () {
+    for await (const chunk of meter.pass(body)) {
+      if (meter.size > size) throw wrongSize();
+      yield chunk;
+    }
+    if (meter.size < size) throw wrongSize();
+    const received = contentDigest(Buffer.from(meter.sha256(), "hex"));
+    if (digest === null ? size > 0 : digest !== received) throw digestMismatch();
   };
+  return { size, chunks: chunks(), sha256: () => meter.sha256() };
 }
 
 /** A body without Content-Length is read into memory. */
@@ -81,8 +69,4 @@ async function* withRequestErrors(chunks: Iterable<Uint8Array> | AsyncIterable<U
 
 function tooLarge(maxBytes: number): TwtxtError {
   return new TwtxtError("body-too-large", `A blob may have at most ${maxBytes} bytes.`);
-}
-
-function wrongSize(size: number): TwtxtError {
-  return new TwtxtError("bad-request", `The body does not have the ${size} bytes of "Content-Length".`);
 }

@@ -22,23 +22,17 @@ export interface DeliveryParts {
   onStored(user: string, size: number): void;
 }
 
-interface Destination {
-  user: string;
-  limits: InboxLimits;
-  /** The client's IP address, which has a daily share of the inbox; `null` for no share. */
-  address: string | null;
-}
-
 /**
  * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
  * used up its daily share; 503 `inbox-full`.
  *
+ * @param inbox - `address`: the client's IP address, which has a daily share of the inbox; `null` for no share
  * @throws TwtxtError `bad-armor` or `bad-message`, for 400; `store-failed`, after which the message may or may not be stored
  * @see PROTOCOL 3.3
  */
 export async function acceptMessage(
   body: Uint8Array,
-  { user, limits, address }: Destination,
+  { user, limits, address }: { user: string; limits: InboxLimits; address: string | null },
   { messages, shares, admission, now, onStored }: DeliveryParts,
 ): Promise<Response> {
   const size = body.length;

@@ -1,6 +1,7 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors and guests, with their handlers and jobs.
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
+import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { DailyShares } from "../../http/daily-shares.js";
 import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
@@ -27,14 +28,6 @@ import { type OpenStreams, type SubscriptionTerms, subscribe } from "./subscribe
 
 /** Streams that all guests can have open: anyone can make a key and open one. Without a stream, a guest polls the list. */
 const MAX_GUEST_STREAMS = 100;
-
-interface InboxNews {
-  user: string;
-  /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
-  messages: { id: string; created: string }[];
-  /** From 0 to 1. */
-  fullness: number;
-}
 
 /** The inboxes of guests, which only the authors fill. PROTOCOL 3.5 */
 export interface GuestOptions {
@@ -139,16 +132,14 @@ export class Inboxes {
     await this.#shares.sweep(keys, run.isOver);
   }
 
-  /** The contents of each author's inbox, for notifications. */
-  async news(): Promise<InboxNews[]> {
+  /** The messages of each author's inbox, oldest first, and how full it is, from 0 to 1. For notifications. */
+  async news() {
     const { users, limits } = this.#options;
-    return Promise.all(
-      [...users.keys()].map(async (user) => {
-        const stored = await this.#messages.all(user);
-        const messages = stored.map(({ id, created }) => ({ id, created: new Date(created).toISOString() }));
-        return { user, messages, fullness: measureFullness(stored, limits) };
-      }),
-    );
+    return mapInParallel([...users.keys()], users.size, async (user) => {
+      const stored = await this.#messages.all(user);
+      const messages = stored.map(({ id, created }) => ({ id, created: new Date(created).toISOString() }));
+      return { user, messages, fullness: measureFullness(stored, limits) };
+    });
   }
 
   /** A user without an inbox gets 404 for any method. */
@@ -220,7 +211,7 @@ export class Inboxes {
   async #checkSigned(request: HttpRequest, { key }: Inbox): Promise<Nonce> {
     const { authority, now } = this.#options;
     const { nonce, checkBody } = verifyHead(request, { authority, allowed: new Set([key]), now });
-    checkBody(await readBody(request, 0));
+    await checkBody(readBody(request, 0));
     return nonce;
   }
 }

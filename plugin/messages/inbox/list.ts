@@ -41,8 +41,8 @@ export async function listMessages(
   user: string,
   messages: StoredMessages,
 ): Promise<Response> {
-  const query = parseParameters(request.url, ["after", "limit", "order"]);
-  const { after, limit, order } = query;
+  const { after, ...query } = parseParameters(request.url, ["after", "limit", "order"]);
+  const { limit, order } = query;
   if (order !== undefined && order !== NEWEST) throw new TwtxtError("bad-request", `"order" can only be "${NEWEST}".`);
   const start = after === undefined ? null : parseCursor(after);
   const found = await messages.list(user, {
@@ -56,7 +56,7 @@ export async function listMessages(
   const headers = {
     ...PRIVATE_HEADERS,
     etag: toEtag(page, last !== undefined),
-    ...(last && { link: `<${inboxUrl}?${new URLSearchParams({ ...query, after: formatCursor(last) })}>; rel="next"` }),
+    ...(last && { link: `<${inboxUrl}?${new URLSearchParams({ after: formatCursor(last), ...query })}>; rel="next"` }),
   };
   if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") {

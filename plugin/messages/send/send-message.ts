@@ -28,13 +28,6 @@ interface SendOptions extends ResolveOptions {
   now: Clock;
 }
 
-/** A message that was delivered or waits in the outbox. */
-interface SentMessage {
-  id: string;
-  recipients: ResolvedRecipient[];
-  reports: RecipientReport[];
-}
-
 /** Minimum characters of armor per byte, white space included. */
 const ARMOR_GROWTH = 1.43;
 /** Allowance for rounding in armor blocks and length fields, in bytes. */
@@ -43,12 +36,16 @@ const SLACK = 48;
 /**
  * Looks up all recipients, seals a message for them and its sender, and passes it to the outbox. New keys are pinned.
  *
+ * @returns the message, which was delivered or waits in the outbox; `id` is that in inboxes
  * @throws TwtxtError `key-changed`, `bad-address`, `no-such-address` and `unreachable`, with a line for each failing
  *   recipient; `too-large`, with how much text fits; `bad-usage` for none or more than 63 recipients; as {@link checkGuests}.
  *   Nothing is sent then. After `store-failed` the message may be in the outbox
  * @see PROTOCOL 3.2, "Sealing"
  */
-export async function sendMessage(message: MessageToSend, options: SendOptions): Promise<SentMessage> {
+export async function sendMessage(
+  message: MessageToSend,
+  options: SendOptions,
+): Promise<{ id: string; recipients: ResolvedRecipient[]; reports: RecipientReport[] }> {
   const { contacts, outbox, from } = options;
   checkGuests(message.recipients, from.address);
   const recipients = await resolveRecipients(message.recipients, options);
