@@ -138,8 +138,7 @@ async function readSender(request: HttpRequest, address: string, parts: Endpoint
  */
 async function readSigned(request: HttpRequest, address: string, { authority, store, now }: EndpointParts) {
   const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: isKeyText }, now });
-  const body = request.method === "POST" ? await readBodyOfComment(request) : await readBody(request, NO_BODY);
-  checkBody(body);
+  const body = await checkBody(request.method === "POST" ? readBodyOfComment(request) : readBody(request, NO_BODY));
   // Only what is stored costs a record of its nonce: anyone can make a key and sign any number of requests.
   const spend = async () => {
     if (!(await spendNonce(store, nonce))) throw nonceUsed();
