@@ -3,7 +3,7 @@ import type { Channel } from "../mentions/inform/digest.js";
 import { type DigestOptions, mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhookChannel } from "../mentions/inform/webhook.js";
-import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, readValue } from "./service-options.js";
+import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, MODERATION_SECRET, readValue } from "./service-options.js";
 
 /** A feature that is on when all of its variables are set. */
 interface Feature {
@@ -25,12 +25,12 @@ const CHANNELS: readonly ChannelFeature[] = [
   {
     name: "Webhook",
     variables: ["TWTXT_WEBHOOK_URL"],
-    open: ([url = ""], { page }) => webhookChannel(url, page),
+    open: ([url = ""], options) => webhookChannel(url, options),
   },
   {
     name: "Notifications through ntfy",
     variables: ["TWTXT_NTFY_URL"],
-    open: ([url = ""], { page }) => ntfyChannel(url, page),
+    open: ([url = ""], options) => ntfyChannel(url, options),
   },
 ];
 
@@ -38,6 +38,7 @@ const CHANNELS: readonly ChannelFeature[] = [
 export const FEATURES: readonly Feature[] = [
   { name: "Private feed of mentions", variables: [MENTIONS_TOKEN] },
   ...CHANNELS,
+  { name: "Deciding about mentions by a link", variables: [MODERATION_SECRET] },
   { name: "Rebuilds of the site", variables: [BUILD_HOOK_URL] },
 ];
 

@@ -1,6 +1,8 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
 import type { Handler } from "../http/respond.js";
+import { checkSecret } from "../http/secret.js";
 import { later, once } from "../later.js";
+import { DecisionLinks } from "../mentions/inform/decision-links.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
@@ -10,13 +12,14 @@ import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
 import { readPrefix } from "../site/routes.js";
 import type { Handlers } from "./endpoints.js";
-import { MENTIONS_TOKEN, readValue, type ServiceOptions } from "./service-options.js";
+import { MENTIONS_TOKEN, MODERATION_SECRET, readValue, type ServiceOptions } from "./service-options.js";
 import { signedReader } from "./signed-reader.js";
 import { attempt } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
 const commentWiring = later(() => import("./comments.js"));
+const decider = later(() => import("../mentions/receive/decision-page.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
 const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
@@ -54,6 +57,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     async (request, asked) =>
       (await comments()).handlers[route](request, asked);
   const feed = once(() => privateFeed(options, received));
+  const links = decisionLinks(options);
   const atom = once(async () => {
     const { listAsAtom } = await atomWriter();
     return listAsAtom({ list, siteIndex, settings: options.settings, cacheTag: CACHE_TAG });
@@ -66,6 +70,10 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     comments: commented("comments"),
     comment: commented("comment"),
     guestFeed: commented("guestFeed"),
+    decision: async (request, asked) => {
+      const { decisionPage } = await decider();
+      return decisionPage({ links, received, siteIndex })(request, asked);
+    },
     mentions: managed("mentions"),
     verifyMentions: managed("verifyMentions"),
     importMentions: managed("importMentions"),
@@ -77,6 +85,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     received,
     /** Loaded when it is first needed. */
     comments,
+    links,
     /** Loaded when it is first needed, because the guard and the HTML parser are most of the code. */
     verification,
     handlers,
@@ -110,6 +119,15 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
     return page;
   };
   return { received, list };
+}
+
+/** @returns `null` without a secret, and for a weak one, which is logged */
+function decisionLinks({ settings, environment, now, log }: ServiceOptions): DecisionLinks | null {
+  const secret = readValue(environment, MODERATION_SECRET);
+  if (secret === undefined || !checkSecret(MODERATION_SECRET, secret, "Links that decide about a mention are", log)) {
+    return null;
+  }
+  return new DecisionLinks({ secret, base: settings.urls.decisions, now });
 }
 
 async function privateFeed({ settings, environment, log }: ServiceOptions, { list }: ReceivedMentions) {

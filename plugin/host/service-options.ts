@@ -42,6 +42,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Opens the private feed `mentions.txt`. */
 export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
+/** Signs the links in notifications with which the author decides about a mention. */
+export const MODERATION_SECRET = "TWTXT_MODERATION_SECRET";
 export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
 
 /** The value of a variable; an empty one is not set. */

@@ -62,6 +62,7 @@ function authorNotifier(
     page: settings.urls.mentionsPage ?? settings.url,
     digestHours: settings.mentions.digestHours,
     siteIndex: mentions.siteIndex,
+    links: mentions.links,
   });
   const { list } = mentions.received;
   const notify = coalesce(() => notifyAuthor({ list, inboxes: () => inbox.news(), store, now, channels, log }));

@@ -29,9 +29,9 @@ interface Answers {
   methods: readonly string[];
   /**
    * The credentials that a request needs: `signed`, a signature with the key of an author or owner; `token`, that of the
-   * private feed; `signed-to-read` where anyone may write. OPTIONS needs none.
+   * private feed; `link`, the key in a link of a notification; `signed-to-read` where anyone may write. OPTIONS needs none.
    */
-  access: "anyone" | "signed" | "signed-to-read" | "token";
+  access: "anyone" | "signed" | "signed-to-read" | "token" | "link";
   /** `Cache-Control` of answers that set none themselves. */
   cache: string;
   /** Counted by the rate limit; absent for no limit. */
@@ -48,6 +48,7 @@ export const PATHS = {
   mentionsApi: "/api/v1/mentions",
   comments: "/comments",
   guestFeeds: "/guests",
+  decisions: "/moderate",
   siteApi: "/api/v1/site",
   timelineJson: "/timeline.json",
   guests: "/.well-known/msg",
@@ -152,6 +153,7 @@ export const ROUTES = {
     netlify: "mentions-json",
     isStaticFirst: true,
   },
+  decision: { ...api, base: "decisions", below: "/:id", methods: ["GET", "POST"], access: "link" },
   mentions: { ...api, below: "", methods: ["GET", "POST", "DELETE"] },
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
   importMentions: { ...api, below: "/import", methods: ["POST"] },

@@ -56,6 +56,7 @@ const HOST_SETTINGS = v.object({
     mentionsApi: v.string(),
     comments: v.string(),
     guestFeeds: v.string(),
+    decisions: v.string(),
     siteApi: v.string(),
     timelineJson: v.string(),
     inbox: v.string(),

@@ -90,7 +90,10 @@ describe("the functions that a build for Netlify writes", () => {
     });
     expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json", "/mentions.atom"], generator });
     expect(read(alice, "mentions-feed").config).toEqual({ path: ["/mentions.txt"], generator });
-    expect(read(alice, "mentions-api").config).toEqual({ path: ["/api/v1/mentions", "/api/v1/mentions/*"], generator });
+    expect(read(alice, "mentions-api").config).toEqual({
+      path: ["/moderate/:id", "/api/v1/mentions", "/api/v1/mentions/*"],
+      generator,
+    });
     expect(read(alice, "scheduled").config).toEqual({ schedule: "7 */6 * * *", generator });
     expect(read(alice, "deploy-succeeded")).toMatchObject({ event: "deploySucceeded", config: { generator } });
   });
@@ -143,6 +146,7 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsApi: "https://alice.example/api/v1/mentions",
         comments: "https://alice.example/comments",
         guestFeeds: "https://alice.example/guests",
+        decisions: "https://alice.example/moderate",
         siteApi: "https://alice.example/api/v1/site",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
@@ -238,8 +242,10 @@ describe("a site with a path prefix", () => {
     const below = await built(`{ host: "netlify" }`, { config: `return { pathPrefix: "/blog/" };` });
     expect(read(below, "mention").config.path).toEqual(["/webmention", "/blog/webmention"]);
     expect(read(below, "mentions-api").config.path).toEqual([
+      "/moderate/:id",
       "/api/v1/mentions",
       "/api/v1/mentions/*",
+      "/blog/moderate/:id",
       "/blog/api/v1/mentions",
       "/blog/api/v1/mentions/*",
     ]);

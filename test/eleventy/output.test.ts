@@ -88,6 +88,7 @@ describe("the files that a build writes in addition to pages", () => {
         mentionsApi: "https://alice.example/api/v1/mentions",
         comments: "https://alice.example/comments",
         guestFeeds: "https://alice.example/guests",
+        decisions: "https://alice.example/moderate",
         siteApi: "https://alice.example/api/v1/site",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",

@@ -193,7 +193,7 @@ function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings 
 /** The options of the host's services. All their requests go to Bob's server. */
 function serviceOptions({ token, isCdnDown = false }: SiteOptions, port: number) {
   return {
-    environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN },
+    environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_MODERATION_SECRET: TOKEN },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
     // All requests go to Bob's server, whatever their URL.

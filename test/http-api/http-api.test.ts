@@ -185,6 +185,7 @@ describe("the paths of docs/openapi.yaml", () => {
       signed: (method) => (method === "OPTIONS" ? [] : ["signature"]),
       "signed-to-read": (method) => (method === "GET" || method === "HEAD" ? ["signature"] : []),
       token: () => ["password", "token"],
+      link: () => ["link"],
     };
     for (const path of PATHS) {
       const route = find(path.replace(/\{\w+\}/g, "x"))?.route;

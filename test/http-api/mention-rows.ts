@@ -115,6 +115,29 @@ const listed: Row[] = [
   ),
 ];
 
+const HELD: RowOptions = { site: { mentions: { moderate: true } } };
+
+const decided: Row[] = [
+  ...rows("GET /moderate/{id}", [
+    ["200", "a held mention", HELD],
+    ["410", "a forged key", { ...HELD, request: { query: "k=AAAA" } }],
+    ["404 not-found", "a site without a secret", { site: { token: null } }],
+  ]),
+  ...rows("POST /moderate/{id}", [
+    ["303", "a held mention", HELD],
+    ["200", "a decision after another one", { ...HELD, before: ({ send }) => send("POST", "/moderate/{id}") }],
+    ["400 bad-request", "an unknown decision", { ...HELD, request: { body: "decision=later" } }],
+    ["410", "a forged key", { ...HELD, request: { query: "k=AAAA" } }],
+    ["404 not-found", "a site without a secret", { site: { token: null } }],
+    ["413 body-too-large", "a form larger than 8 KiB", { ...HELD, request: { body: "x".repeat(8193) } }],
+    [
+      "415 bad-content-type",
+      "a body that is no form",
+      { ...HELD, request: { headers: { "content-type": "text/plain" } } },
+    ],
+  ]),
+];
+
 const timeline: Row[] = [
   ...rowsOfEach(
     ["GET /timeline.json", "HEAD /timeline.json"],
@@ -183,4 +206,4 @@ const managed: Row[] = [
   ]),
 ];
 
-export const MENTION_ROWS = [...received, ...listed, ...timeline, ...managed];
+export const MENTION_ROWS = [...received, ...listed, ...decided, ...timeline, ...managed];

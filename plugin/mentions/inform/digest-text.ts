@@ -7,6 +7,7 @@ import { toMentionVersion } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { toSource } from "../reference.js";
 import { excerpt, plainName, quotedLines } from "../verify/source-text.js";
+import type { DecisionLinks } from "./decision-links.js";
 
 /** Mentions quoted in a mail and in a note; the rest is counted. */
 const MAIL_LIMIT = 50;
@@ -42,8 +43,12 @@ export interface Digest {
   filling: string[];
 }
 
-/** What a mail tells about the mentioned pages. */
-export type MentionedPages = Pick<SiteIndex, "feedUrl" | "addTitle">;
+/** What a notification tells about the mentioned pages, and how the author decides. */
+export interface NewsContext {
+  siteIndex: Pick<SiteIndex, "feedUrl" | "addTitle">;
+  /** `null` if mentions are decided with a key only. */
+  links: Pick<DecisionLinks, "format"> | null;
+}
 
 /** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
 export function decisionName(id: string, version: string | null): string {
@@ -55,9 +60,9 @@ export function decisionName(id: string, version: string | null): string {
  *
  * @param page - URL of the page that shows all mentions
  */
-export function digestMail(news: Digest, page: string, siteIndex: MentionedPages): Mail {
+export function digestMail(news: Digest, page: string, context: NewsContext): Mail {
   const { id, mentions } = news;
-  const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, siteIndex));
+  const passages = mentions.slice(0, MAIL_LIMIT).map((mention) => formatPassage(mention, context));
   const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
   return {
     subject: formatTitle(news, page),
@@ -67,13 +72,15 @@ export function digestMail(news: Digest, page: string, siteIndex: MentionedPages
 }
 
 /** Formats a digest in a few lines for a phone. */
-export function digestNote(news: Digest, page: string): Note {
+export function digestNote(news: Digest, page: string, { links }: Pick<NewsContext, "links">): Note {
   const { mentions } = news;
-  const lines = mentions.slice(0, NOTE_LIMIT).map(formatLine);
+  const toLink = (mention: StoredMention) => (mention.state === "held" && links ? [links.format(mention)] : []);
+  const lines = mentions.slice(0, NOTE_LIMIT).map((mention) => [formatLine(mention), ...toLink(mention)].join("\n"));
+  const [only] = mentions.length === 1 ? mentions.flatMap(toLink) : [];
   const more = mentions.length - lines.length;
   return {
     title: formatTitle(news, page),
-    click: new URL(page).href,
+    click: only ?? new URL(page).href,
     text: [...inboxLines(news), ...lines, ...(more > 0 ? [`And ${more} more.`] : [])].join("\n"),
   };
 }
@@ -103,14 +110,15 @@ function inboxLines({ sealed, filling }: Digest): string[] {
 }
 
 /** One mention with its quoted text. Every untrusted line is marked. */
-function formatPassage(mention: StoredMention, siteIndex: MentionedPages): string {
+function formatPassage(mention: StoredMention, { siteIndex, links }: NewsContext): string {
   const { id, state, text } = mention;
+  const command = `npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`;
   return [
     formatHeadline(mention, siteIndex),
     ...quotedLines(excerpt(text)),
     toSource(mention),
     ...(state === "held"
-      ? [`Held. To show it: npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`]
+      ? [links ? `Held. To approve or reject it: ${links.format(mention)}` : `Held. To show it: ${command}`]
       : []),
   ].join("\n");
 }
@@ -120,7 +128,7 @@ function formatLine(mention: StoredMention): string {
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 
-function formatHeadline(mention: StoredMention, siteIndex: MentionedPages): string {
+function formatHeadline(mention: StoredMention, siteIndex: NewsContext["siteIndex"]): string {
   const sentence = describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH);
   return `${plainName(mention)} ${formatSentence(sentence)}`;
 }

@@ -3,20 +3,19 @@ import { TwtxtError } from "../../errors.js";
 import { later } from "../../later.js";
 import { canParseUrl, isLoopback } from "../../url.js";
 import type { Channel } from "./digest.js";
-import { digestMail, type Mail, type MentionedPages } from "./digest-text.js";
+import { digestMail, type Mail, type NewsContext } from "./digest-text.js";
 import { decodeCredential } from "./webhook.js";
 
 const nodemailer = later(() => import("nodemailer"));
 
 type MailSettings = ReturnType<typeof mailSettings>;
 
-/** How mentions are listed in mails. */
-export interface DigestOptions {
+/** How news is told. */
+export interface DigestOptions extends NewsContext {
   /** Where the author sees all mentions: an absolute URL of the site. */
   page: string;
   /** Hours between two mails. */
   digestHours: number;
-  siteIndex: MentionedPages;
 }
 
 const TIMEOUT = 10_000;
@@ -28,13 +27,13 @@ const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
  * @param url - `TWTXT_SMTP_URL`: see {@link mailSettings}
  * @param to - `TWTXT_MAIL_TO`
  */
-export function mailChannel(url: string, to: string, { page, digestHours, siteIndex }: DigestOptions): Channel {
+export function mailChannel(url: string, to: string, { page, digestHours, ...context }: DigestOptions): Channel {
   return {
     name: "mail",
     key: "inform/digest",
     pauseHours: digestHours,
     async send(news) {
-      await sendMail(mailSettings(url, to), digestMail(news, page, siteIndex));
+      await sendMail(mailSettings(url, to), digestMail(news, page, context));
     },
   };
 }

@@ -6,6 +6,7 @@ import { adjustForPeers } from "../../feed/peers.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
+import { checkSecret } from "../../http/secret.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { newestFirst } from "../receive/sorted-lists.js";
@@ -84,19 +85,9 @@ function personalizeFeed(request: HttpRequest, feed: string): string {
 
 /** @returns `null` for a weak token, which is logged with what to do */
 function tokenCheck(token: string, log: Log): ((given: string) => boolean) | null {
-  if (!isStrong(token)) {
-    log(
-      'TWTXT_MENTIONS_TOKEN: expected at least 22 letters, digits, "-" and "_", or 32 hex digits, such as from `openssl rand -hex 16`. mentions.txt is off until then.',
-    );
-    return null;
-  }
+  if (!checkSecret("TWTXT_MENTIONS_TOKEN", token, "mentions.txt is", log)) return null;
   const expected = digest(token);
   return (given) => timingSafeEqual(digest(given), expected);
-}
-
-/** Whether a token has 128 bits and needs no encoding in a URL. */
-function isStrong(token: string): boolean {
-  return /^[A-Za-z0-9_-]{22,}$/.test(token) && (token.length >= 32 || !/^[0-9a-f]+$/i.test(token));
 }
 
 /** The tokens of a request: from its credentials and its query. */

@@ -3,6 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { type Digest, digestNote } from "./digest-text.js";
+import type { DigestOptions } from "./mail.js";
 import { decodeCredential, postHook } from "./webhook.js";
 
 const VARIABLE = "TWTXT_NTFY_URL";
@@ -12,17 +13,16 @@ const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
  * Notifies the author through ntfy, at most once an hour.
  *
  * @param url - `TWTXT_NTFY_URL`: see {@link ntfyTopic}
- * @param page - where the author sees all mentions
  * @see docs.ntfy.sh/publish
  */
-export function ntfyChannel(url: string, page: string): Channel {
+export function ntfyChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "ntfy",
     key: "inform/ntfy",
     pauseHours: 1,
     async send(news) {
       const { server, topic, authorization } = ntfyTopic(url);
-      const { title, text: message, click } = digestNote(news, page);
+      const { title, text: message, click } = digestNote(news, page, { links });
       const headers = { "content-type": "application/json", ...(authorization && { authorization }) };
       const body = JSON.stringify({ topic, title, message, click, tags: listTags(news) });
       await postHook({ variable: VARIABLE, url: server }, headers, body);

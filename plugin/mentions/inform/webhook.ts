@@ -4,6 +4,7 @@ import { fetchSafely } from "../../transport/fetch.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
 import { digestNote } from "./digest-text.js";
+import type { DigestOptions } from "./mail.js";
 
 /**
  * A webhook of the author. It may be on a private network, so its requests do not go through the guard. Its URL is a secret:
@@ -21,16 +22,15 @@ const TIMEOUT = 10_000;
  * Notifies the author by a webhook, at most once an hour, with the headers that ntfy reads.
  *
  * @param url - `TWTXT_WEBHOOK_URL`
- * @param page - where the author sees all mentions
  * @see docs.ntfy.sh/publish
  */
-export function webhookChannel(url: string, page: string): Channel {
+export function webhookChannel(url: string, { page, links }: Pick<DigestOptions, "page" | "links">): Channel {
   return {
     name: "webhook",
     key: "inform/webhook",
     pauseHours: 1,
     async send(news) {
-      const { title, click, text } = digestNote(news, page);
+      const { title, click, text } = digestNote(news, page, { links });
       const headers = { title, click, "content-type": "text/plain; charset=utf-8" };
       await postHook({ variable: "TWTXT_WEBHOOK_URL", url }, headers, text);
     },

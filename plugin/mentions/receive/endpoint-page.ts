@@ -47,7 +47,7 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
 };
 
 const STYLE =
-  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
+  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
 
 /** The values of the form. */
 interface Form {

@@ -5,13 +5,12 @@ import { TwtxtError } from "../../errors.js";
 import { type Handler, type HttpRequest, json, parseLimit, parseParameters } from "../../http/respond.js";
 import { type ReadSigned, signedRoute } from "../../http/signed-route.js";
 import { ROUTES } from "../../site/routes.js";
-import { isSameHost } from "../../url.js";
 import { type MentionState, publishedTime, type StoredMention } from "../mention.js";
 import { formatReference, toSource } from "../reference.js";
 import { toMentionVersion } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
 import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
-import { isListed, type Moderation } from "./moderation.js";
+import { isFrom, isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
@@ -143,11 +142,6 @@ function readSource(url: string): string {
   const { source } = parseParameters(url, ["source"]);
   if (source) return source;
   throw new TwtxtError("bad-request", 'Expected the parameter "source": a feed, a host or "host:port".');
-}
-
-/** `given` counts only on the same host: another sender may have used a redirect from elsewhere. */
-function isFrom(source: string, { identity, given }: StoredMention): boolean {
-  return isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
 }
 
 /** Deletes pending and stored mentions. @returns how many */

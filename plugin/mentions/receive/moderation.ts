@@ -1,7 +1,8 @@
 // plugin/mentions/receive/moderation.ts: the author's allow and block lists.
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
-import { hostAndPort, isFeedUrl } from "../../url.js";
+import { hostAndPort, isFeedUrl, isSameHost } from "../../url.js";
+import type { StoredMention } from "../mention.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
 
@@ -38,6 +39,14 @@ export class Moderation {
 /** Whether a list entry matches a URL, with or without its query. */
 export function isListed(entry: string, url: string): boolean {
   return isFeedUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : matchesHost(entry, url);
+}
+
+/**
+ * Whether a mention is from a source: a feed, a host or `host:port`. `given` counts only on the same host: another sender may
+ * have used a redirect from elsewhere.
+ */
+export function isFrom(source: string, { identity, given }: StoredMention): boolean {
+  return isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
 }
 
 function matchesHost(entry: string, url: string): boolean {

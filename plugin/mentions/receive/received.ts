@@ -82,6 +82,12 @@ export class ReceivedMentions {
     return (await this.journal.read()).findFrom([...names, ...normal, url], instant).filter(isOfSource);
   }
 
+  /** @returns `null` for no such mention, and for the place of a removed one */
+  async get(id: string): Promise<StoredMention | null> {
+    const mention = (await this.journal.read()).get(id);
+    return mention && mention.state !== "removed" ? mention : null;
+  }
+
   /** Removes a mention that its source retracted. */
   async remove(id: string): Promise<void> {
     await this.#add([{ kind: "removed", at: this.#at(), id }]);
@@ -95,8 +101,8 @@ export class ReceivedMentions {
    * @throws TwtxtError `precondition-failed` if the mention has changed
    */
   async moderate(id: string, state: MentionState, version: string | null): Promise<StoredMention | null> {
-    const mention = (await this.journal.read()).get(id);
-    if (!mention || mention.state === "removed") return null;
+    const mention = await this.get(id);
+    if (!mention) return null;
     if (version !== null && version !== toMentionVersion(mention)) {
       throw new TwtxtError("precondition-failed", "The mention has changed since it was listed. List it again.");
     }

@@ -39,8 +39,8 @@ const siteIndex = new SiteIndex({
   twts: [],
 });
 const mailTo = (url: string, to = "alice@alice.example") =>
-  mailChannel(url, to, { page: PAGE, digestHours: 24, siteIndex });
-const toWebhook = (url: string) => webhookChannel(url, PAGE);
+  mailChannel(url, to, { page: PAGE, digestHours: 24, siteIndex, links: null });
+const toWebhook = (url: string) => webhookChannel(url, { page: PAGE, links: null });
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
 interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
@@ -105,7 +105,7 @@ describe("private messages", () => {
     const notes: unknown[] = [];
     await run({
       ...inbox(1),
-      webhook: { ...toWebhook(""), send: async (news) => void notes.push(digestNote(news, PAGE)) },
+      webhook: { ...toWebhook(""), send: async (news) => void notes.push(digestNote(news, PAGE, { links: null })) },
     });
     expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example, 1 new sealed message");
     expect(box.mails[0]?.text).toContain("> hello");
@@ -572,7 +572,7 @@ describe("the webhook", () => {
   it("gets ASCII headers for a site with an internationalized name", async () => {
     const { url, notes } = await telephone();
     addMention("hello");
-    await run({ mail: null, webhook: webhookChannel(url, "https://bücher.example/erwähnt/") });
+    await run({ mail: null, webhook: webhookChannel(url, { page: "https://bücher.example/erwähnt/", links: null }) });
     expect(notes[0]?.headers).toMatchObject({
       title: "1 new mention of xn--bcher-kva.example",
       click: "https://xn--bcher-kva.example/erw%C3%A4hnt/",

@@ -54,6 +54,7 @@ describe("hostile texts in a notification", () => {
       page: PAGE,
       digestHours: 24,
       siteIndex: new SiteIndex({ feeds: ["https://alice.example/twtxt.txt"], pages: [], twts: [] }),
+      links: null,
     });
     await notify([storedMention()], channel);
     for (const mentions of MAILS) await notify(mentions, channel);
@@ -82,8 +83,8 @@ describe("hostile texts in a notification", () => {
       request.on("end", () => response.end(void bodies.push({ headers: request.headers, text })));
     });
     for (const mentions of MAILS) {
-      await notify(mentions, webhookChannel(server.url, PAGE));
-      await notify(mentions, ntfyChannel(`${server.url}/topic`, PAGE));
+      await notify(mentions, webhookChannel(server.url, { page: PAGE, links: null }));
+      await notify(mentions, ntfyChannel(`${server.url}/topic`, { page: PAGE, links: null }));
       const [hook, ntfy] = bodies.splice(0);
       expect(hook?.headers).toMatchObject({ title: `${mentions.length} new mentions of alice.example`, click: PAGE });
       const { message, ...fields } = JSON.parse(ntfy?.text ?? "");

@@ -36,6 +36,7 @@ const options = {
   page: PAGE,
   digestHours: 24,
   siteIndex: new SiteIndex({ feeds: [], pages: [], twts: [] }),
+  links: null,
 };
 
 /** An ntfy server. */

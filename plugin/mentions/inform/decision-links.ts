@@ -1,0 +1,49 @@
+// plugin/mentions/inform/decision-links.ts: links in notifications with which the author decides about a held mention.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Clock } from "../../clock.js";
+import type { StoredMention } from "../mention.js";
+import { toMentionVersion } from "../receive/event.js";
+
+const DAY = 86_400_000;
+const VALID_DAYS = 7;
+
+/**
+ * Links such as `https://alice.example/moderate/<id>?k=<key>`. Whoever has one may decide about that version of that
+ * mention, for seven days, and nothing else.
+ *
+ * @see PROTOCOL 2.6, "Deciding from a phone"
+ */
+export class DecisionLinks {
+  readonly #secret: string;
+  readonly #base: string;
+  readonly #now: Clock;
+
+  /** @param base - the URL below which mentions are decided */
+  constructor({ secret, base, now }: { secret: string; base: string; now: Clock }) {
+    this.#secret = secret;
+    this.#base = base;
+    this.#now = now;
+  }
+
+  format(mention: StoredMention): string {
+    return `${this.#base}/${mention.id}?k=${this.#sign(mention, this.#today() + VALID_DAYS).toString("base64url")}`;
+  }
+
+  /** Whether a key is that of a link to the mention as it is now. */
+  isValid(key: string, mention: StoredMention): boolean {
+    const given = Buffer.from(key, "base64url");
+    const days = Array.from({ length: VALID_DAYS + 1 }, (_, ahead) => this.#today() + ahead);
+    const keys = days.map((day) => this.#sign(mention, day));
+    return keys.some((each) => each.length === given.length && timingSafeEqual(each, given));
+  }
+
+  /** @param day - the last one on which the link is valid, in days since 1970 */
+  #sign(mention: StoredMention, day: number): Buffer {
+    const claim = `${mention.id}\n${toMentionVersion(mention)}\n${day}`;
+    return createHmac("sha256", this.#secret).update(claim).digest();
+  }
+
+  #today(): number {
+    return Math.floor(this.#now() / DAY);
+  }
+}

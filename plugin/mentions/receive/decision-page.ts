@@ -1,0 +1,109 @@
+// plugin/mentions/receive/decision-page.ts: the page on which the author decides about a held mention, without a key.
+import { TwtxtError } from "../../errors.js";
+import { allowing, type Handler } from "../../http/respond.js";
+import { ENGLISH } from "../../options/words.js";
+import { escapeHtml, toHtml } from "../../site/html.js";
+import { describeMention, formatSentence } from "../../site/mention-sentence.js";
+import { ROUTES } from "../../site/routes.js";
+import { plainTextMarkup } from "../../site/text-markup.js";
+import type { DecisionLinks } from "../inform/decision-links.js";
+import { decisionName } from "../inform/digest-text.js";
+import type { StoredMention } from "../mention.js";
+import { toSource } from "../reference.js";
+import { plainName } from "../verify/source-text.js";
+import { answerPage } from "./endpoint-page.js";
+import { toMentionVersion } from "./event.js";
+import { isFrom } from "./moderation.js";
+import { readForm } from "./receive.js";
+import type { ReceivedMentions } from "./received.js";
+import type { SiteIndex } from "./site-index.js";
+
+interface DecisionParts {
+  /** `null` without a strong secret: the page is off. */
+  links: DecisionLinks | null;
+  received: ReceivedMentions;
+  siteIndex: SiteIndex;
+}
+
+/**
+ * `GET /moderate/:id?k=` shows a held mention, `POST` decides about it: `decision=shown`, `rejected` or `block`, which rejects
+ * everything from its source. The page has no part of the site's layout, whose scripts could read its URL.
+ *
+ * @see PROTOCOL 2.6, "Deciding from a phone"
+ */
+export function decisionPage({ links, received, siteIndex }: DecisionParts): Handler {
+  const { methods } = ROUTES.decision;
+  return allowing(methods, async (request, { params: { id = "" } }) => {
+    const form = request.method === "POST" ? await readForm(request) : null;
+    const mention = links && (await received.get(id));
+    if (!links || !mention) throw new TwtxtError("not-found", "There is nothing here.");
+    const key = new URL(request.url).searchParams.get("k") ?? "";
+    if (!links.isValid(key, mention)) return show(siteIndex, expired());
+    if (form && mention.state === "held") {
+      await decide(received, mention, form.get("decision"));
+      const { pathname, search } = new URL(request.url);
+      return new Response(null, { status: 303, headers: { location: pathname + search, ...PRIVATE } });
+    }
+    return show(siteIndex, mention.state === "held" ? question(mention, siteIndex) : decided(mention));
+  });
+}
+
+async function decide(received: ReceivedMentions, mention: StoredMention, decision: string | null): Promise<void> {
+  if (decision === "block") {
+    const source = readSource(mention);
+    await received.reject((other) => isFrom(source, other));
+    return;
+  }
+  if (decision !== "shown" && decision !== "rejected")
+    throw new TwtxtError("bad-request", 'Expected "decision" to be "shown", "rejected" or "block".');
+  await received.moderate(mention.id, decision, toMentionVersion(mention));
+}
+
+/** What "block" rejects: a feed, or the host of a page. */
+function readSource({ timestamp, identity }: StoredMention): string {
+  return timestamp === null ? new URL(identity).host : identity;
+}
+
+interface Page {
+  title: string;
+  content: string;
+  status: number;
+}
+
+function question(mention: StoredMention, siteIndex: SiteIndex): Page {
+  const sentence = formatSentence(describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH));
+  const title = `${plainName(mention)} ${sentence}`;
+  const source = escapeHtml(toSource(mention));
+  const content = `<h1>${escapeHtml(title)}</h1>
+<blockquote dir="auto">${plainTextMarkup(mention.text).map(toHtml).join("")}</blockquote>
+<p><a href="${source}" rel="nofollow ugc noopener noreferrer">${source}</a></p>
+<form method="post">
+<button name="decision" value="shown">Approve</button>
+<button name="decision" value="rejected">Reject</button>
+<button name="decision" value="block">Reject everything from ${escapeHtml(readSource(mention))}</button>
+</form>`;
+  return { title, content, status: 200 };
+}
+
+function decided(mention: StoredMention): Page {
+  const [title, undo] = mention.state === "shown" ? ["Approved", "reject"] : ["Rejected", "approve"];
+  const name = decisionName(mention.id, toMentionVersion(mention));
+  const content = `<h1>${title}</h1>
+<p>To change this: <code>npx eleventy-twtxt mentions ${undo} ${name}</code></p>`;
+  return { title, content, status: 200 };
+}
+
+function expired(): Page {
+  const title = "This link is no longer valid";
+  const content = `<h1>${title}</h1>
+<p>It is valid for seven days, and only while the mention is as it was. To see what waits for you: <code>npx eleventy-twtxt mentions --state held</code></p>`;
+  return { title, content, status: 410 };
+}
+
+const PRIVATE = { "cache-control": "private, no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
+
+function show({ feedUrl }: SiteIndex, page: Page): Response {
+  const response = answerPage({ feedUrl }, page);
+  for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
+  return response;
+}
