@@ -1,6 +1,7 @@
 // plugin/host/channels.ts: the notification channels, and all features that environment variables turn on.
 import type { Channel } from "../mentions/inform/digest.js";
-import { type DigestOptions, mailChannel } from "../mentions/inform/mail.js";
+import type { DigestOptions } from "../mentions/inform/digest-text.js";
+import { mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhookChannel } from "../mentions/inform/webhook.js";
 import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, MODERATION_SECRET, readValue } from "./service-options.js";

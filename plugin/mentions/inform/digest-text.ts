@@ -50,6 +50,14 @@ export interface NewsContext {
   links: Pick<DecisionLinks, "format"> | null;
 }
 
+/** How news is told. */
+export interface DigestOptions extends NewsContext {
+  /** Where the author sees all mentions: an absolute URL of the site. */
+  page: string;
+  /** Hours between two mails. */
+  digestHours: number;
+}
+
 /** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
 export function decisionName(id: string, version: string | null): string {
   return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");

@@ -3,20 +3,12 @@ import { TwtxtError } from "../../errors.js";
 import { later } from "../../later.js";
 import { canParseUrl, isLoopback } from "../../url.js";
 import type { Channel } from "./digest.js";
-import { digestMail, type Mail, type NewsContext } from "./digest-text.js";
+import { type DigestOptions, digestMail, type Mail } from "./digest-text.js";
 import { decodeCredential } from "./webhook.js";
 
 const nodemailer = later(() => import("nodemailer"));
 
 type MailSettings = ReturnType<typeof mailSettings>;
-
-/** How news is told. */
-export interface DigestOptions extends NewsContext {
-  /** Where the author sees all mentions: an absolute URL of the site. */
-  page: string;
-  /** Hours between two mails. */
-  digestHours: number;
-}
 
 const TIMEOUT = 10_000;
 const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;

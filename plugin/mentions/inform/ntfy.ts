@@ -2,8 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
-import { type Digest, digestNote } from "./digest-text.js";
-import type { DigestOptions } from "./mail.js";
+import { type Digest, type DigestOptions, digestNote } from "./digest-text.js";
 import { decodeCredential, postHook } from "./webhook.js";
 
 const VARIABLE = "TWTXT_NTFY_URL";

@@ -3,8 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { fetchSafely } from "../../transport/fetch.js";
 import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
-import { digestNote } from "./digest-text.js";
-import type { DigestOptions } from "./mail.js";
+import { type DigestOptions, digestNote } from "./digest-text.js";
 
 /**
  * A webhook of the author. It may be on a private network, so its requests do not go through the guard. Its URL is a secret:
