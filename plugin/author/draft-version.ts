@@ -8,7 +8,6 @@ export interface DraftVersion {
   edit: number;
 }
 
-/** A save that a page asks for. */
 export interface DraftSave extends DraftVersion {
   /** The version of the draft that the page was loaded with, of {@link toVersion}; empty for a new draft. */
   seen: string;

@@ -142,7 +142,6 @@ export async function createTemporaryFile(folder: string | null, mode = 0o666) {
     stream: () => ReadableStream.from(clearing(readChunks(path), clear)),
     /** Moves the file to its name. @param isForced - whether it may replace another file */
     moveTo: (file: string, isForced: boolean) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
-    /** Deletes the file, unless it was moved. */
     clear,
   };
 }
@@ -185,7 +184,6 @@ export async function orBadFile<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
 }
@@ -225,7 +223,6 @@ export function identityPlaces(machine: Pick<Machine, "environment">): IdentityP
   return { keychain: systemKeychain(), folder: join(dataFolder(machine), "keys") };
 }
 
-/** Only the author may read them. */
 const MODE = 0o700;
 
 /** A folder of this process. It is created when it is first used. */

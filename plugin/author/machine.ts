@@ -32,13 +32,10 @@ export async function* untilAborted(
   }
 }
 
-/** Which author. */
 export interface AuthorChoice {
   /** The address of one of several authors. */
   as: string | undefined;
-  /** The file with the author's key. */
   identity: string | undefined;
-  /** The settings file of the site. */
   settings: string | undefined;
 }
 

@@ -6,6 +6,5 @@ export interface Outcome {
   text: string;
   /** Whether there was nothing to do, or a part has failed. A command then exits with 1. */
   isFailure?: boolean;
-  /** Takes the action back. */
   undo?: () => Promise<Outcome>;
 }

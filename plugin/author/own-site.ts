@@ -8,7 +8,6 @@ import type { Machine, OwnSiteChoice } from "./machine.js";
 import { ownUrl } from "./network.js";
 import { loadSite, publishedSite } from "./site.js";
 
-/** How the site is reached, and which key signs. */
 export type SiteApiChoice = Pick<OwnSiteChoice, "url" | "settings" | "identity">;
 
 /**

@@ -12,7 +12,6 @@ import { folderName } from "./site-store.js";
 
 const Remembered = v.array(v.string());
 
-/** The parts of a command line that hosts depend on. */
 type Typed = HostChoice & Partial<Pick<AuthorChoice, "settings">>;
 
 /**
@@ -33,7 +32,11 @@ export async function choosePrivateHosts(typed: Typed, machine: Machine): Promis
   const kept = isForgetting ? [] : before;
   const hosts = [...new Set([...kept, ...named.filter((host) => !own.includes(host))])];
   if (hosts.join() === before.join()) return [...hosts, ...own];
-  await storeHosts(file, hosts);
+  if (hosts.length === 0) await orBadFile(rm(file, { force: true }));
+  else {
+    await orBadFile(mkdir(dirname(file), { recursive: true }));
+    await orBadFile(writeFile(file, `${JSON.stringify(hosts)}\n`, { mode: 0o600 }));
+  }
   machine.say(
     hosts.length === 0
       ? `Forgot the private hosts of ${site.url}: ${before.join(", ")}.`
@@ -59,10 +62,4 @@ async function readHosts(file: string): Promise<string[]> {
   } catch {
     return [];
   }
-}
-
-async function storeHosts(file: string, hosts: readonly string[]): Promise<void> {
-  if (hosts.length === 0) return orBadFile(rm(file, { force: true }));
-  await orBadFile(mkdir(dirname(file), { recursive: true }));
-  await orBadFile(writeFile(file, `${JSON.stringify(hosts)}\n`, { mode: 0o600 }));
 }

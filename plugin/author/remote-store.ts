@@ -34,7 +34,6 @@ import { createTemporaryFile } from "./files.js";
 
 /** Pauses before a request is repeated, in milliseconds: a function starts, a connection breaks, a limit is reached. */
 const PAUSES_MS = [500, 2000, 8000, 30_000];
-/** Values that are read ahead, in the order of the keys. */
 const AHEAD = BATCH_VALUES;
 
 export interface NamedValue {

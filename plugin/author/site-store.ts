@@ -39,14 +39,11 @@ export interface SiteStore {
   store: StreamingStore;
   /** `null` for a bucket. */
   folder: string | null;
-  /** For messages. */
   place: string;
 }
 
 interface StoreRequest {
-  /** The name of the command, for messages. */
   command: string;
-  /** The value of --store. */
   store: string | undefined;
 }
 
@@ -148,7 +145,6 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
 /** Pause between two checks of a disk that is full or read-only, in milliseconds. */
 const RECHECK_MS = 2000;
 
-/** A store that a server uses. */
 interface ServedStore {
   /** Why nothing can be stored at present, a sentence; `null` if values can be stored. */
   failure: string | null;

@@ -17,12 +17,10 @@ import {
 import { ifThere } from "./files.js";
 import type { Machine } from "./machine.js";
 
-/** They mark the root of a project. */
 const ROOT_MARKS = ["package.json", ".git"];
 
 const BUILD = "Build the site first: npx @11ty/eleventy";
 
-/** A site on this machine. */
 export interface Site {
   settings: SiteSettings;
   /** Files of builds and of `serve` beside the settings, and the folder of processes that follow feeds; absolute. */

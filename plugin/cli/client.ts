@@ -74,7 +74,6 @@ Ctrl-C ends the client.`,
   },
 });
 
-/** Where the author's screen is. */
 type Screen = "here" | "ssh" | "wsl";
 
 function findScreen({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Terminal["environment"]): Screen {
@@ -83,7 +82,6 @@ function findScreen({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME 
   return WSL_DISTRO_NAME ? "wsl" : "here";
 }
 
-/** What to do with the link if no browser was opened. */
 function formatAdvice(screen: Screen, port: number, { SSH_CONNECTION, USER }: Terminal["environment"]): string {
   if (screen === "wsl") return "Open this link in your browser on Windows.";
   if (screen === "here") return "Open this link in a browser on this machine.";

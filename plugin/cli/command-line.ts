@@ -51,12 +51,14 @@ async function dispatch([first, ...rest]: string[], terminal: Terminal): Promise
     terminal.say(await overview());
     return 2;
   }
+  const end = rest.indexOf("--");
+  const wantsHelp = rest.slice(0, end < 0 ? rest.length : end).some((arg) => arg === "--help" || arg === "-h");
   if (first === "--version" || first === "-v") terminal.print(version());
   else if (first === "--help" || first === "-h") terminal.print(await overview());
   else if (first === "help") terminal.print(rest[0] ? (await commandNamed(rest[0])).help : await overview());
   else {
     const command = await commandNamed(first);
-    if (!asksForHelp(rest)) return command.run(rest, terminal);
+    if (!wantsHelp) return command.run(rest, terminal);
     terminal.print(command.help);
   }
   return 0;
@@ -68,11 +70,6 @@ async function commandNamed(name: string): Promise<Command> {
   if (name.startsWith("-")) throw misuse("", `Options follow the command, but "${name}" comes before it.`);
   const suggestion = suggestName(name, [...COMMANDS.keys(), "help"]);
   throw misuse("", [`There is no command "${name}".`, ...(suggestion === null ? [] : [suggestion])].join(" "));
-}
-
-function asksForHelp(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  return args.slice(0, end < 0 ? args.length : end).some((arg) => arg === "--help" || arg === "-h");
 }
 
 async function overview(): Promise<string> {

@@ -30,7 +30,6 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** The help of a command without its options. */
 interface About {
   name: string;
   summary: string;
@@ -114,15 +113,14 @@ export function toCommand(
       const at = firstWord(args, options);
       const word = (at < 0 ? standard : args[at]) ?? "";
       const chosen = Object.hasOwn(actions, word) ? actions[word] : undefined;
-      if (!chosen) throw noSuchAction(name, word, Object.keys(actions));
+      if (!chosen) {
+        const what = word === "" ? "say what to do." : `there is no "${word}".`;
+        const words = Object.keys(actions);
+        throw misuse(name, `${what} ${suggestName(word, words) ?? `Actions: ${words.join(", ")}.`}`);
+      }
       return chosen.run(`${name} ${word}`, at < 0 ? args : args.toSpliced(at, 1), terminal);
     },
   };
-}
-
-function noSuchAction(command: string, word: string, actions: readonly string[]) {
-  const what = word === "" ? "say what to do." : `there is no "${word}".`;
-  return misuse(command, `${what} ${suggestName(word, actions) ?? `Actions: ${actions.join(", ")}.`}`);
 }
 
 const COLUMNS = 100;

@@ -142,7 +142,6 @@ async function create(
   return 0;
 }
 
-/** The address of the site here, from its last build. */
 async function addressOfSite(settings: string | undefined, terminal: Terminal): Promise<string> {
   const site = await ifBuilt(settings, loadSite(terminal, settings));
   const address = site?.settings.address;
@@ -185,7 +184,6 @@ function promptAfter(typedWords: string): string | null {
     : `${count} of ${WORDS} words so far; the next ones: `;
 }
 
-/** Where a new key is stored. */
 function newLocation(
   { file, keychain }: NewKeyValues,
   terminal: Terminal,

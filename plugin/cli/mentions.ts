@@ -46,7 +46,6 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 const action = actionsWith(OPTIONS);
 
-/** The id of a mention, and perhaps the version that the author has read. */
 interface Decision {
   id: string;
   version: string | null;

@@ -24,7 +24,6 @@ const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
 const action = actionsWith(OWN_SITE_OPTIONS);
 
-/** An address, or the id of a message from it. */
 const SENDER: Kind<SenderChoice> = {
   name: "ADDRESS|ID",
   expected: "an address such as bob@bob.example, or the id of a message",
@@ -36,7 +35,6 @@ const SENDER: Kind<SenderChoice> = {
   },
 };
 
-/** Addresses, and optionally a text after them. */
 const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
   read(words, where) {
     const end = words.findIndex((word) => parseAddress(word) === null);

@@ -8,7 +8,6 @@ import { parseAddress } from "../keys/address.js";
 import { canParseUrl } from "../url.js";
 import type { Terminal } from "./terminal.js";
 
-/** A kind of value. */
 export interface Kind<T> {
   /** The placeholder of the value in the help, such as `FILE`. */
   name: string;
@@ -23,7 +22,6 @@ export interface Option<T> {
   /** `null` for a flag. */
   kind: Kind<unknown> | null;
   help: string;
-  /** One letter. */
   short?: string;
   /** @param given - the parsed values in order; empty if the option was not typed */
   value(given: readonly unknown[]): T;
@@ -34,7 +32,6 @@ export type Options = Readonly<Record<string, Option<unknown>>>;
 
 export type ValuesOf<O extends Options> = { [Name in keyof O]: O[Name] extends Option<infer T> ? T : never };
 
-/** An option without a value. */
 export function flag(help: string): Option<boolean> {
   return { kind: null, help, value: (given) => given.length > 0 };
 }
@@ -50,7 +47,6 @@ export function withDefault<T>(kind: Kind<T>, standard: T, help: string): Option
   return { kind, help: `${help} (default ${standard})`, value };
 }
 
-/** An option that can be repeated. */
 export function repeatable<T>(kind: Kind<T>, help: string): Option<T[]> {
   const parse = (value: string) => {
     const parsed = kind.parse(value);
@@ -102,7 +98,6 @@ export const HOST: Kind<string> = {
   },
 };
 
-/** Options that several commands have. */
 export const JSON_OPTION = { json: flag("prints JSON") };
 export const SETTINGS_OPTION = {
   settings: option(FILE, "the settings of the site (default .eleventy-twtxt/settings.json)"),
@@ -273,12 +268,13 @@ export function firstWord(args: readonly string[], options: Options): number {
 }
 
 function tokenize(args: readonly string[], options: Options) {
-  const config = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, toParserOption(option)]));
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { kind, short }]) => [
+      name,
+      { type: kind === null ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) },
+    ]),
+  );
   return parseArgs({ args: [...args], options: config, strict: false, tokens: true }).tokens;
-}
-
-function toParserOption({ kind, short }: Option<unknown>) {
-  return { type: kind === null ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) };
 }
 
 interface OptionToken {
@@ -291,7 +287,11 @@ interface OptionToken {
 function optionValue(where: string, token: OptionToken, options: Options): unknown {
   const { name, rawName, value, inlineValue } = token;
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
-  if (!option) throw noSuchOption(where, token, Object.keys(options));
+  if (!option) {
+    const suggestion = name.length > 1 ? suggestName(name, Object.keys(options), "--") : null;
+    const hint = suggestion ?? 'Put "--" before an argument that starts with "-".';
+    throw misuse(where, `there is no option "${rawName}". ${hint}`);
+  }
   if (option.kind === null) {
     if (value !== undefined) throw misuse(where, `${rawName} takes no value, got "${value}".`);
     return true;
@@ -299,12 +299,6 @@ function optionValue(where: string, token: OptionToken, options: Options): unkno
   const isMissing = value === undefined || (!inlineValue && value.startsWith("-") && value !== "-");
   if (isMissing) throw misuse(where, `${rawName} needs a value.`);
   return parsed(option.kind, value, where, `${rawName}: `);
-}
-
-function noSuchOption(where: string, { name, rawName }: OptionToken, names: string[]): TwtxtError {
-  const suggestion = name.length > 1 ? suggestName(name, names, "--") : null;
-  const hint = suggestion ?? 'Put "--" before an argument that starts with "-".';
-  return misuse(where, `there is no option "${rawName}". ${hint}`);
 }
 
 /** Suggests the name that was probably meant: one that starts with the word, or the most similar one. @returns `null` for none */

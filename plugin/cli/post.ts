@@ -35,6 +35,7 @@ import { FOLDER, flag, HOSTS_OPTION, type Kind, option, optional, SETTINGS_OPTIO
 import { canAsk, isConfirmed, lineShownSafely, type Terminal } from "./terminal.js";
 
 const NAME = "post";
+const NO_EDITOR = "--edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.";
 const NOT_ASKED = "--publish asks before it publishes, so it needs a terminal. Leave it out, and run git yourself.";
 
 const REPLY: Kind<Reply> = {
@@ -68,7 +69,8 @@ notes/20261120-093000.md`,
   async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
     if (values.publish && !canAsk(terminal)) throw misuse(NAME, NOT_ASKED);
     const replyTo = values["reply-to"] && (await toReplyTo(values["reply-to"], values));
-    const editor = edit ? findEditor(terminal) : undefined;
+    const editor = terminal.environment.VISUAL || terminal.environment.EDITOR;
+    if (edit && !editor) throw misuse(NAME, NO_EDITOR);
     const site = await loadSite(terminal, settings);
     const body = await readNote(word, terminal, edit);
     const choice = await chooseNotesFolder(site, folder, terminal);
@@ -89,8 +91,8 @@ notes/20261120-093000.md`,
     if (choice.isNew) {
       terminal.say(`Your next notes go into ${site.shown(choice.folder)} too. To change that: --folder DIR`);
     }
-    const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
-    if (editor !== undefined && (await isEmpty(file))) {
+    const exitCode = edit && editor ? await terminal.open(editor, file) : 0;
+    if (edit && (await isEmpty(file))) {
       await rm(file, { force: true });
       terminal.say("The note is empty, and was deleted.");
       return 1;
@@ -109,12 +111,6 @@ async function isEmpty(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function findEditor({ environment }: Terminal): string {
-  const editor = environment.VISUAL || environment.EDITOR;
-  if (editor) return editor;
-  throw misuse(NAME, "--edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.");
 }
 
 async function readNote(word: string | null, terminal: Terminal, mayBeEmpty: boolean): Promise<string> {
@@ -187,7 +183,6 @@ function formatPublication({ commands, earlier, remote }: Publication): string[]
   ];
 }
 
-/** The number of folders in a question or a message. */
 const MAX_SHOWN = 9;
 
 /**

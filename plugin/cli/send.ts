@@ -70,7 +70,6 @@ export const send = command({
   },
 });
 
-/** A feed, and the store that records what was sent. */
 interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "links" | "findPage"> {
   nick: string | null;
   store: Store;
@@ -140,7 +139,6 @@ function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Termin
   };
 }
 
-/** Shows mentions as soon as they are done. */
 function createSendProgress({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: Terminal) {
   let done = 0;
   return (mention: MentionReport) => {
@@ -190,7 +188,6 @@ function showSent(
   return 0;
 }
 
-/** Problems, advice and counts. */
 function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
   const toSend = mentions.filter(({ outcome }) => outcome === "would be sent").length;
   const refused = mentions.flatMap(({ outcome, endpoint, target }) =>

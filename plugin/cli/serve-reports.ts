@@ -54,7 +54,6 @@ export class Reports {
     if (isDone) this.metrics.set("jobSuccess", { job: name }, this.#terminal.now() / 1000);
   };
 
-  /** Notes that a build was loaded. */
   noteBuild(): void {
     this.metrics.set("build", {}, this.#terminal.now() / 1000);
   }

@@ -122,7 +122,6 @@ interface ServedSite {
   published: PublishedSite;
   /** The folder of its pages, absolute. */
   folder: string;
-  /** The public origin. */
   origin: string;
 }
 

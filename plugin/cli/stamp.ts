@@ -53,7 +53,7 @@ posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
     const count = { stamp: 0, none: 0, leave: 0 };
     for (const post of posts) {
       const leave = ({ message }: TwtxtError): Plan => ({ action: "leave", why: message });
-      const plan = await stampPost(post, context, isDryRun).catch(ifTwtxtError(leave));
+      const plan = await planStamp(post, context, isDryRun).catch(ifTwtxtError(leave));
       show(plan, site.shown(post.file), terminal);
       count[plan.action] += 1;
     }
@@ -103,15 +103,12 @@ function checkDate(files: readonly string[], [post]: readonly Unstamped[]): void
   );
 }
 
-/** What to do with a post. */
 type Plan =
-  | ({ action: "stamp"; timestamp: string; before: string; notes: string[] } & ChangedText)
-  /** There is nothing to do. */
+  | ({ action: "stamp"; timestamp: string; notes: string[] } & ChangedText)
   | { action: "none"; why: string }
   /** It has no time, and cannot get one. */
   | { action: "leave"; why: string };
 
-/** Inputs of a plan besides the post. */
 interface PlanContext {
   timeZone: string;
   /** The value of --date, for a post without any other date. */
@@ -121,14 +118,8 @@ interface PlanContext {
   machine: Machine;
 }
 
-async function stampPost(post: Unstamped, context: PlanContext, isDryRun: boolean): Promise<Plan> {
-  const plan = await planStamp(post, context);
-  if (plan.action === "stamp" && !isDryRun) await write(post.file, plan.before, plan.text);
-  return plan;
-}
-
 /** @throws TwtxtError if the post cannot be stamped; the message is a clause about the file */
-async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
+async function planStamp(post: Unstamped, context: PlanContext, isDryRun: boolean): Promise<Plan> {
   const { file, timestamps, shared } = post;
   const [given] = timestamps;
   if (given === undefined) {
@@ -155,7 +146,8 @@ async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   if (!stamped) return { action: "none", why: "it has this date" };
   const notes = isShared ? [] : notesOnDay(day ?? DAY_IN_NAME.exec(file)?.[0], given);
   if (!block) notes.unshift("it had no front matter, so one was added");
-  return { action: "stamp", timestamp, before, notes, ...stamped };
+  if (!isDryRun) await write(file, before, stamped.text);
+  return { action: "stamp", timestamp, notes, ...stamped };
 }
 
 /** The time of the first commit. Posts of the same commit get consecutive seconds. */

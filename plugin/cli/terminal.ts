@@ -26,7 +26,6 @@ export interface Terminal extends Machine {
   write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** All of standard input; `null` if it is a terminal. */
   readInput(): Promise<string | null>;
-  /** Standard input as a stream. */
   input(): AsyncIterable<Uint8Array>;
   /**
    * Asks a question, and reads one line.
@@ -50,14 +49,12 @@ export interface Terminal extends Machine {
   open(command: string, file: string): Promise<number>;
 }
 
-/** The standard streams of a terminal. */
 export interface Streams {
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
 }
 
-/** The terminal of this process. */
 export function processTerminal(): Terminal {
   let isWriting = false;
   process.stdout.on("error", (error) => {
@@ -74,7 +71,6 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** A terminal on these streams. */
 export function streamTerminal(
   streams: Streams,
   { environment, folder }: Pick<Terminal, "environment" | "folder">,
@@ -90,7 +86,12 @@ export function streamTerminal(
     print: (line) => void stdout.write(`${shownSafely(line)}\n`),
     say: (line) => void stderr.write(`${shownSafely(line)}\n`),
     showStatus: (line) => void stderr.write(`\r\x1b[K${shownSafely(line)}`),
-    write: (chunks) => pipeline(chunks, stdout, { end: false }).catch(checkOutput),
+    // Unlike {@link leave}, allows the command to clean up.
+    write: (chunks) =>
+      pipeline(chunks, stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "EPIPE") return;
+        throw error.syscall === "write" ? new TwtxtError("bad-file", unwritable(error), { cause: error }) : error;
+      }),
     readInput: async () => (stdin.isTTY ? null : text(stdin)),
     input: () => stdin,
     ask: async (question) => {
@@ -168,20 +169,10 @@ async function readLines(
   }
 }
 
-/** Unlike {@link leave}, allows the command to clean up. */
-function checkOutput(error: NodeJS.ErrnoException): void {
-  if (isReaderGone(error)) return;
-  throw error.syscall === "write" ? new TwtxtError("bad-file", unwritable(error), { cause: error }) : error;
-}
-
-function leave(error: NodeJS.ErrnoException): void {
-  if (isReaderGone(error)) process.exit(0);
-  process.stderr.write(`${PROGRAM}: ${unwritable(error)}\n`, () => process.exit(1));
-}
-
 /** EPIPE: the reader closed the pipe, as head(1) does. */
-function isReaderGone(error: NodeJS.ErrnoException): boolean {
-  return error.code === "EPIPE";
+function leave(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(0);
+  process.stderr.write(`${PROGRAM}: ${unwritable(error)}\n`, () => process.exit(1));
 }
 
 function unwritable(error: NodeJS.ErrnoException): string {
@@ -254,7 +245,6 @@ export function reportOutcome({ text, isFailure = false }: Outcome, { say }: Pic
   return isFailure ? 1 : 0;
 }
 
-/** Breaks a text into lines, at its spaces and line breaks. */
 export function wrapLines(columns: number, text: string): string[] {
   return text.split("\n").flatMap((line) => breakLine(columns, line).map((part) => part.trimEnd()));
 }
@@ -312,7 +302,6 @@ export function createProgress(terminal: Terminal, total: number) {
       write();
       status(shown);
     },
-    /** Removes the status line. */
     end: () => show(""),
   };
 }

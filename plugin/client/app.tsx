@@ -19,14 +19,15 @@ import type { ClientContext, CreateRoom, Room } from "./room.js";
 import { CLIENT_HOST, OPEN_PATH, Session } from "./session.js";
 
 const FAILED = "This did not work";
-/** Errors about something that is not set up yet. Their page is not that of a failure. */
-const SETUP: readonly TwtxtErrorCode[] = ["no-settings", "no-identity"];
+/** The status of errors about something that is not set up yet. Their page is not that of a failure. */
 const SETUP_STATUS = 409;
-/** Errors about what was typed. Commands have no HTTP status. */
-const MISTAKES: readonly TwtxtErrorCode[] = ["bad-usage", "bad-address"];
+/** Of errors that commands have, too, which have no HTTP status there. */
+const STATUSES: Partial<Record<TwtxtErrorCode, number>> = {
+  ...{ "no-settings": SETUP_STATUS, "no-identity": SETUP_STATUS },
+  ...{ "bad-usage": 400, "bad-address": 400 },
+};
 const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
 
-/** The icon of the browser tab. */
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#567"/><path d="M4 6h8M4 10h5" stroke="#fff" stroke-width="2"/></svg>`;
 
 interface AppParts {
@@ -36,7 +37,6 @@ interface AppParts {
   /** The host of the site; `null` if there is none here. */
   site: string | null;
   machine: Pick<Machine, "say">;
-  /** Reads a bundled script or stylesheet. */
   readAsset(file: string): Promise<string>;
 }
 
@@ -104,11 +104,11 @@ async function errorPage(
   { machine, room }: Pick<AppParts, "machine"> & Pick<Place, "room">,
 ): Promise<Response> {
   const text = faultText(error, c.env.incoming.readableAborted ? { say: () => {} } : machine);
-  const isSetup = error instanceof TwtxtError && SETUP.includes(error.code);
-  c.status((error instanceof TwtxtError ? pageStatus(error.code) : 500) as 500);
+  const status = error instanceof TwtxtError ? (STATUSES[error.code] ?? toStatus(error.code)) : 500;
+  c.status(status as 500);
   // Without a session, the page has no navigation.
   if (c.get("csrfToken") === undefined) return bare(c, FAILED, <Sentence text={text} />);
-  if (isSetup && room !== null) {
+  if (status === SETUP_STATUS && room !== null) {
     return c.render(
       <p class="notice">
         <Sentence text={text} />
@@ -117,11 +117,6 @@ async function errorPage(
     );
   }
   return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
-}
-
-function pageStatus(code: TwtxtErrorCode): number {
-  if (SETUP.includes(code)) return SETUP_STATUS;
-  return MISTAKES.includes(code) ? 400 : toStatus(code);
 }
 
 /** @param again - the URL to request again; `null` for none */
@@ -144,7 +139,6 @@ interface ClientOptions {
   /** The host of the site; `null` if there is none here. */
   site: string | null;
   rooms: readonly CreateRoom[];
-  /** Reads a bundled script or stylesheet. */
   readAsset(file: string): Promise<string>;
   /** Shows a link with a token to the author. */
   announce(link: string): void;
@@ -179,7 +173,6 @@ export async function startClient(options: ClientOptions) {
   for (const room of rooms) void room.prepare?.().catch(() => {});
   return {
     port,
-    /** Opens the client once. */
     link: session.createLink(),
     /** Ends streams, answers open requests, closes, and waits for work that must not be interrupted. */
     async close(): Promise<void> {

@@ -21,7 +21,6 @@ export class BackgroundRun<Result, Subject = null> {
   isRunning = false;
   /** Why it stopped early, in sentences. */
   fault: string | null = null;
-  /** Resolves when the last run has ended. */
   done: Promise<void> = Promise.resolve();
 
   constructor(context: Pick<ClientContext, "machine" | "ending">) {
@@ -86,7 +85,6 @@ export class BackgroundCount {
     return this.#count;
   }
 
-  /** Takes over a number that a page has just read. */
   set(count: number): void {
     this.#count = count;
     this.#interval.restart();

@@ -13,7 +13,6 @@ export interface ClientEnv {
 
 export type ClientRequest = Context<ClientEnv>;
 
-/** Text fields by name. */
 export type FormFields = Readonly<Partial<Record<string, string>>>;
 
 export async function readForm(c: ClientRequest): Promise<FormFields> {
@@ -47,14 +46,12 @@ export function pictureResponse({ type, ...contents }: Contents & { type: string
   return contentsResponse(contents, { "content-type": type });
 }
 
-/** A file to save. */
 export interface Download extends Contents {
   filename: string;
   /** In bytes. */
   size: number;
 }
 
-/** A file of any type, under its own name. */
 export function downloadResponse({ filename, size, ...contents }: Download): Response {
   return contentsResponse(contents, {
     "content-type": ANY_TYPE,

@@ -12,7 +12,6 @@ declare module "hono" {
   }
 }
 
-/** The place of a page in the client. */
 export interface Place {
   /** The host of the site; `null` if there is none here. */
   site: string | null;

@@ -5,17 +5,14 @@ import type { Outcome } from "../author/outcome.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { type ClientEnv, type ClientRequest, type FormFields, readForm } from "./client-request.js";
 
-/** The path of forms that undo an action. */
 export const UNDO_PATH = "/undo";
 /** Names a notice, in queries and forms. */
 export const PARAMETER = "notice";
 /** A page that is reloaded shows its notice again, so the last notices are kept. */
 const MAX_NOTICES = 50;
 
-/** The result of an action on a page. */
 export interface Notice extends Outcome {
   id: string;
-  /** Of the page. */
   path: string;
 }
 
@@ -28,7 +25,6 @@ export class Notices {
     return this.#notices.get(c.req.query(PARAMETER) ?? "") ?? null;
   }
 
-  /** Redirects to a page of the client that shows the result of an action. */
   redirect(c: ClientRequest, path: string, outcome: Outcome): Response {
     const id = randomBytes(9).toString("base64url");
     this.#notices.set(id, { ...outcome, id, path });

@@ -39,7 +39,6 @@ interface ActionButtonProps {
   id?: string;
   /** Of the button. */
   class?: string | undefined;
-  /** The key that presses the button. */
   shortcut?: string | undefined;
 }
 
@@ -172,7 +171,6 @@ interface SavedDraft {
   seen: string;
   /** As an ISO date; `null` for one that was deleted. */
   saved: string | null;
-  /** Sentences for the author. */
   warning: string | null;
   /** Text that another page has saved. The script puts it before the text of its page. */
   added?: string;

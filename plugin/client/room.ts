@@ -6,9 +6,7 @@ import type { Notices } from "./notices.js";
 
 export interface ClientContext {
   machine: Machine;
-  /** The site and the author, as chosen on the command line. */
   choice: OwnSiteChoice;
-  /** Runs the actions of forms. */
   notices: Notices;
   /** Is aborted when the client ends. Streams and long work end then. */
   ending: AbortSignal;
@@ -29,7 +27,6 @@ export interface News {
 
 /** A room of the client: a page of the navigation and everything below its path. */
 export interface Room {
-  /** In the navigation. */
   title: string;
   /** Its first page, such as `/mentions`. All its routes start with it. */
   path: string;

@@ -11,7 +11,6 @@ import { readEssence } from "../http/respond.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 
 export const CLIENT_HOST = "127.0.0.1";
-/** The path of links with a token. */
 export const OPEN_PATH = "/open";
 export const CSRF_FIELD = "csrf";
 /** For requests of scripts, whose bodies are not forms. */
@@ -68,7 +67,6 @@ export class Session {
     return `${this.origin}${OPEN_PATH}?token=${this.#token}`;
   }
 
-  /** Sets the headers of all responses, except those that the response has. */
   readonly withHeaders: MiddlewareHandler<ClientEnv> = async (c, next) => {
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);

@@ -15,7 +15,6 @@ const MAX_KEPT = 1000;
 /** A reference to a twt, as opposed to a page. */
 const TWT = /#:~:text=/;
 
-/** By text and kind. */
 const kept = new Map<string, string>();
 
 /**

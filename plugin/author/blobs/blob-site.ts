@@ -31,9 +31,7 @@ export interface BlobSite {
   /** The URL below which the site shares the blobs of all owners. */
   sharedUrl: string;
   maxBytes: number;
-  /** The limits of all blobs of the author. */
   quota: Record<"count" | "bytes", number>;
-  /** The host that the site was built for. */
   host: SiteSettings["host"];
   /** Aborts all requests, such as at SIGTERM or Ctrl-C. */
   signal: AbortSignal;
@@ -95,7 +93,6 @@ function noBlobs(host: SiteSettings["host"]): TwtxtError {
   );
 }
 
-/** What this machine knows about an owner's blobs at a site. */
 export function knownBlobs(place: { origin: string; owner: string }, machine: Machine): KnownBlobs {
   return new KnownBlobs(new SqliteStore(knownFolder(machine)), place);
 }
@@ -179,7 +176,10 @@ export async function listBlobs(
   { blobs: own }: BlobSite,
   page: { limit: number; after: string } | null,
 ): Promise<BlobList> {
-  const { blobs, ...list } = page ? await own.client.newest(page.limit, page.after) : await listAll(own.client);
+  const all = page ? [] : await own.client.list();
+  const { blobs, ...list } = page
+    ? await own.client.newest(page.limit, page.after)
+    : { blobs: all, next: null, count: all.length, bytes: all.reduce((sum, { size }) => sum + size, 0) };
   const isWhole = list.next === null && (page?.after ?? "") === "";
   const { states, damaged } = isWhole ? await own.known.list() : { states: [], damaged: [] };
   const rows: ListedBlob[] = [];
@@ -193,12 +193,6 @@ export async function listBlobs(
   return { ...list, rows, lost: lostBlobs(states, blobs), damaged };
 }
 
-async function listAll(client: BlobClient) {
-  const blobs = await client.list();
-  return { blobs, next: null, count: blobs.length, bytes: blobs.reduce((sum, { size }) => sum + size, 0) };
-}
-
-/** Blobs that this machine has stored and the site does not list. */
 function lostBlobs(states: readonly BlobState[], blobs: readonly BlobInfo[]): { key: string; why: string }[] {
   const stored = new Set(blobs.map(({ key }) => key));
   return states.flatMap((state) => {

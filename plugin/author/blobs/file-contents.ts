@@ -27,12 +27,10 @@ import { createNetwork } from "../network.js";
 import type { BlobSite } from "./blob-site.js";
 
 export interface SourceFile {
-  /** Its name in messages. */
   shown: string;
   /** Empty if it has none. */
   filename: string;
   size: number;
-  /** Reads it from the start. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -53,7 +51,6 @@ export async function readStat(path: string) {
   });
 }
 
-/** Contents, and hints at their media type. */
 interface FileContents extends Contents {
   /** The first 4 KB. */
   start: Uint8Array;
@@ -165,7 +162,6 @@ async function readStart(path: string): Promise<Buffer> {
   }
 }
 
-/** Seals a file to the author and the recipients. */
 export type SealFile = (file: SealedFile) => Uint8Array;
 
 interface Preparation {
@@ -209,7 +205,12 @@ export async function prepareBlob(file: SourceFile, preparation: Preparation) {
   const { contents, ...options } = await contentsToPut(file, preparation);
   // Sealing adds some bytes.
   checkFileSize(contents.size, preparation);
-  return { key: checkedKey(preparation.key ?? contents.sha256, contents), contents, ...options };
+  const { sha256 } = contents;
+  const { key = sha256 } = preparation;
+  if (isContentAddress(key) && key !== sha256) {
+    throw new TwtxtError("bad-usage", `A key of 64 hex characters must be the SHA-256 of the file, here ${sha256}.`);
+  }
+  return { key, contents, ...options };
 }
 
 async function contentsToPut(
@@ -248,10 +249,4 @@ export function checkFileSize(size: number, { sealFile, site }: Pick<Preparation
 export function checkSealedSize(size: number): void {
   if (size <= MAX_SEALED_BYTES) return;
   throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
-}
-
-/** @throws TwtxtError `bad-usage` */
-function checkedKey(key: string, { sha256 }: Contents): string {
-  if (!isContentAddress(key) || key === sha256) return key;
-  throw new TwtxtError("bad-usage", `A key of 64 hex characters must be the SHA-256 of the file, here ${sha256}.`);
 }

@@ -27,7 +27,6 @@ const SECRET_MODE = 0o600;
 const SHARED_TIMEOUT_MS = 6 * 3600_000;
 const MAX_UNPROVEN_BYTES = 100 * 2 ** 20;
 
-/** A blob that can be received, and how it is verified and opened. */
 export interface BlobSource extends Pick<ReceiveOptions, "known" | "maxBytes" | "advice"> {
   download: Download;
   /** The author's keys. @throws TwtxtError `no-identity`; `bad-usage` if there are several authors */
@@ -159,7 +158,6 @@ export interface FormerBlobs {
   site: BlobSite;
   /** `kex1...` */
   key: string;
-  /** Of its blobs. */
   count: number;
   bytes: number;
   /** Why they could not be counted, a sentence; `null` if they were. */

@@ -14,7 +14,6 @@ const REBUILD = "Build and deploy the site again.";
 export interface AddressToCheck {
   /** `user@domain` */
   address: string;
-  /** The origin of the domain. */
   origin: string;
   /** Whether the site is known to have documents, so that their absence is a fault. */
   isExpected: boolean;

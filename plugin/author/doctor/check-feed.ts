@@ -112,7 +112,6 @@ export function* checkHeaders(feed: ServedFeed, now: number): Generator<Finding>
   yield* checkModified(feed, now);
 }
 
-/** On loopback, http is fine. */
 export function* checkScheme(url: string, what: string): Generator<Finding> {
   const { protocol, hostname } = new URL(url);
   if (protocol !== "http:" || isLoopback(hostname)) return;

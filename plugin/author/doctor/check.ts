@@ -40,7 +40,6 @@ export function atHost(advice: string): string {
   return `${advice} docs/hosts.md of the plugin shows how.`;
 }
 
-/** Quotes a stranger's text. */
 export function quoted(text: string): string {
   return `"${cut(text, MAX_QUOTE)}"`;
 }

@@ -17,7 +17,6 @@ export interface SiteHealth {
   versions: { plugin: string; node: string; eleventy: string | null; site: string | null };
   url: string;
   host: SiteSettings["host"];
-  /** The last production build. */
   built: Date;
   /** The state that the site itself tells; `null` if it was not asked or did not answer. */
   told: SiteState | null;

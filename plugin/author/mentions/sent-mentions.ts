@@ -41,7 +41,6 @@ const PLACES: Readonly<Record<NonNullable<MentionReport["method"]>, string>> = {
   HTML: "named in the page",
 };
 
-/** An endpoint, and where it was found. */
 export function endpointText(endpoint: string, method: MentionReport["method"] | undefined): string {
   return method ? `${endpoint} (${PLACES[method]})` : endpoint;
 }
@@ -51,7 +50,10 @@ export function endpointText(endpoint: string, method: MentionReport["method"] |
  *
  * @param dateText - writes a time of the form `2026-11-22T22:49:00.000Z`
  */
-export function describeOutcome(mention: ReportedMention, dateText: (date: string) => string = toMinute): string {
+export function describeOutcome(
+  mention: ReportedMention,
+  dateText = (date: string) => `${date.slice(0, 16)}Z`,
+): string {
   const { kind, outcome, endpoint, method, why, at, attempts, next } = mention;
   const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
   const date = at ? ` ${dateText(at)}` : "";
@@ -78,10 +80,6 @@ export function describeOutcome(mention: ReportedMention, dateText: (date: strin
     case "no-endpoint":
       return why?.startsWith("no endpoint") ? why : `no endpoint: ${why}`;
   }
-}
-
-function toMinute(date: string): string {
-  return `${date.slice(0, 16)}Z`;
 }
 
 /** Longer than a function takes to start. A page of the client waits for it. */

@@ -75,7 +75,6 @@ export class SiteMentions {
     return new SiteMentions(askMentions, settings.feedUrl);
   }
 
-  /** All mentions in a state, newest first. */
   async in(state: State): Promise<ManagedMention[]> {
     return this.since(state, "");
   }
@@ -107,7 +106,6 @@ export class SiteMentions {
     return (await this.#ask(ManagedPage, "GET", `?id=${prefix}`)).mentions;
   }
 
-  /** How many mentions are in a state. */
   async count(state: State): Promise<number> {
     return (await this.page(state, null, 1)).count;
   }
@@ -193,7 +191,6 @@ function checkReceiver({ isReceiver, endpoint }: HostSettings): void {
   throw new TwtxtError("no-settings", `${what}, build and deploy.`);
 }
 
-/** Three requests. */
 const MAX_MENTIONS = 300;
 
 /**

@@ -19,7 +19,6 @@ import type { Mailbox } from "./mailbox.js";
 interface Work {
   choice: OwnSiteChoice;
   machine: Machine;
-  /** Aborts all requests. */
   signal: AbortSignal;
 }
 
@@ -138,7 +137,6 @@ async function readContents(
   );
 }
 
-/** A file that a message names. */
 export interface Attachment {
   shared: SharedUrl;
   /** The text of the link, such as `letter.pdf (48.0 KiB)`. It is a claim of the sender. */
@@ -147,7 +145,6 @@ export interface Attachment {
 
 const LINK = /^\[(?<label>(?:[^\\[\]]|\\[\\[\]])*)\]\((?<url>\S+)\)$/;
 const ESCAPED = /\\([\\[\]])/g;
-/** A name and a size. */
 const MAX_LABEL = 300;
 
 /** @example attachmentLine({ filename: "letter.pdf", size: 49_152, url: "https://a.example/f" }) // "[letter.pdf (48.0 KiB)](https://a.example/f)" */

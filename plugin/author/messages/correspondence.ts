@@ -32,7 +32,6 @@ const MAX_ENTRIES = 10_000;
 
 /** A thread, with what the author has read of it. */
 export interface Conversation extends Thread {
-  /** How many of the received messages the author has not read. */
   unread: number;
 }
 
@@ -47,7 +46,6 @@ export class Correspondence {
   #senders: SenderLookup;
   /** Why the newest messages may be missing, a sentence; `null` while the inbox answers. */
   fault: string | null = null;
-  /** Whether older messages are being opened. */
   isOpening = false;
   /** Whether all older messages were opened once; `null` while they are being opened. */
   #isComplete: boolean | null = false;
@@ -95,7 +93,6 @@ export class Correspondence {
     return (await this.conversations()).find((one) => one.address === address) ?? null;
   }
 
-  /** The addresses that publish another key than the one that the author knows. */
   keyChanges(): KeyChange[] {
     return findKeyChanges(this.#entries.values());
   }
@@ -127,7 +124,6 @@ export class Correspondence {
     return { address, text, signers: this.mailbox.keys.map(({ publicKey }) => formatKey(publicKey)) };
   }
 
-  /** Remembers that the author has read all messages of a conversation. */
   async markRead({ received }: Thread): Promise<void> {
     await this.mailbox.readMarks.add(received.map(({ id }) => id));
   }
@@ -151,7 +147,6 @@ export class Correspondence {
     await this.#keepWanted([...this.#entries.values()]);
   }
 
-  /** Delivers what is due in the outbox, now and later. */
   async #deliver(ending: AbortSignal): Promise<void> {
     while (!ending.aborted) {
       await this.mailbox

@@ -43,7 +43,6 @@ export class Mailbox {
   readonly blocked: BlockedSenders;
   readonly readMarks: ReadMarks;
   readonly drafts: MessageDrafts;
-  /** Looks each address up once. */
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof createNetwork>;
   readonly #now: Clock;
@@ -142,7 +141,6 @@ export class Mailbox {
     return { address, pinned, found: await this.#network.lookup(address) };
   }
 
-  /** Adds the author's own messages that these confirm as read. */
   async withReceipts(all: readonly (OpenedMessage | UnreadableMessage)[]): Promise<InboxEntry[]> {
     const opened = all.filter((one) => isOpened(one));
     const hasReceipts = opened.some(({ message, trust }) => {
@@ -209,7 +207,6 @@ export async function acceptKey(
 
 export const NOTHING_TO_RETRY = "The outbox has nothing to retry.";
 
-/** Deletes a message from the outbox, so it is no longer delivered. */
 export async function discardMessage({ id, recipients }: OutboxEntry, mailbox: Mailbox): Promise<Outcome> {
   await mailbox.outbox().discard(id);
   const others = recipients.filter(({ state }) => state !== "delivered").map(({ address }) => shownAddress(address));

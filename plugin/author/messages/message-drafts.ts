@@ -21,7 +21,6 @@ const DRAFT = v.object({
   edit: v.number(),
 });
 
-/** A message that the author has typed but not sent. */
 export type MessageDraft = v.InferOutput<typeof DRAFT>;
 
 /** One draft for each correspondent, in the author's data folder. All methods throw TwtxtError `store-failed`. */

@@ -11,7 +11,6 @@ import { typed } from "../invocation.js";
 /** An opened message, and the author's own messages that it confirms as read. */
 export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
 
-/** A message of the inbox, opened if possible. */
 export type InboxEntry = ReadMessage | UnreadableMessage;
 
 export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {
@@ -67,7 +66,6 @@ export function claimedName(address: string, received: readonly InboxEntry[]): s
   return null;
 }
 
-/** Whether a message names a guest as its sender. */
 export function isFromGuest(message: InboxEntry): message is ReadMessage {
   return isOpened(message) && message.message.address !== null && readGuestKey(message.message.address) !== null;
 }
@@ -144,7 +142,6 @@ export function ownText(sealed: string, keys: OwnKeys): string | null {
   }
 }
 
-/** What the author and one correspondent wrote to each other. */
 export interface Thread {
   /** `null` for messages that are not signed with a key that the author knows as that of their sender. */
   address: string | null;
@@ -189,9 +186,7 @@ export function findKeyChanges(messages: Iterable<InboxEntry>): KeyChange[] {
   return [...changes.values()];
 }
 
-/** The place of a message in its conversation. */
 interface Moment {
-  /** The time that the message states. */
   time: string;
   /** When it came to the inbox, or was written on this machine. */
   created: string;

@@ -8,7 +8,6 @@ type Place = Pick<InboxMessage, "id" | "created">;
 
 /** A message may be listed this much later than another one that arrived at the same time or just after it. */
 const OVERLAP_MS = 60_000;
-/** Messages that are requested at once. */
 const PAGE = 100;
 
 interface NewMessagesOptions {

@@ -11,7 +11,6 @@ const MAX_MARKS = 50_000;
 
 const ReadRecord = v.object({ ids: v.array(v.string()) });
 
-/** Tells whether the author has read the message of an ID. */
 export type IsRead = (id: string) => boolean;
 
 /**
@@ -38,7 +37,6 @@ export class ReadMarks {
     });
   }
 
-  /** Forgets messages that were deleted. */
   async remove(ids: readonly string[]): Promise<void> {
     const removed = new Set(ids.map(toMark));
     await update(this.#store, KEY, ReadRecord, (old) => {

@@ -1,6 +1,5 @@
 // plugin/author/notes/complete-nick.ts: the feeds that complete `@nick` while a note is typed. A script of the client uses it, too.
 
-/** A feed that can be mentioned. */
 export interface KnownNick {
   nick: string;
   url: string;

@@ -24,11 +24,9 @@ import { hasTemplateCode } from "./notes.js";
 export interface TwtPreview {
   /** Lines are separated by U+2028. Empty for a note without content. */
   text: string;
-  /** The size of the text in the feed. */
   bytes: number;
   /** Whether it is shortened, because it is too long for a line of a feed. */
   isCut: boolean;
-  /** The mentions in the text, each once. */
   mentions: Mention[];
   /** The links to other sites, if the site sends them as mentions. */
   links: string[];
@@ -88,7 +86,6 @@ export async function previewTwt(
   };
 }
 
-/** Eleventy's own Markdown, with the rules of the plugin. */
 function createMarkdown(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (name: string) => void): MarkdownIt {
   const markdown = new MarkdownIt({ html: true }).disable("code");
   addMentionRule(markdown, follow, onUnknown);

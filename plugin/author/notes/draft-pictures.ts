@@ -27,7 +27,6 @@ const PLACE = v.picklist(["beside", "blob"]);
 /** Where pictures are stored when a note is saved: in files beside the note, or as public blobs. */
 export type PicturePlace = v.InferOutput<typeof PLACE>;
 
-/** Limits of pictures that wait in drafts. */
 export interface PictureLimits {
   /** In one draft. */
   count: number;
@@ -37,13 +36,11 @@ export interface PictureLimits {
 
 export const PICTURE_LIMITS: PictureLimits = { count: 20, bytes: 200 * 2 ** 20 };
 
-/** The format of a draft's ID. */
 export const DRAFT_ID = /^[0-9a-f-]{36}$/;
 const PREFIX = "draft-pictures/";
 const LIST = "list.json";
 const PLACE_KEY = "preferences/pictures";
 
-/** The media type of a picture of a draft, by its name. */
 export function pictureType(name: string): string {
   return typeOfExtension(extname(name)) ?? ANY_TYPE;
 }
@@ -116,7 +113,6 @@ export class DraftPictures {
     return { picture, stream };
   }
 
-  /** The place that the author chose last. */
   async place(): Promise<PicturePlace> {
     return (await readJson(this.#store, PLACE_KEY, PLACE))?.value ?? "beside";
   }
@@ -129,7 +125,6 @@ export class DraftPictures {
     return (await this.of(draft)).find((picture) => picture.name === name);
   }
 
-  /** Stores a picture under the first name that is free. */
   async #put(draft: string, before: readonly DraftPicture[], { bytes, extension }: CleanPicture): Promise<string> {
     const last = Math.max(0, ...before.map(({ name }) => Number(/\d+/.exec(name)?.[0])));
     for (let number = last + 1; ; number += 1) {
@@ -226,7 +221,6 @@ export function insertImage(text: string, at: number, image: string): { text: st
   return { text: end === "" ? shown : shown + gap + end, at: shown.length };
 }
 
-/** Removes the images of a picture from a text. */
 export function withoutPicture(text: string, name: string): string {
   return text
     .replace(IMAGE, (image, _description, shown: string) => (shown === name ? "" : image))

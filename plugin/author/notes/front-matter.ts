@@ -3,10 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import matter from "gray-matter";
 import { TwtxtError } from "../../errors.js";
 
-/** A post as gray-matter reads it. */
 interface ParsedPost {
   data: Record<string, unknown>;
-  /** The body. */
   content: string;
   /** The front matter in the text; `null` for none. */
   block: FrontMatterBlock | null;
@@ -73,7 +71,6 @@ function bad(message: string, cause?: unknown): TwtxtError {
   return new TwtxtError("bad-front-matter", message, { cause });
 }
 
-/** A text with a new value of a field. */
 export interface ChangedText {
   text: string;
   /** The former value as written; `null` for none. */

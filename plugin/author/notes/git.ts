@@ -10,7 +10,6 @@ const MAX_OUTPUT = 64 * 1024;
 /** For a remote or a hook that never ends. */
 const MAX_MS = 5 * 60_000;
 
-/** A git command, and what to do with its output. */
 export interface GitRun {
   /** Called with each line of the output as it comes, without its end. */
   onOutput?: ((line: string) => void) | undefined;

@@ -37,7 +37,6 @@ build().then(() => process.exit(), (error) => {
 
 const RESULT = v.object({ url: v.nullable(v.string()), html: v.nullable(v.string()) });
 
-/** The page of a post as Eleventy builds it. */
 export interface BuiltPage {
   /** Its path on the site. */
   url: string;

@@ -28,7 +28,6 @@ const PATIENCE_MS = 1000;
 
 type Feed = v.InferOutput<typeof FEEDS>[number];
 
-/** Authors of received mentions, and contacts. */
 export class MentionableFeeds {
   readonly #choice: OwnSiteChoice;
   readonly #machine: Machine;

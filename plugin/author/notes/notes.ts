@@ -20,7 +20,6 @@ interface PictureToWrite {
   bytes(): Promise<Uint8Array>;
 }
 
-/** The content of a note that is not written yet. */
 export interface Note {
   /** Absolute. */
   folder: string;
@@ -37,9 +36,7 @@ interface NoteParts {
   /** Absolute. */
   folder: string;
   title?: string;
-  /** Tags of this post alone. */
   tags?: readonly string[];
-  /** Markdown. */
   body: string;
   /** The value for the front matter, from `toReplyTo`. */
   replyTo: string | undefined;
@@ -162,13 +159,11 @@ async function removeFiles(files: readonly string[]): Promise<void> {
 
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-/** The longest file name of a post, without its ending. */
 const MAX_STEM = 80;
 
 export interface NotesFolder {
   /** Absolute. */
   folder: string;
-  /** Whether to remember it. */
   isNew: boolean;
 }
 

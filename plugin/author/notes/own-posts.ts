@@ -11,7 +11,6 @@ import { findPostFile, foldersOfNotes, whyNoNotes } from "./notes.js";
 /** A list of more posts would take long to read. */
 const MAX_POSTS = 5000;
 
-/** A post that the author has saved. */
 export interface OwnPost {
   /** From the root of the site. */
   file: string;
@@ -112,7 +111,6 @@ async function readPostText(file: string, site: Site): Promise<string> {
   return text;
 }
 
-/** Replaces what follows the front matter. */
 function withBody(text: string, body: string): string {
   const { content } = readPost(text);
   return text.slice(0, text.length - content.length) + body;

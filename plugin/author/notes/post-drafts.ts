@@ -43,10 +43,8 @@ const DRAFT = v.object({
   edit: v.number(),
 });
 
-/** A note that is not written into a post yet. */
 export type PostDraft = v.InferOutput<typeof DRAFT>;
 
-/** What a page saves. */
 export type SavedText = Omit<PostDraft, "saved"> & DraftSave;
 
 /** The drafts of a site on this machine, in the author's data folder. All methods throw TwtxtError `store-failed`. */
@@ -97,7 +95,6 @@ export class PostDrafts {
     return draft;
   }
 
-  /** Deletes a draft if it exists, and its pictures. */
   async delete(id: string): Promise<void> {
     if (!DRAFT_ID.test(id)) return;
     // First: pictures without a draft would count, and no page would show them.
@@ -118,7 +115,6 @@ export interface NoteChoice {
   place: PicturePlace;
 }
 
-/** The pictures that the text of a draft shows. */
 export async function shownPictures({ id, body }: Pick<PostDraft, "id" | "body">, { pictures }: PostDrafts) {
   const shown = new Set(findPictures(body));
   return (await pictures.of(id)).filter(({ name }) => shown.has(name));

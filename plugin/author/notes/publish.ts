@@ -22,7 +22,6 @@ export interface Publication {
 export interface Publishable {
   /** Absolute. */
   files: readonly string[];
-  /** The message of the commit. */
   message: string;
   /** Whether the file of followed feeds is published, too, if it has changed. */
   hasFollow: boolean;
@@ -30,17 +29,14 @@ export interface Publishable {
 
 interface GitCommand {
   args: readonly string[];
-  /** As it would be typed in a shell. */
   shown: string;
 }
 
 const MAX_SUBJECT = 60;
-/** The number of earlier commits that are named. */
 const MAX_EARLIER = 20;
 const DELETION_MESSAGE = "Delete a post";
 const FOLLOW_MESSAGE = "Feeds that I follow";
 
-/** Why the file of followed feeds is published with a note. */
 export function whyFollow(file: string): string {
   return `${file} has changes that are not committed. Without them, a build elsewhere, such as that of your deploy, does not know the feeds that you have followed since, and a mention such as @bob notifies no one.`;
 }
@@ -176,7 +172,6 @@ function whyNoRepository(output: string, root: string): string {
   return `git does not trust the repository of ${root}, because it belongs to another user. If it is yours: git config --global --add safe.directory ${root}`;
 }
 
-/** Which of these files differ from the last commit. */
 async function changedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
   const { stdout } = await git(["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...paths]);
   const entries = stdout.split("\0").filter(Boolean);
@@ -211,7 +206,6 @@ async function remoteBranch(git: Git): Promise<string> {
 /** A command waits for no lock of another one. */
 const LOCKED = /Unable to create '(.+\.lock)': File exists/;
 
-/** What to do after git refused a command, by its output. */
 const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
   [
     /\[rejected\]|non-fast-forward|fetch first/,

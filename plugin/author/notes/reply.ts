@@ -16,15 +16,12 @@ type TwtReference = { feedUrl: string; timestamp: string };
 /** The twt that a note replies to, by its hash or by its time. */
 export type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
 
-/** The twt that a note replies to, with its text. */
 export const AnsweredTwt = v.object({
-  /** The value for the front matter. */
   replyTo: v.string(),
   /** The nick in its feed, or the host. */
   name: v.string(),
   /** At most 500 characters; lines are separated by LF. */
   text: v.string(),
-  /** A reference to it. */
   source: v.string(),
 });
 export type AnsweredTwt = v.InferOutput<typeof AnsweredTwt>;
@@ -78,7 +75,10 @@ export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<Ans
   const { ask } = (await import("../network.js")).createNetwork(choice);
   const feed = await readAnyFeed(ask, reply.feedUrl);
   const { identity, nick } = feed;
-  const twt = "hash" in reply ? twtWithHash(reply, feed) : await findTwt(reply, feed, ask);
+  const hasHash = (twt: ParsedTwt) => "hash" in reply && Object.values(twtHashes(identity, twt)).includes(reply.hash);
+  const twt = "hash" in reply ? feed.twts.find(hasHash) : await findTwt(reply, feed, ask);
+  const named = "hash" in reply ? reply.hash : "";
+  if (!twt) throw new TwtxtError("no-such-twt", `${reply.feedUrl} has no twt with the hash ${named}.`);
   return {
     replyTo:
       "hash" in reply
@@ -92,12 +92,6 @@ export async function answeredTwt(reply: Reply, choice: HostChoice): Promise<Ans
 
 export function formatReplyTo({ hash, nick, feedUrl }: { hash: string; nick: string | null; feedUrl: string }): string {
   return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
-}
-
-function twtWithHash({ hash, feedUrl }: { hash: string; feedUrl: string }, { identity, twts }: LiveFeed): ParsedTwt {
-  const found = twts.find((twt) => Object.values(twtHashes(identity, twt)).includes(hash));
-  if (found) return found;
-  throw new TwtxtError("no-such-twt", `${feedUrl} has no twt with the hash ${hash}.`);
 }
 
 async function findTwt({ feedUrl, timestamp }: TwtReference, feed: LiveFeed, ask: Ask): Promise<ParsedTwt> {

@@ -133,7 +133,6 @@ async function removeFeed(site: Site, wanted: string): Promise<FollowedFeed | nu
   );
 }
 
-/** The file, as it is now. */
 async function readList(site: Site) {
   const file = site.file(site.settings.followed.file);
   const isThere = existsSync(file);
@@ -220,7 +219,6 @@ async function findNamedPlaces(url: string, ask: Ask): Promise<string[]> {
   return usual;
 }
 
-/** The path of a feed on most sites. */
 export const USUAL_PLACE = "/twtxt.txt";
 const MAX_LINKS = 5;
 

@@ -31,7 +31,6 @@ const FEEDS_KEY = "feeds";
 const MENTIONS_KEY = "mentions";
 const SEEN_KEY = "seen";
 const EVERY_MS = 5 * 60_000;
-/** Timeout of all requests of one round. */
 const ROUND_MS = 20_000;
 
 const FeedsRecord = v.array(v.unknown());
@@ -43,15 +42,12 @@ interface LiveTimelineParts {
   /** Stores the feeds as they were read, and which items the author has seen. */
   store: Store;
   machine: Pick<Machine, "now">;
-  /** Ends it. */
   ending: AbortSignal;
   /** Describes the error of a round in the background, in sentences. */
   faultText(error: unknown): string;
 }
 
-/** How current the timeline is. */
 export interface TimelineStatus {
-  /** Whether a round is under way. */
   isReading: boolean;
   /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
   updated: string | null;
@@ -73,7 +69,6 @@ export class LiveTimeline {
   threads: readonly TimelineThread[] = [];
   /** The times since when the items of others are there, newest first. */
   #times: readonly string[] = [];
-  /** The feeds as they were last read. */
   #kept: KeptFeed[] = [];
   #mentions: readonly PublicMention[] = [];
   readonly #status: Omit<TimelineStatus, "isReading"> = {
@@ -144,7 +139,6 @@ export class LiveTimeline {
     return round;
   }
 
-  /** Marks all items as seen by the author. */
   async markSeen(): Promise<void> {
     const [newest] = this.#times;
     if (newest !== undefined) await this.#visits.markSeen(newest);
@@ -209,7 +203,6 @@ export class LiveTimeline {
     return publishedSite(this.#parts.site).catch(ifTwtxtError(() => null));
   }
 
-  /** The followed feeds and the own one. */
   async #followed() {
     const { site } = this.#parts;
     const { feedUrl, nick } = site.settings;
@@ -223,7 +216,6 @@ export class LiveTimeline {
 
 /** A twt of a feed, or a received mention that no feed has. */
 export interface TimelineItem {
-  /** Unique. */
   id: string;
   source: string;
   /** The URL to link to instead of the source; absent for the source itself. */

@@ -82,14 +82,11 @@ interface PutWork {
   /** `null` for no encryption. */
   sealFile: SealFile | null;
   progress: Progress;
-  /** Called for each file as soon as it is done. */
   onResult(result: PutResult): void;
 }
 
-/** The files of one command. Files with the same contents become one blob. */
 class PutBatch {
   readonly #work: PutWork;
-  /** The files so far, by the keys of their blobs. */
   readonly #byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
   #stored = 0;
 
@@ -236,7 +233,6 @@ export async function findFiles(
   }
 }
 
-/** Records a file that cannot be read, and goes on. */
 async function unlessUnread(shown: string, { unread }: FoundFiles, look: () => Promise<void>): Promise<void> {
   try {
     await look();

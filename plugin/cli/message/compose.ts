@@ -62,7 +62,6 @@ interface Delivery {
   text: string;
   /** `null` for none. */
   file: SourceFile | null;
-  /** The recipients whose keys were found through DNS. */
   byDns: ReadonlySet<string>;
 }
 
@@ -88,7 +87,6 @@ async function deliver(
   return chooseExitCode(reports);
 }
 
-/** Retries the messages in the outbox that are due. */
 async function retryOutbox(mailbox: Mailbox, terminal: Terminal): Promise<void> {
   const retried = await mailbox.outbox().retry({ all: false });
   if (retried.length === 0) return;

@@ -91,7 +91,9 @@ export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = asyn
   for (const message of wanted) {
     const { id, created } = message;
     deleted.push({ id, created, deleted: await inbox.delete(id) });
-    if (!values.json) for (const line of deletedLines(message, terminal.columns())) terminal.print(line);
+    const known = [`${shortId(id)}  ${inSeconds(created)}`];
+    const lines = "trust" in message ? listLines([message], terminal.columns()) : known;
+    if (!values.json) for (const line of lines) terminal.print(line);
   }
   await mailbox.readMarks.remove(deleted.map(({ id }) => id));
   printData(deleted, [], values, terminal);
@@ -111,7 +113,6 @@ async function listMessages(inbox: InboxClient): Promise<InboxMessage[]> {
   return (await inbox.list())?.messages ?? [];
 }
 
-/** Opens messages, and deletes those of blocked senders. */
 async function readWanted(
   messages: readonly InboxMessage[],
   { mailbox, inbox }: Pick<OpenInbox, "mailbox" | "inbox">,
@@ -171,11 +172,6 @@ async function unverifiedAmong(
   return { wanted, kept: unverified.length - wanted.length };
 }
 
-function deletedLines(message: InboxMessage | ReadMessage, columns: number | null): string[] {
-  if ("trust" in message) return listLines([message], columns);
-  return [`${shortId(message.id)}  ${inSeconds(message.created)}`];
-}
-
 /** Messages per receipt; a message has room for some hundreds. */
 const PER_RECEIPT = 100;
 const RECEIPTS_FOLDER = "receipts";
@@ -232,7 +228,6 @@ async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, 
   }
 }
 
-/** A sender, by address or by a message. */
 export type SenderChoice = { address: string } | { id: string };
 
 export const block: RunAtSite<object, SenderChoice> = async (values, choice, terminal) => {

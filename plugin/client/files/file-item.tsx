@@ -15,7 +15,6 @@ interface ShownFile extends ListedBlob {
   sharedUrl: string;
   /** The name of a sealed file that was opened; `null` for all others. */
   opened: OpenedName | null;
-  /** Whether to show it as a picture. */
   mayBePicture: boolean;
 }
 
@@ -45,7 +44,6 @@ export const FileItem: FC<{ file: ShownFile }> = ({ file }) => {
   );
 };
 
-/** The name of a file on pages. */
 export function chooseName(
   blob: Pick<BlobInfo, "key" | "filename" | "type">,
   opened: OpenedName | null = null,
@@ -206,7 +204,6 @@ export const EditForm: FC<{ blob: Blob }> = ({ blob }) => (
 
 export const PATH = "/files";
 
-/** What can be done with one file. */
 type FileAction = "public" | "private" | "delete" | "edit" | "picture" | "get";
 
 /** @example toPath("get", "quinces.jpg") // "/files/get/quinces.jpg" */

@@ -12,7 +12,6 @@ import type { Listing, StoredFiles } from "./stored-files.js";
 import { UploadForm, UploadList, uploadSummary } from "./upload-list.js";
 import type { Uploads } from "./uploads.js";
 
-/** How much of a public key is shown. */
 const KEY_START = 16;
 
 /** The last verification of all blobs. */
@@ -167,7 +166,6 @@ const Grid: FC<Pick<FilesPageProps, "site" | "pages" | "files" | "former"> & { l
 
 const FAILURES = ["wrong", "missing", "unread"] as const;
 
-/** What to do about files that are not right. */
 const ADVICE: Record<(typeof FAILURES)[number], string> = {
   wrong: "Delete it below, then upload your own file again above.",
   missing: "To store it again, upload the file above; to record on this machine that it is gone, type `blob rm KEY`.",

@@ -35,7 +35,6 @@ const KEYS: readonly KeyHelp[] = [
   { key: "v", does: "verifies all files" },
 ];
 
-/** What the routes share. */
 interface Parts {
   context: ClientContext;
   files: StoredFiles;

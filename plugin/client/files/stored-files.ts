@@ -13,11 +13,8 @@ import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata
 import type { Download } from "../client-request.js";
 import type { ClientContext } from "../room.js";
 
-/** The number of files on a page. */
 const PER_PAGE = 50;
-/** The longest time that a page waits for the list. */
 const LIST_WAIT_MS = 2000;
-/** Total size of the previews in memory. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 /** The name and type of a sealed file, which only its contents tell. */
 export type OpenedName = Record<"filename" | "type", string>;
@@ -28,7 +25,6 @@ export interface Listing {
   list: BlobList | null;
   /** Why it could not be read, in sentences; `null` if it was. */
   fault: string | null;
-  /** Whether the site is still being asked. */
   isReading: boolean;
 }
 
@@ -39,7 +35,6 @@ export class StoredFiles {
   readonly #previews = new Map<string, CleanPicture | null>();
   /** By the SHA-256 of the sealed contents. */
   readonly #opened = new Map<string, OpenedName>();
-  /** The first page as it was read last. */
   #first: BlobList | null = null;
   /** The pages that are being read, by their cursors. */
   readonly #reading = new Map<string, Promise<Listing>>();

@@ -94,7 +94,6 @@ function unclosed(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-/** A file of a form. */
 export interface FormFile {
   /** As the browser sent it. */
   filename: string;

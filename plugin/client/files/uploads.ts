@@ -19,9 +19,7 @@ import { TwtxtError } from "../../errors.js";
 import { faultText } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
 
-/** Number of uploads that are sent at the same time. */
 const CONCURRENCY = 2;
-/** Number of ended uploads that the page lists. */
 const MAX_ENDED = 50;
 /** Sites, and proxies in front of them, end a request that stalls for a minute or more. */
 export const MAX_PAUSE_MS = 30_000;
@@ -30,7 +28,6 @@ interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "end
   folder: WorkFolder;
   /** A longer pause ends the request. */
   maxPauseMs: number;
-  /** Called when a file is stored. */
   onStored(): void;
 }
 
@@ -75,7 +72,6 @@ export class Uploads {
     this.removed += seen.length;
   }
 
-  /** Removes uploads from the list that have ended. */
   async clear(): Promise<void> {
     this.removed = 0;
     await this.#remove(this.all.filter(({ isEnded }) => isEnded));
@@ -231,10 +227,8 @@ async function* checked(chunks: AsyncIterable<Uint8Array>, check: (bytes: number
   }
 }
 
-/** Who can read a file. */
 export type Visibility = "private" | "public" | "sealed";
 
-/** What the author chose for a file. */
 export interface UploadChoice {
   /** A valid name for a blob. */
   filename: string;
@@ -252,15 +246,12 @@ const ENDED: readonly Stage[] = ["done", "failed", "cancelled"];
 /** An upload from the browser to this machine, and from here to the site. */
 export class Upload {
   stage: Stage = "receiving";
-  /** Bytes that were sent to the site. */
   sent = 0;
-  /** Bytes to send. */
   total: number;
   result: ChangeResult | null = null;
   /** Why it failed, or what the author should know; sentences. */
   remark: string | null = null;
   readonly #cancelling = new AbortController();
-  /** Whether a page has shown that it is done. */
   isSeen = false;
   /** On this machine, so that it can be sent again; `null` before all of it has arrived. */
   file: SourceFile | null = null;
@@ -296,7 +287,6 @@ export class Upload {
     return this.stage === "failed" && this.file !== null;
   }
 
-  /** Is aborted when the upload is cancelled. */
   get cancelled(): AbortSignal {
     return this.#cancelling.signal;
   }

@@ -12,32 +12,30 @@ import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
 import { Fault, Form, Sentence } from "../page-parts.js";
-import type { ClientContext, CreateRoom } from "../room.js";
+import type { CreateRoom } from "../room.js";
 
 const HEALTH = "/health";
 const ICON = "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21";
 const MAX_SENT = 20;
 
 export const healthRoom: CreateRoom = (context) => {
+  const { choice, machine } = context;
   const checkup = new BackgroundRun<Finding>(context);
   const routes = new Hono<ClientEnv>();
   routes.get("/", async (c) => {
-    const health = await siteHealth(context.choice, context.machine, MAX_SENT);
+    const health = await siteHealth(choice, machine, MAX_SENT);
     return c.render(<HealthPage health={health} checkup={checkup} />, { title: "Health" });
   });
   context.notices.addForm(routes, "/", HEALTH, async () => {
-    await checkup.start(() => checksOfSite(context));
+    await checkup.start(async () => {
+      const checks = await createChecks(null, { ...choice, address: undefined, flood: false }, machine);
+      if (checks === null) throw new TwtxtError("no-settings", "There is no built site in this folder.");
+      return { subject: null, results: checks };
+    });
     return null;
   });
   return { title: "Health", path: HEALTH, icon: ICON, keys: [{ key: "c", does: "checks the site" }], routes };
 };
-
-/** @throws TwtxtError `no-settings` */
-async function checksOfSite({ choice, machine }: ClientContext) {
-  const checks = await createChecks(null, { ...choice, address: undefined, flood: false }, machine);
-  if (checks === null) throw new TwtxtError("no-settings", "There is no built site in this folder.");
-  return { subject: null, results: checks };
-}
 
 const HealthPage: FC<{ health: SiteHealth; checkup: BackgroundRun<Finding> }> = ({ health, checkup }) => {
   const { data, versions } = health;
@@ -85,7 +83,6 @@ const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
   </div>
 );
 
-/** What the site tells about itself. */
 const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
   <>
     <h2>At {new URL(url).host}</h2>
@@ -172,7 +169,6 @@ const Source: FC<{ health: SiteHealth }> = ({ health: { url, fault, sent } }) =>
   );
 };
 
-/** Why nothing was sent, by the site's host. */
 const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
   netlify: "Nothing was sent. Your site sends the mentions of new posts after each deploy.",
   node: `Nothing was sent. While \`${typed("serve")}\` is running, it sends the mentions of each new build.`,

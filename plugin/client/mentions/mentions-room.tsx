@@ -18,7 +18,6 @@ import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-te
 import { countWriters, Tabs, toWeeks, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
-/** The number of mentions on a page. */
 const PER_PAGE = 50;
 const ICON = "M15.5 12a3.5 3.5 0 1 1-7 0a3.5 3.5 0 1 1 7 0v1.2a2.4 2.4 0 0 0 4.8 0V12a8.3 8.3 0 1 0-3.4 6.7";
 const STATES = ["shown", "held", "rejected"] as const;
@@ -83,7 +82,10 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   waiting.set(held);
   const asked = c.req.query("state");
   const state = asked === undefined ? (held > 0 ? "held" : "shown") : parseState(asked);
-  const { items: mentions, pages } = await pageFrom(site, state, c.req.query("after") ?? null);
+  const after = c.req.query("after") ?? null;
+  const { mentions, next } = await site.page(state, after, PER_PAGE);
+  const older = next && `${toTab(state)}&after=${encodeURIComponent(next)}`;
+  const pages = { newer: after === null ? null : toTab(state), older };
   const visit = visits[state];
   const newest = mentions
     .map(({ received }) => received)
@@ -94,13 +96,6 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
     <ListPage {...{ state, mentions, pages, held, pending }} describe={site.describe} seen={visit.seenBefore} />,
     { title: "Mentions" },
   );
-}
-
-/** A page of a list that the site divides into pages. */
-async function pageFrom(site: SiteMentions, state: MentionState, after: string | null) {
-  const { mentions, next } = await site.page(state, after, PER_PAGE);
-  const newer = after === null ? null : toTab(state);
-  return { items: mentions, pages: { newer, older: next && `${toTab(state)}&after=${encodeURIComponent(next)}` } };
 }
 
 async function openVisits({ machine, choice }: ClientContext): Promise<Lists["visits"]> {
@@ -141,7 +136,6 @@ function parseState(text: string | undefined): MentionState {
 interface List extends Pick<SiteMentions, "describe"> {
   state: MentionState;
   mentions: readonly ManagedMention[];
-  /** Number of held mentions. */
   held: number;
   /** Number of mentions that are not verified yet. */
   pending: number;
@@ -230,7 +224,6 @@ interface BylineProps extends Pick<SiteMentions, "describe"> {
   mention: ManagedMention;
 }
 
-/** The author, type, page and time of a mention. */
 function Byline({ mention, describe }: BylineProps) {
   const { author, source, url = source, published, received } = mention;
   const name = author?.name || readHost(source);

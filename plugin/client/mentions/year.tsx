@@ -14,7 +14,6 @@ const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const WRITERS = 10;
 
-/** The mentions received in a week. */
 interface Week {
   /** Its first day, a Monday, `YYYY-MM-DD`. */
   start: string;

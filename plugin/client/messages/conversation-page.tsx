@@ -36,9 +36,7 @@ interface ConversationProps extends InboxState, ComposerProps {
   keyChange: KeyChange | null;
   /** Messages in the outbox that the address has not received. */
   undelivered: readonly OutboxEntry[];
-  /** Open the messages in the outbox. */
   keys: OwnKeys;
-  /** How many of the newest messages to show. */
   limit: number;
 }
 
@@ -83,7 +81,6 @@ const NewestMessages: FC<ConversationProps> = (props) => {
   );
 };
 
-/** What is certain about the correspondent. */
 const SenderNote: FC<ConversationProps> = ({ address, conversation, keyChange, undelivered }) => {
   if (keyChange) return <KeyQuestion change={keyChange} />;
   const { received, sent } = conversation;
@@ -205,13 +202,10 @@ export interface InboxState {
 }
 
 interface ListProps extends InboxState {
-  /** Those of this page. */
   conversations: readonly Conversation[];
   pages: OtherPages;
-  /** The addresses with a new key. */
   changed: ReadonlySet<string>;
   drafts: readonly MessageDraft[];
-  /** The number of messages in the outbox. */
   outbox: number;
   /** A wrong address, to be corrected. */
   to: string;

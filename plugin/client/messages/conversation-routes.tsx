@@ -9,7 +9,6 @@ import { readPrivateHosts } from "../../author/network.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { readGuestKey } from "../../keys/guest.js";
-import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type ClientRequest, type FormFields, readForm, shownCount, withLineFeeds } from "../client-request.js";
 import { draftSaved, isForScript, readSave, selectPage } from "../page-parts.js";
 import { ConversationList, ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
@@ -74,7 +73,9 @@ export async function showConversation(
   unread.set(countUnread(all) - conversation.unread);
   const keyChange = correspondence.keyChanges().find((one) => one.address === address) ?? null;
   const draft = await correspondence.mailbox.drafts.with(address);
-  const undelivered = await undeliveredTo(address, correspondence.mailbox);
+  const isWaiting = (one: { address: string; state: string }) => one.address === address && one.state !== "delivered";
+  const outbox = await correspondence.mailbox.outbox().list();
+  const undelivered = outbox.filter(({ recipients }) => recipients.some(isWaiting));
   await correspondence.markRead(conversation);
   const maxBytes = await attachmentLimit(choice, machine);
   const maxFileBytes = maxBytes === null ? null : Math.min(maxBytes, MAX_FILE_BYTES);
@@ -94,12 +95,6 @@ function formatTitle(address: string, { received }: Conversation): string {
   if (readGuestKey(address) === null) return address;
   const claim = claimedName(address, received) === null ? "" : " (unverified name)";
   return shownCorrespondent(address, received).replace(/^g/, "G") + claim;
-}
-
-/** The messages in the outbox that an address has not received. */
-async function undeliveredTo(address: string, mailbox: Mailbox): Promise<OutboxEntry[]> {
-  const isWaiting = (one: { address: string; state: string }) => one.address === address && one.state !== "delivered";
-  return (await mailbox.outbox().list()).filter(({ recipients }) => recipients.some(isWaiting));
 }
 
 const BOTH =

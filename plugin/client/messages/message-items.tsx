@@ -123,7 +123,6 @@ export function deliveryState({ state, why, next }: Recipient): string {
   return next === null ? reason : `${reason}; next attempt after ${DATES.format(new Date(next))}`;
 }
 
-/** The result of an attempt, for its notice. */
 export function deliveryOutcome(reports: readonly RecipientReport[]): string {
   return reports.map(describeOutcome).join(" ");
 }

@@ -13,7 +13,6 @@ export const OUTBOX = `${MESSAGES}/outbox`;
 
 export interface RoomParts extends ClientContext {
   routes: Hono<ClientEnv>;
-  /** Opens the inbox. */
   open(): Promise<Correspondence>;
   /** Unread messages of all conversations. */
   unread: BackgroundCount;
@@ -39,7 +38,6 @@ export function conversationPath(address: string): string {
   return `${MESSAGES}/with/${encodeURIComponent(address)}`;
 }
 
-/** Saves the draft to an address. */
 export function draftPath(address: string): string {
   return `${MESSAGES}/draft/${encodeURIComponent(address)}`;
 }

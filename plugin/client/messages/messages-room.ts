@@ -9,7 +9,7 @@ import type { CreateRoom } from "../room.js";
 import { addConversations, addDrafts, addSending } from "./conversation-routes.js";
 import { addAttachments, addOutbox, MAX_FILE_BYTES } from "./message-items.js";
 import { MESSAGES, type RoomParts } from "./message-requests.js";
-import { addKeys, addRemoval, addUnverified } from "./sender-pages.js";
+import { addBlocking, addDeletion, addKeys, addUnverified } from "./sender-pages.js";
 
 const ICON = "M3.5 6h17v12.5h-17zM4 6.5l8 6.5l8-6.5";
 
@@ -23,7 +23,17 @@ const KEYS = [
 /** A form with a file and a long text. */
 const MAX_BODY_BYTES = MAX_FILE_BYTES + 2 ** 20;
 
-const PARTS = [addConversations, addUnverified, addRemoval, addSending, addDrafts, addAttachments, addKeys, addOutbox];
+const PARTS = [
+  addConversations,
+  addUnverified,
+  addDeletion,
+  addBlocking,
+  addSending,
+  addDrafts,
+  addAttachments,
+  addKeys,
+  addOutbox,
+];
 
 export const messagesRoom: CreateRoom = (context) => {
   const { machine, choice, ending } = context;

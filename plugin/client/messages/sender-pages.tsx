@@ -35,7 +35,6 @@ const Key: FC<{ of: string; value: string }> = ({ of, value }) => (
   </div>
 );
 
-/** Asks what to do about the new key of a correspondent. */
 export const KeyQuestion: FC<{ change: KeyChange }> = ({ change: { address, pinned, now } }) => (
   <section class="key-question" aria-label="A new key">
     <p>
@@ -167,12 +166,7 @@ function toPath(address: string | null): string {
   return address === null ? UNVERIFIED : conversationPath(address);
 }
 
-export function addRemoval(room: RoomParts): void {
-  addDeletion(room);
-  addBlocking(room);
-}
-
-function addDeletion({ routes, open, notices }: RoomParts): void {
+export function addDeletion({ routes, open, notices }: RoomParts): void {
   routes.get("/delete", async (c) => {
     const { entry, address } = await (await open()).entry(c.req.query("id") ?? "");
     return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
@@ -185,7 +179,7 @@ function addDeletion({ routes, open, notices }: RoomParts): void {
   });
 }
 
-function addBlocking({ routes, open, notices }: RoomParts): void {
+export function addBlocking({ routes, open, notices }: RoomParts): void {
   routes.get("/block", async (c) => {
     const address = parseAddressText(c.req.query("address") ?? "");
     const count = (await (await open()).with(address))?.received.length ?? 0;

@@ -36,7 +36,12 @@ const COMMITTED = "The page Publish includes _data/follow.json with your next po
 
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
-  const { open, opened } = openOnce(() => openTimeline(context));
+  const { open, opened } = openOnce(async () => {
+    const { machine, choice, ending } = context;
+    const site = await loadSite(machine, choice.settings);
+    const store = openSiteData("timelines", site.settings.url, machine);
+    return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
+  });
   const routes = new Hono<ClientEnv>();
 
   routes.get("/", async (c) => {
@@ -96,12 +101,6 @@ function addFollowing(
   notices.addForm(routes, "/following/remove", FOLLOWING, async ({ url = "" }) =>
     readAgain(await unfollow(url, await openSite(), choice)),
   );
-}
-
-async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
-  const site = await loadSite(machine, choice.settings);
-  const store = openSiteData("timelines", site.settings.url, machine);
-  return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
 }
 
 /** Requests pictures that items of the timeline name, and no others. */
@@ -292,7 +291,6 @@ const PictureList: FC<{ item: Pick<TimelineItem, "id" | "text"> }> = ({ item: { 
   );
 };
 
-/** An image in Markdown. */
 const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\((https?:[^\s()<>]+)[^()]*\)/gi;
 const MAX_PICTURES = 8;
 

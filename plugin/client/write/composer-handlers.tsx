@@ -159,7 +159,6 @@ export async function writePage(c: ClientRequest, { context, mentionable, build 
   return c.render(page, { title: "Write" });
 }
 
-/** A picture of a draft, for the pages of the room. */
 export async function pictureFile(c: ClientRequest, context: ClientContext) {
   const { draft = "", name = "" } = c.req.param();
   const { drafts } = await openDrafts(context);
@@ -224,7 +223,6 @@ export async function savePost(c: ClientRequest, post: PostToSave, context: Clie
   });
 }
 
-/** Asks before pictures become public. */
 export async function sharePage(c: ClientRequest, context: ClientContext) {
   const { site, drafts } = await openDrafts(context);
   const draft = await drafts.find(c.req.query("draft") ?? "");

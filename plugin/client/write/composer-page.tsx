@@ -29,16 +29,13 @@ interface WriteProps {
   preview: TwtPreview | null;
   /** `null` if it was not asked for. */
   notified: readonly Notified[] | null;
-  /** The file of the post. */
   file: { name: string; content: string };
   drafts: readonly PostDraft[];
-  /** The last build of a draft in the site's layout. */
   build: SiteBuildRun;
   /** Whether the author has just chosen what to reply to. */
   isReply: boolean;
   /** The folders for the note, the proposed one first. */
   folders: readonly string[];
-  /** Those that the author may want to mention. */
   people: readonly KnownNick[];
 }
 

@@ -18,7 +18,6 @@ import { Fault } from "../page-parts.js";
 import type { ClientContext } from "../room.js";
 import { builtPagePath, openDrafts, picturePath, SITE_PATH } from "./write-requests.js";
 
-/** The last build of a draft's page. */
 export type SiteBuildRun = BackgroundRun<BuiltPage, PostDraft>;
 
 /** Builds the page of a draft in the background, unless another one is being built. */

@@ -22,7 +22,6 @@ import { Question } from "../page-parts.js";
 import { draftPath, picturePath, WRITE_PATH } from "./write-requests.js";
 
 const MAX_UPLOAD_MIB = 30;
-/** The most that one form may contain. */
 export const MAX_UPLOAD_BYTES = MAX_UPLOAD_MIB * 2 ** 20;
 /** The name of the field that describes a picture starts with it. */
 export const DESCRIPTION_OF = "description-of-";
@@ -32,7 +31,6 @@ export interface PicturesProps {
   pictures: readonly DraftPicture[];
   /** `null` for a site without blobs: there is no choice. */
   place: PicturePlace | null;
-  /** The host of blobs. */
   host: string;
 }
 
@@ -170,7 +168,6 @@ export function formatHashes(pictures: readonly DraftPicture[]): string {
 const MAX_SHOWN_NAME = 80;
 
 interface PictureChanges {
-  /** With its new text. */
   draft: PostDraft;
   /** `null` if nothing was asked for. */
   notice: Outcome | null;

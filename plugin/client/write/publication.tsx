@@ -42,7 +42,6 @@ export async function runPublication(c: ClientRequest, publication: PublicationR
   });
 }
 
-/** The last publication, or the one that is under way. */
 export function publicationPage(c: ClientRequest, publication: PublicationRun) {
   const { subject: post } = publication;
   if (post === null) return c.redirect(WRITE_PATH, 303);
@@ -121,11 +120,9 @@ const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = (
   </p>
 );
 
-/** A post, and the commands that publish it. */
 interface PlannedPost {
   /** From the root of the site. */
   file: string;
-  /** Whether the file of followed feeds is published, too. */
   hasFollow: boolean;
   plan: Publication;
   site: Site;

@@ -18,7 +18,6 @@ export const WRITE_PATH = "/write";
 /** The last publication, which may be under way. */
 export const PUBLICATION_PATH = `${WRITE_PATH}/publication`;
 
-/** The list of the author's posts. */
 export const POSTS_PATH = `${WRITE_PATH}/posts`;
 
 /** A page that changes a post. @param file - from the root of the site */
