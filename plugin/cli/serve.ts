@@ -8,7 +8,6 @@ import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { CompressedCopies } from "../host/compressed-copies.js";
 import { Followers } from "../host/followers.js";
-import { inheritedSocket } from "../host/inherited-socket.js";
 import { measureServer } from "../host/metrics-server.js";
 import { findAddress } from "../host/node-request.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
@@ -294,10 +293,13 @@ async function listen(
       followers.note(request.headers["user-agent"] ?? "", findAddress(request, values["trust-proxy"])),
   });
   const limit = rateLimit({ perMinute: values["rate-limit"], now });
+  // They may belong to a parent.
+  const { LISTEN_PID, LISTEN_FDS } = environment;
   try {
     return await nodeServer({
       ...{ port, host, origin, prefix, trustedProxies: values["trust-proxy"], log: reports.log },
-      socket: inheritedSocket(environment, process.pid) ?? undefined,
+      // That of a systemd socket unit, in which connections wait while the service restarts: sd_listen_fds(3).
+      socket: LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? 3 : undefined,
       ...measureServer({ findEndpoint, serveFile, rateLimit: limit }, reports.metrics),
     });
   } catch (error) {

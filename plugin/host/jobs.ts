@@ -102,14 +102,9 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   ];
 }
 
-interface SenderParts {
-  siteIndex: SiteIndex;
-  findTwt: FindTwt;
-}
-
 /** Sends the mentions of new posts, and knows when to send again. */
-function mentionSender(options: ServiceOptions, parts: SenderParts) {
-  const { now, log } = options;
+function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; findTwt: FindTwt }) {
+  const { settings, pages, store, guard, now, log } = options;
   const ask = siteGuard(options);
   let next: number | null = null;
   const memory = { released: null };
@@ -125,31 +120,24 @@ function mentionSender(options: ServiceOptions, parts: SenderParts) {
      */
     async send(isOver: () => boolean, patience: number): Promise<void> {
       next = null;
-      const sending = sendMentions({ ...sendOptions(options, parts), ask, isOver, patience, memory });
+      const sending = sendMentions({
+        ...{ ask, store, now, sleep, random: Math.random, memory, isOver, patience },
+        allowedHosts: guard.allowPrivateHosts,
+        feedUrl: settings.feedUrl,
+        aliases: readAliases(settings.mentions.aliases, settings.feedUrl).feeds,
+        links: siteLinks({ settings, pages }),
+        findPage: (timestamp) => parts.siteIndex.pageOfTwt(timestamp),
+        findTwt: parts.findTwt,
+        onMention(mention) {
+          // Most pages on the web have no endpoint.
+          if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
+        },
+      });
       const report = await sending.catch(ifTwtxtError(() => null, "already-sending"));
       // A run that was killed keeps the lease for half a minute.
       next = report === null ? now() : nextDue(report, now());
       if (report === null) return log("Another run is sending mentions. This one leaves them to it.");
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
-    },
-  };
-}
-
-function sendOptions({ settings, pages, store, guard, now, log }: ServiceOptions, { siteIndex, findTwt }: SenderParts) {
-  return {
-    store,
-    allowedHosts: guard.allowPrivateHosts,
-    feedUrl: settings.feedUrl,
-    aliases: readAliases(settings.mentions.aliases, settings.feedUrl).feeds,
-    links: siteLinks({ settings, pages }),
-    findPage: (timestamp: string) => siteIndex.pageOfTwt(timestamp),
-    findTwt,
-    now,
-    random: Math.random,
-    sleep,
-    onMention(mention: MentionReport) {
-      // Most pages on the web have no endpoint.
-      if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
     },
   };
 }

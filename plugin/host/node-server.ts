@@ -10,10 +10,10 @@ import { byobReader } from "../store/chunks.js";
 import { prepareClose } from "./close-server.js";
 import { compressResponse } from "./compress-response.js";
 import { Connections } from "./connections.js";
-import { BUFFER_BYTES, copyChunks } from "./copy-chunks.js";
 import type { Endpoint } from "./endpoints.js";
 import { findAddress, isFromProxy, toPath, toRequest, toTarget } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
+import { BUFFER_BYTES, copyChunks } from "./send-file.js";
 
 const IDLE_MS = 120_000;
 /**

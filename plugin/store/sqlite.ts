@@ -5,7 +5,6 @@
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "./chunks.js";
-import { ReadTurns } from "./read-turns.js";
 import { SpaceReserve } from "./space-reserve.js";
 import { Connection } from "./sqlite-connection.js";
 import { SqliteReader, withStoreErrors } from "./sqlite-reader.js";
@@ -19,6 +18,8 @@ const ROW_BYTES = 64 * 1024;
 /** Interval between two sweeps of abandoned files, in milliseconds. */
 const SWEEP_INTERVAL_MS = 3600_000;
 const CHECKED_AT_ONCE = 1000;
+/** Reads in one turn of the event loop: some milliseconds. */
+const READS = 100;
 /** A key that is written and deleted to find out whether that is possible. */
 const TRIAL = "trials/write";
 
@@ -188,4 +189,30 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
       // They do no harm, and are found again.
     }
   }
+}
+
+/**
+ * A read of a database resolves without leaving the microtask queue. A loop of reads would keep timers and connections
+ * waiting until its end.
+ */
+class ReadTurns {
+  readonly #waiting: (() => void)[] = [];
+  #left = READS;
+
+  /** @returns `undefined` for a read that can start at once */
+  wait(): Promise<void> | undefined {
+    if (this.#left === READS) setImmediate(this.#startTurn);
+    if (this.#left > 0) {
+      this.#left -= 1;
+      return undefined;
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  readonly #startTurn = () => {
+    const next = this.#waiting.splice(0, READS);
+    this.#left = READS - next.length;
+    if (next.length > 0) setImmediate(this.#startTurn);
+    for (const resolve of next) resolve();
+  };
 }

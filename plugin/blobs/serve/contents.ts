@@ -5,16 +5,17 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
-import { toStream } from "../../store/chunks.js";
+import { byobReader, toStream } from "../../store/chunks.js";
 import { type FolderSurvey, parseEntry, type Range, type StreamingStore } from "../../store/store.js";
 import type { BlobInfo } from "../blob.js";
-import { comparedStream, damagedBlob } from "./damaged-contents.js";
 
 /** Longer than any request may take. */
 const LEFTOVER_AGE_MS = 24 * 3600_000;
 const RANDOM_BYTES = 8;
 /** Larger contents are compared with their hash while they are sent, smaller ones before. */
 const COMPARED_BYTES = 64 * 1024;
+/** Size of a read in bytes. */
+const READ_BYTES = 256 * 1024;
 const INTACT_MS = 24 * 3600_000;
 /** Large contents that are remembered as intact. */
 const MAX_INTACT = 1000;
@@ -207,4 +208,53 @@ export function randomHex(random: (length: number) => Uint8Array): string {
 /** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
 export function toPlace(key: string): string {
   return createHash("sha256").update(key).digest("hex");
+}
+
+type Described = Pick<BlobInfo, "key" | "size" | "sha256">;
+
+/** The error of damaged contents, for the owner's log and for readers. */
+function damagedBlob({ key }: Described): TwtxtError {
+  return new TwtxtError(
+    "blob-damaged",
+    `The stored contents of the blob ${key} are damaged: they do not have its SHA-256. Its owner can store the file again, with eleventy-twtxt blob put --again FILE, or restore a backup.`,
+  );
+}
+
+/**
+ * Contents that fail before their last bytes if they are damaged.
+ *
+ * @param contents - a byte stream; another stream is returned as it is
+ * @param onCompared - called with the damage before the stream fails, or with `null` at its end
+ */
+function comparedStream(
+  contents: ReadableStream<Uint8Array>,
+  blob: Described,
+  onCompared: (damage: TwtxtError | null) => void,
+): ReadableStream<Uint8Array> {
+  const reader = byobReader(contents);
+  if (!reader) return contents;
+  const hash = createHash("sha256");
+  let left = blob.size;
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: READ_BYTES,
+    async pull(controller) {
+      const request = controller.byobRequest as ReadableStreamBYOBRequest;
+      const { value, done } = await reader.read(request.view as Uint8Array<ArrayBuffer>);
+      if (value) hash.update(value);
+      left -= value?.length ?? 0;
+      if (done || left < 0 || (left === 0 && hash.digest("hex") !== blob.sha256)) {
+        const damage = damagedBlob(blob);
+        onCompared(damage);
+        throw damage;
+      }
+      request.respondWithNewView(value as Uint8Array<ArrayBuffer>);
+      if (left > 0) return;
+      onCompared(null);
+      controller.close();
+      controller.byobRequest?.respond(0);
+      await reader.cancel();
+    },
+    cancel: () => reader.cancel(),
+  });
 }

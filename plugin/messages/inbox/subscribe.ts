@@ -50,7 +50,7 @@ interface SubscriptionParts {
  * @see PROTOCOL 3.4
  */
 export async function subscribe(request: HttpRequest, user: string, parts: SubscriptionParts): Promise<Response> {
-  const { terms, now } = parts;
+  const { terms } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
   const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
@@ -64,8 +64,7 @@ export async function subscribe(request: HttpRequest, user: string, parts: Subsc
   if (request.method === "HEAD") return new Response(null, { headers });
 
   const disconnecting = new AbortController();
-  const end = now() + terms.streamMs;
-  const events = streamEvents({ ...parts, terms, user, since, end, disconnected: disconnecting.signal });
+  const events = streamEvents(user, since, disconnecting.signal, { ...parts, terms });
   // Until the first event, an error status can still be sent. After it, the stream is counted until it ends.
   const { value } = await events.next();
   return new Response(toStream(value ?? "", events, disconnecting), { headers });
@@ -76,23 +75,21 @@ function placeBefore(created: number): Place {
   return { created: created - OVERLAP_MS, id: "" };
 }
 
-interface Subscription extends SubscriptionParts {
-  terms: SubscriptionTerms;
-  user: string;
-  /** Before the first message to send. */
-  since: Place;
-  /** When the stream ends, in milliseconds since 1970. */
-  end: number;
-  /** Aborted when the client disconnects. */
-  disconnected: AbortSignal;
-}
-
 /**
  * The events of a subscription. The first one sets the client's reconnection time. It is sent after a listing, so that a
  * failing store leads to an error status.
+ *
+ * @param since - before the first message to send
+ * @param disconnected - aborted when the client disconnects
  */
-async function* streamEvents(subscription: Subscription): AsyncGenerator<string, undefined> {
-  const { messages, newMessages, user, disconnected, signal, openStreams } = subscription;
+async function* streamEvents(
+  user: string,
+  since: Place,
+  disconnected: AbortSignal,
+  { messages, newMessages, now, terms, signal, openStreams }: SubscriptionParts & { terms: SubscriptionTerms },
+): AsyncGenerator<string, undefined> {
+  const end = now() + terms.streamMs;
+  const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
   let waking = new AbortController();
   const wake = () => waking.abort();
   newMessages.addEventListener(user, wake);
@@ -100,37 +97,27 @@ async function* streamEvents(subscription: Subscription): AsyncGenerator<string,
   signal?.addEventListener("abort", wake);
   openStreams.count += 1;
   try {
-    await messages.list(user, { after: subscription.since, limit: 1 });
+    await messages.list(user, { after: since, limit: 1 });
     yield `retry: ${RETRY_MS}\n\n`;
-    yield* messageEvents(subscription, () => {
+    const sent: Sent = { times: new Map(), since };
+    let beat = now() + HEARTBEAT_MS;
+    while (!isOver()) {
+      // Messages that arrive from here on end the next sleep before it starts.
       waking = new AbortController();
-      return waking.signal;
-    });
+      for await (const event of unsentEvents(messages, user, sent)) {
+        if (isOver()) return;
+        yield event;
+      }
+      if (now() >= beat) {
+        yield ": still here\n\n";
+        beat = now() + HEARTBEAT_MS;
+      }
+      await terms.sleep(Math.min(terms.lookMs, beat - now(), end - now()), waking.signal);
+    }
   } finally {
     openStreams.count -= 1;
     newMessages.removeEventListener(user, wake);
     signal?.removeEventListener("abort", wake);
-  }
-}
-
-/** @param nextWaking - a signal that is aborted when there is something to do */
-async function* messageEvents(subscription: Subscription, nextWaking: () => AbortSignal): AsyncGenerator<string> {
-  const { now, terms, end, disconnected, signal } = subscription;
-  const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
-  const sent: Sent = { times: new Map(), since: subscription.since };
-  let beat = now() + HEARTBEAT_MS;
-  while (!isOver()) {
-    // Messages that arrive from here on end the next sleep before it starts.
-    const waking = nextWaking();
-    for await (const event of unsentEvents(subscription, sent)) {
-      if (isOver()) return;
-      yield event;
-    }
-    if (now() >= beat) {
-      yield ": still here\n\n";
-      beat = now() + HEARTBEAT_MS;
-    }
-    await terms.sleep(Math.min(terms.lookMs, beat - now(), end - now()), waking);
   }
 }
 
@@ -142,7 +129,7 @@ interface Sent {
 }
 
 /** @param sent - updated in place */
-async function* unsentEvents({ messages, user }: Subscription, sent: Sent): AsyncGenerator<string> {
+async function* unsentEvents(messages: StoredMessages, user: string, sent: Sent): AsyncGenerator<string> {
   for (let after = sent.since, isMore = true; isMore; ) {
     const found = await messages.list(user, { after, limit: PAGE });
     for (const message of found.page) {
