@@ -9,10 +9,8 @@ import type { HtmlReader } from "../text/text-from-post.js";
 /** The parts of the machine that a build uses. */
 export interface BuildEnvironment {
   now: Clock;
-  /** The project's root. */
   root: string;
   host: HostChoice;
-  /** The folder of this package. */
   packageFolder: string;
   /** Loads the HTML parser. */
   htmlReader(): HtmlReader;

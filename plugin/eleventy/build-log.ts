@@ -9,7 +9,6 @@ import { unknownMentions } from "./unknown-mentions.js";
 
 const NAME = "eleventy-plugin-twtxt";
 
-/** The log of the builds of one process. */
 export class BuildLog {
   /** The option `url` of the last real build on this machine, if there was one. */
   formerUrl: unknown;
@@ -20,7 +19,6 @@ export class BuildLog {
     readonly site: SiteParts,
   ) {}
 
-  /** Logs the warnings and notes of a build. */
   async report(event: BuildEvent, built: BuiltSite, written: WrittenSite): Promise<void> {
     const blobs = await this.site.blobs.check();
     for (const warning of await this.#listWarnings(built)) this.#log(warning, "warn");
@@ -31,7 +29,6 @@ export class BuildLog {
     for (const note of [...notes, timeline.note()]) if (note !== null) this.#log(note);
   }
 
-  /** Logs the summary of a build in one line. */
   logSummary({ twts }: BuiltSite, { feed }: WrittenSite): void {
     const counts = { twts: twts.all().length, archives: feed.length - 1 };
     this.#log(report.formatSummary(twts, { path: this.site.urls.feedHref(), ...counts }));

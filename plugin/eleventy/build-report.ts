@@ -190,7 +190,6 @@ export function noteOnHost(host: NonNullable<Settings["host"]>, reason: string):
   return `Built for the host "${host}"${files}, because ${reason}. To choose another, set the option host to "netlify", "node" or "static".`;
 }
 
-/** A note about a page of the site at the URL of one of the plugin's. */
 export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun" | "tool" | "option", string>): string {
   return `${url} is a page of your site, so the plugin's ${noun} is left out. To show its content there, use ${tool}; to build it elsewhere, set the option "${option}" to another path.`;
 }
@@ -208,7 +207,6 @@ export function noteOnPlainPages(urls: readonly string[], layout: string | null)
   return `${listed(urls)} ${are}. To give ${them} the look of your site, add the option layout: ${JSON.stringify(layout)}, which most of your pages use; layout: false means that ${they} stay${urls.length === 1 ? "s" : ""} plain.`;
 }
 
-/** Notes about options that have no effect on this host. */
 export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
   const notes: string[] = [];
   const features = host === "static" && !settings.webmention ? mentions.featuresInUse() : [];
@@ -242,7 +240,6 @@ interface BuiltSite {
   mentions: Pick<SiteMentions, "featuresInUse">;
 }
 
-/** The summary of a build in one line. */
 export function formatSummary(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
   const silent = sentenceAbout(

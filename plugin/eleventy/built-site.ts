@@ -13,9 +13,7 @@ export interface BuiltSite {
   titles: PageTitles;
   /** The paths of all templates, as in Eleventy's `eleventy.contentMap`. */
   paths: readonly string[];
-  /** The pages of deleted posts. */
   deleted: readonly DeletedPage[];
-  /** The discovery documents of the authors. */
   discovery: readonly SiteFile[];
 }
 

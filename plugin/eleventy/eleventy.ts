@@ -12,13 +12,11 @@ export interface BuildEvent {
   results?: { outputPath: string | false }[];
 }
 
-/** The URLs of templates. */
 export interface ContentMap {
   urlToInputPath: Record<string, { inputPath: string }>;
   inputPathToUrl: Record<string, string[]>;
 }
 
-/** The part of a template's data that the plugin reads. */
 export interface TemplateData extends TemplateContext {
   collections?: Collections;
   pagination?: { data?: unknown };
@@ -38,13 +36,11 @@ export interface EleventyConfig {
   versionCheck(range: string): void;
   /** Folders from the project's root, such as `./_data/`. Layouts are among the includes, unless they have a folder. */
   directories: { input: string; data: string; includes: string; layouts?: string };
-  /** Names of layouts. */
   layoutAliases: Record<string, string>;
   /** The templates that the configuration adds, by path from the input folder. */
   virtualTemplates: Record<string, unknown>;
   /** @param options - `resetConfig` loads the configuration again after a change */
   addWatchTarget(target: string, options: { resetConfig: boolean }): void;
-  /** Globs of files that are not watched. */
   watchIgnores: Set<string>;
   /** Globs of files that are not templates. */
   ignores: Set<string>;
@@ -75,7 +71,6 @@ export interface EleventyConfig {
   addGlobalData(name: string, value: () => unknown): void;
   addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
-  /** The collections that the configuration adds, by name. */
   getCollections(): Record<string, unknown>;
   getFilter(name: "url"): (url: string) => string;
   getFilter(name: "htmlBaseUrl" | "twt" | "mentions"): unknown;

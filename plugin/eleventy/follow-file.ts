@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { authorError, TwtxtError } from "../errors.js";
 import { FOLLOW_FILE, type FollowedFeed, joinFollowed, parseFollowFile } from "../options/follow.js";
 
-/** The feeds that a site follows. */
 interface Followed {
   feeds: FollowedFeed[];
   /** The path of the file, from the project's root. It need not exist. */

@@ -20,7 +20,6 @@ export class SiteBuild {
   readonly site: SiteParts;
   readonly #writer: SiteWriter;
   readonly #log: BuildLog;
-  /** Contents of posts by permalink. */
   readonly #contents = new Map<string, PostContents | null>();
   #templates: TemplateData[] = [];
   #discovery: SiteFile[] = [];

@@ -15,7 +15,6 @@ import { SiteContact } from "./pages/site-contact.js";
 import { DeletedPosts, deletedPageHtml } from "./posts/deleted-posts.js";
 import { SiteUrls } from "./site-urls.js";
 
-/** The parts of a site, and what they change in its pages. */
 export class SiteParts {
   readonly urls: SiteUrls;
   readonly languages: PageLanguages;

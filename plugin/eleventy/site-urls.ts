@@ -15,7 +15,6 @@ import type { EleventyConfig } from "./eleventy.js";
 /** Paths that the URL parser leaves as they are, such as those of most pages. Parsing takes ten times as long. */
 const PLAIN_PATH = /^\/(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?$/;
 
-/** An author with an address. */
 export type Inbox = SiteSettings["authors"][number];
 
 /** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so call no method before that. */
@@ -114,13 +113,11 @@ export class SiteUrls {
     return this.#prefix.replace(/\/$/, "") + path;
   }
 
-  /** The absolute URL of a path of the site. */
   absolute(path: string): string {
     const href = this.href(path);
     return PLAIN_PATH.test(href) ? this.#origin + href : new URL(href, this.settings.url).href;
   }
 
-  /** The path of the feed. */
   feedHref(): string {
     return this.href(this.settings.path);
   }

@@ -12,7 +12,6 @@ const NEW_MS = 7 * 86_400_000;
 /** Fenced blocks, indented blocks and spans of code in Markdown, and code in HTML. */
 const CODE = /^ {0,3}(```+|~~~+)[\s\S]*?^ {0,3}\1|^(?: {4}|\t).*$|(`+)[^`][\s\S]*?\2|<(code|pre)\b[\s\S]*?<\/\3>/gim;
 
-/** A text, and the posts that have it. */
 type Found = ReturnType<Findings["take"]>[number];
 
 /**

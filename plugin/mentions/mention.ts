@@ -17,7 +17,6 @@ export type Target = v.InferOutput<typeof Target>;
 
 /** A sender's unverified claim that a source mentions a target. */
 export const PostedClaim = v.object({
-  /** The source as a URL without fragment. */
   source: StoredUrl,
   /** The possible readings of the twt's timestamp; empty for a page. */
   timestamps: v.array(v.string()),
@@ -62,7 +61,6 @@ export const ProvenMention = v.object({
 });
 export type ProvenMention = v.InferOutput<typeof ProvenMention>;
 
-/** The result of a verification. */
 export type Proof =
   | { outcome: "proven"; mention: ProvenMention }
   /**
@@ -76,7 +74,6 @@ export type Proof =
 /** Verifies a claim. Failures of the source's server are results, not errors. */
 export type Verify = (claim: Claim) => Promise<Proof>;
 
-/** A mention and where the site shows it. */
 export const PlacedMention = v.object({
   ...ProvenMention.entries,
   /** The source URL from the first request, without fragment, before redirects. */
@@ -87,7 +84,6 @@ export const PlacedMention = v.object({
   under: orNull,
 });
 
-/** A mention as it is stored. */
 export const StoredMention = v.object({
   ...PlacedMention.entries,
   /** Hashes and URLs of its earlier versions, oldest first: answers to them still belong to it. */

@@ -30,7 +30,6 @@ export const BLOBS = v.strictObject(
 /** The option `blobs`, complete. */
 export type BlobsOptions = v.InferOutput<typeof BLOBS>;
 
-/** The limit of one blob in bytes. */
 export function maxBlobBytes({ maxMegabytes }: BlobsOptions, host: string): number {
   return (host === "netlify" ? Math.min(maxMegabytes, NETLIFY_MIB) : maxMegabytes) * MIB;
 }

@@ -1,6 +1,5 @@
 // plugin/options/contact-words.ts: the English words of the contact form. options/contact-translations.ts has other languages.
 
-/** The words of the page. */
 export const CONTACT_PAGE = {
   title: "Contact",
   intro:
@@ -17,7 +16,6 @@ export const CONTACT_PAGE = {
   noScript: "To write here, turn on JavaScript. You can also write from a terminal:",
 };
 
-/** The words that the script shows. */
 export const CONTACT_STATUS = {
   conversation: "Conversation",
   you: "You",

@@ -41,7 +41,6 @@ function suggestion(keys: readonly string[], known: KnownOptions): string {
   return nearest ? ` Did you mean "${[...keys.slice(0, -1), nearest].join(".")}"?` : "";
 }
 
-/** Formats a value for a message. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "function") return "a function";

@@ -3,7 +3,6 @@ import * as v from "valibot";
 import { isMentionUrl, isNick } from "../feed/mention.js";
 import { canParseUrl, isFeedUrl } from "../url.js";
 
-/** A path from the root of the site. */
 export const SITE_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 
 const SOURCES = 'a list of hosts, "host:port"s and feeds, such as ["spam.example", "https://bob.example/twtxt.txt"]';
@@ -13,17 +12,14 @@ type Described<Schema extends v.GenericSchema> = v.SchemaWithPipe<
   readonly [Schema, v.DescriptionAction<v.InferOutput<Schema>, string>]
 >;
 
-/** A value with its sentence in the documents. */
 export function about<const Schema extends v.GenericSchema>(description: string, schema: Schema): Described<Schema> {
   return v.pipe(schema, v.description(description));
 }
 
-/** An option without a default. */
 export function optional<const Schema extends v.GenericSchema>(description: string, schema: Schema) {
   return v.optional(about(description, schema));
 }
 
-/** An option with a default. */
 export function optionalOr<
   const Schema extends v.GenericSchema,
   const Standard extends v.Default<Described<Schema>, undefined>,
@@ -31,7 +27,6 @@ export function optionalOr<
   return v.optional(about(description, schema), standard);
 }
 
-/** A whole number with its default. */
 export function amount(description: string, least: number, most: number, standard: number) {
   const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
   const value = v.pipe(
@@ -43,7 +38,6 @@ export function amount(description: string, least: number, most: number, standar
   return optionalOr(description, value, standard);
 }
 
-/** A text that passes a check. */
 export function text(isValid: (value: string) => boolean, expected: string) {
   return v.pipe(v.string(expected), v.check(isValid, expected));
 }
@@ -54,7 +48,6 @@ export const nick = text(isNick, NICK);
 
 export const yesNo = v.boolean("true or false");
 
-/** The name of a layout of the site. */
 export const layout = v.pipe(v.string(LAYOUT), v.nonEmpty(LAYOUT));
 
 export const mentionUrl = text(
@@ -62,7 +55,6 @@ export const mentionUrl = text(
   'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
 );
 
-/** A list of sources of mentions. */
 export const sources = v.array(text(isSource, 'a host, a "host:port" or a feed, such as "spam.example"'), SOURCES);
 
 /** A path of the site, with or without a slash at its end. */
@@ -78,7 +70,6 @@ export function pagePath(example: string) {
   return v.union([v.literal(false), sitePath(example)], `false, or a path such as "${example}"`);
 }
 
-/** An absolute https URL. */
 export function webUrl(example: string) {
   return text(isWebUrl, `an absolute https URL without "#", such as "${example}"`);
 }

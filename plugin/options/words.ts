@@ -58,7 +58,6 @@ export const UNREAD_REASONS = [
 
 export type UnreadReason = (typeof UNREAD_REASONS)[number];
 
-/** Words that an author has set. */
 export interface OwnWords<T> {
   words?: { [Name in keyof T]?: string | undefined };
   lang?: string | undefined;
@@ -80,7 +79,6 @@ export const LIST_WORDS = [
   "bookmarkOf",
 ] as const satisfies readonly (keyof Words)[];
 
-/** The words of the timeline alone. */
 export const TIMELINE_WORDS = [
   "timeline",
   "noTwts",

@@ -1,6 +1,5 @@
 // plugin/site/aliases.ts: other URLs of a site and its feed, from the option `mentions.aliases`.
 
-/** The other URLs of a site. */
 export interface Aliases {
   /** Other URLs of the feed: those in the option, and the feed's path at each origin. */
   feeds: string[];

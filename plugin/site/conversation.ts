@@ -40,7 +40,6 @@ export function toThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   return roots;
 }
 
-/** Arranges entries as threads, the one with the newest entry first. */
 export function newestThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   return toThreads(entries)
     .map((thread) => ({ thread, at: newestTime(thread) }))
@@ -69,7 +68,6 @@ export interface MentionLike {
   former?: readonly string[];
 }
 
-/** A twt of the site's own feed. */
 export interface TwtLike {
   timestamp: string;
   hashes: readonly string[];
@@ -84,12 +82,10 @@ export function deletedTwt({ page, replyTo }: { page: string; replyTo: string | 
   return { timestamp: "", hashes: [], page, replyTo };
 }
 
-/** The key of a mention. */
 export function mentionKey({ source, target }: { source?: string | undefined; target?: string | undefined }): string {
   return `${source} ${target}`;
 }
 
-/** The key of a page or own twt. */
 export function twtKey({ page, timestamp }: Pick<TwtLike, "page" | "timestamp">): string {
   return page ?? timestamp;
 }
@@ -120,7 +116,6 @@ function pageEntry(url: string): Entry {
   return { key: url, names: [url], parents: [], at: "" };
 }
 
-/** The conversations of a site: who replies to what. */
 export class Conversations {
   readonly #replies = new Map<string, Entry[]>();
 

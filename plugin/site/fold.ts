@@ -7,7 +7,6 @@ const CHARACTERS = 500;
 /** A rest that is shorter than this is shown. */
 const SLACK = 150;
 
-/** Elements that end a line. */
 const LINE_TAGS = new Set(["p", "li", "pre"]);
 
 /**

@@ -10,7 +10,6 @@ const SHOWN_NAMES = 6;
 /** The place of a list in a page. Conversations start with the oldest item, other lists with the newest. */
 export type ListForm = "conversation" | "mentions" | "names";
 
-/** A list, divided into the items that are shown and the others. */
 export interface Division<Item> {
   shown: readonly Item[];
   folded: readonly Item[];

@@ -5,10 +5,8 @@ export const MENTION_TYPES = ["mention", "reply", "like", "repost", "bookmark"] 
 
 export type MentionType = (typeof MENTION_TYPES)[number];
 
-/** The author of a mention, from its source. */
 export const AUTHOR = v.object({
   name: v.string(),
-  /** Their feed or page. */
   url: v.string(),
   /** Their page on the feed's host, if `url` is a feed that names one; absent otherwise. */
   page: v.exactOptional(v.string()),

@@ -18,7 +18,6 @@ export interface ShownMention extends Omit<PublicMention, "received" | "type"> {
   received: string | null;
 }
 
-/** Writes dates for people. */
 export type Dates = Pick<Intl.DateTimeFormat, "format">;
 
 /** Properties of a list that its items depend on. */
@@ -64,7 +63,6 @@ const PROPERTIES: Partial<Record<ShownMention["type"], string>> = {
   bookmark: "u-bookmark",
 };
 
-/** All mentions of a site as a list. */
 export function mentionList(items: Iterable<Markup>): MarkupElement {
   return { tag: "ol", attributes: { class: "twtxt-mentions" }, children: items };
 }
@@ -100,7 +98,6 @@ export function partMarkup(
   );
 }
 
-/** The replies to an item. */
 export function replyList(items: Iterable<Markup>): MarkupElement {
   return { tag: "ol", attributes: { class: "twtxt-thread" }, children: items };
 }

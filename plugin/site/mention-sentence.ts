@@ -34,7 +34,6 @@ export function describeMention(
   return { before, page: { href, title }, after };
 }
 
-/** The title of a page, or its path. */
 export function pageLabel({ href, title }: NonNullable<MentionSentence["page"]>): string {
   if (title !== null) return title;
   const { pathname } = new URL(href);

@@ -8,7 +8,6 @@ import { safeElement } from "./safe-markup.js";
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
-/** Reads HTML and keeps what is safe. */
 export function readHtml(html: string): readonly Markup[] {
   return readPlainHtml(html) ?? readAnyHtml(html);
 }

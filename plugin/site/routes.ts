@@ -20,7 +20,6 @@ export interface ServerRoute extends Answers {
   capability: null;
 }
 
-/** One endpoint. */
 export type Route = SiteRoute | ServerRoute;
 
 interface Answers {
@@ -198,7 +197,6 @@ export const ROUTES = {
 
 export type RouteName = keyof typeof ROUTES;
 
-/** A route that answers for a path. */
 export interface RouteMatch {
   name: RouteName;
   route: Route;
@@ -206,7 +204,6 @@ export interface RouteMatch {
   params: Record<string, string>;
 }
 
-/** The settings of a site that determine its routes. */
 export interface RoutedSite {
   /** Absolute, with the path prefix. */
   urls: Bases;
@@ -295,7 +292,6 @@ function toPattern(path: string): RegExp {
 export const BLOB_KEY = /(?!\.{1,2}(?![\w.-]))[A-Za-z0-9._-]{1,128}/;
 const WHOLE_KEY = new RegExp(`^${BLOB_KEY.source}$`);
 
-/** Whether a text is a valid blob key. */
 export function isBlobKey(text: string): boolean {
   return WHOLE_KEY.test(text);
 }

@@ -2,10 +2,8 @@
 import { canParseUrl, isFeedUrl } from "../url.js";
 import { element, type Markup } from "./html.js";
 
-/** The elements of a stranger's text. */
 export const SAFE_ELEMENTS = ["p", "a", "code", "pre", "em", "strong", "br", "blockquote", "ul", "ol", "li"] as const;
 
-/** For the links that strangers give. */
 export const STRANGERS_REL = "nofollow ugc noopener";
 
 /** Accents above or below one letter. Vietnamese needs two, Hebrew and Tibetan up to four. */
@@ -37,7 +35,6 @@ export function isWeb(url: string): boolean {
 
 const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,:;!?')\]]/g;
 
-/** A text with its URLs as links. */
 export function linkedText(text: string): Markup[] {
   const parts: Markup[] = [];
   let end = 0;

@@ -1,14 +1,11 @@
 // plugin/site/site-state.ts: the state of a site, as the site tells its author. GET /api/v1/site
 import * as v from "valibot";
 
-/** What a number of values amounts to. */
 const AMOUNT = v.object({
   count: v.number(),
-  /** The sum of their sizes. */
   bytes: v.number(),
 });
 
-/** The state of a site. */
 export const SiteState = v.object({
   /** The versions of this package and of Node.js at the host. */
   version: v.string(),

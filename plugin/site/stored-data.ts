@@ -9,7 +9,6 @@ export const SMALL_VALUE_BYTES = 2 ** 20;
 export const BATCH_VALUES = 200;
 /** Keys in one answer. */
 export const KEYS_PAGE = 5000;
-/** Limit of the body of a request. */
 export const MAX_REQUEST_BYTES = 5 * 2 ** 20;
 
 const key = v.string();
@@ -36,7 +35,6 @@ export const DataRequest = v.union([
 ]);
 export type DataRequest = v.InferOutput<typeof DataRequest>;
 
-/** A page of keys, sorted. */
 export const KeysAnswer = v.object({ keys: v.array(key), next: v.nullable(key) });
 export type KeysAnswer = v.InferOutput<typeof KeysAnswer>;
 

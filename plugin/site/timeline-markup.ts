@@ -13,7 +13,6 @@ const UNITS = [
   ["minute", 60],
 ] as const;
 
-/** A twt in the form of a mention, for its markup. */
 export function shownMention(twt: PlainTwt & { html?: string }): ShownMention {
   const { source, url, author, isOwn, text, html = null, hash, hashV1, replyTo, published } = twt;
   return {

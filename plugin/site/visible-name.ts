@@ -15,7 +15,6 @@ export function cleanName(text: string): string | null {
   return isVisible(name) ? name : null;
 }
 
-/** Whether a text has a visible character. */
 export function isVisible(text: string): boolean {
   return VISIBLE.test(text);
 }

@@ -4,7 +4,6 @@ import { escapeHtml } from "../site/html.js";
 import { BLOB_KEY } from "../site/routes.js";
 import { readFile } from "./markdown-mentions.js";
 
-/** Resolves the blob links of a page. */
 export interface LinkTargets {
   /** The URL of the blob with this key; `null` to leave the link as it is. */
   toUrl(key: string): string | null;
@@ -41,7 +40,6 @@ export function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | und
   });
 }
 
-/** Replaces blob links in HTML. */
 export function linkBlobs(html: string, targets: LinkTargets): string {
   if (!html.includes("blob:")) return html;
   return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, targets) : found));

@@ -23,7 +23,6 @@ const INLINE_TAG = /^(?:a|abbr|b|br|code|del|em|i|img|ins|kbd|mark|q|s|small|spa
 const PERSON = /^\p{L}(?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/u;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
-/** Whether a Markdown library is markdown-it, which takes rules. */
 export function isMarkdownIt(library: unknown): library is MarkdownIt {
   const { core, inline } = (library ?? {}) as Partial<MarkdownIt>;
   return typeof core?.ruler?.push === "function" && typeof inline?.ruler?.before === "function";

@@ -19,7 +19,6 @@ const ABSOLUTE = /^(?:https?:)?\/\//i;
 const REFERENCE = /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));/gi;
 const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The site whose posts are read. */
 interface LinkingSite {
   url: string;
   /** `false` for a site that sends no mentions. */

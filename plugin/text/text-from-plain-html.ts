@@ -5,7 +5,6 @@
 
 import { decodeReferences } from "../site/html.js";
 
-/** The page of a body. */
 export interface PageOfHtml {
   /** Makes a link of the page absolute. */
   resolve(link: string): string;
@@ -121,10 +120,8 @@ function phrasing(html: string, page: PageOfHtml, before: string, after: string)
   return pieces.join("");
 }
 
-/** A part of a text, and where its HTML ends. */
 interface Piece {
   text: string;
-  /** The marker of an emphasis. */
   marker?: string | undefined;
   end: number;
 }

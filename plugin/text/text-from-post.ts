@@ -13,17 +13,14 @@ import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.j
 /** The HTML parser. Loaded when a text needs it, because this takes as long as the texts of a thousand plain notes. */
 export type HtmlReader = typeof import("./text-from-html.js");
 
-/** A picture in the front matter. */
 export interface Picture {
   /** As in the front matter: absolute, or relative to the page. */
   url: string;
   alt: string;
 }
 
-/** The context of a post. */
 export interface PostSource {
   settings: Pick<Settings, "text" | "follow" | "nick">;
-  /** The URL of the site's own feed. */
   feedUrl: string;
   /** The absolute URL of the post's page; `null` for a post without a page. */
   permalink: string | null;
@@ -63,7 +60,6 @@ const PUNCTUATED_END = /[.!?…:]["'”’»)\]]*$/;
 const FORMATTING =
   /<\/?(?:a|abbr|b|bdi|bdo|br|cite|code|del|dfn|div|em|i|img|ins|kbd|li|mark|ol|p|q|s|samp|small|span|strike|strong|sub|sup|tt|u|ul|var|wbr)(?:\s[^<>]*)?\/?>/i;
 const ENTITY = /&(?:#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
-/** Texts that need a parser. */
 const MARKUP = new RegExp(`${FORMATTING.source}|${ENTITY.source}`, "i");
 const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.source})|<`, "gi");
 

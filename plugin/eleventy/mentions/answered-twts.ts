@@ -6,11 +6,9 @@ import type { PlainTwt } from "../../site/timeline.js";
 import { shownMention } from "../../site/timeline-markup.js";
 import type { OwnTwt } from "./conversations.js";
 
-/** The twts that a site knows. */
 export interface KnownTwts {
   own: readonly OwnTwt[];
   mentions: readonly PublicMention[];
-  /** Of followed feeds. */
   followed: readonly PlainTwt[];
 }
 

@@ -30,7 +30,6 @@ const IMAGE_TYPES: readonly [extension: string, start: RegExp][] = [
 
 /** How pictures are downloaded and where they are cached. */
 export interface AvatarSource {
-  /** The cache folder. */
   folder: string;
   ask: Ask;
   /** Ends the downloads. The next build gets the other pictures. */

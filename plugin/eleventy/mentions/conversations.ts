@@ -26,14 +26,12 @@ export interface Conversation extends Record<Exclude<PartName, "replies">, reado
   replies: readonly Reply[];
 }
 
-/** A reply to a page, or to another reply. */
 export interface Reply extends ShownMention {
   /** Whether the site's author wrote it. */
   isOwn: boolean;
   replies: readonly Reply[];
 }
 
-/** A twt of the site's own feed. */
 export interface OwnTwt extends TwtLike {
   /** Returns the twt as a reply; `null` for a deleted one. */
   reply: (() => ShownMention) | null;
@@ -44,7 +42,6 @@ const MAX_MENTIONS = 2000;
 /** Maximum number of own twts in the timeline, before those without a conversation are left out. */
 const MAX_OWN_TWTS = 100;
 
-/** The conversations about the pages of a site. */
 export class SiteConversations {
   readonly #conversations: Conversations;
   /** Newest first, by page. */

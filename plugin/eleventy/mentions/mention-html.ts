@@ -105,7 +105,6 @@ interface Replies {
   replies: readonly (ShownMention & Replies)[];
 }
 
-/** A mention, or a reply with the replies to it. */
 type Listed = ShownMention | (ShownMention & Replies);
 
 function* createItems(mentions: readonly Listed[], context: MentionContext): Iterable<MarkupElement> {
@@ -157,7 +156,6 @@ function toContext({ pictures, ...options }: MentionListOptions): MentionContext
   };
 }
 
-/** Writes the markup of each key once. */
 export function writeOnce(): MentionContext["once"] {
   const written = new Map<unknown, readonly Markup[]>();
   return (key, create) => {
@@ -180,7 +178,6 @@ export function formatOnce(dates: Intl.DateTimeFormat): Dates {
   return { format: (date) => format(Number(date)) };
 }
 
-/** The component with its content, the stylesheet and the script. */
 function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
   const { json, script, style, endpoint, target } = options;
   const component = element("twtxt-mentions", toAttributes(options), "\n", ...content);

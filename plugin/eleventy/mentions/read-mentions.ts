@@ -18,7 +18,6 @@ export interface KnownMentions {
   warning: string | null;
 }
 
-/** Lists of a site's mentions. */
 export interface MentionSources {
   /** The URL of `/mentions.json`, the live list. */
   live: string;

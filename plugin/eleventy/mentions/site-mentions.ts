@@ -41,7 +41,6 @@ const ANY_PAGE = "https://any-page.invalid/";
 /** Timeout of all network requests of a build. */
 const TOTAL_MS = 10_000;
 
-/** The mentions of a site; none if it does not receive them itself. */
 export class SiteMentions {
   readonly #options: MentionsOptions;
   /** The folder of the list: that of the pages, even if they are off. */
@@ -59,7 +58,6 @@ export class SiteMentions {
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
-  /** The twts of followed feeds. */
   #followed: readonly PlainTwt[] = [];
   /** What own replies answer, by the URL of their page. */
   #answered: ReturnType<typeof answeredTwts> | null = null;
@@ -228,7 +226,6 @@ export class SiteMentions {
     return remember(this.#empty, form.join(" "), create).replaceAll(ANY_PAGE, () => escapeHtml(target));
   }
 
-  /** The number of pages of the list of all mentions. */
   pageCount(): number {
     return Math.ceil((this.#listed?.length ?? 0) / this.#options.perPage) || 1;
   }

@@ -34,17 +34,14 @@ const CACHED = v.object({
   html: v.fallback(v.array(v.tuple([v.string(), v.string()])), []),
 });
 
-/** The followed feeds, as this process has read them. */
 interface ReadFeeds {
   feeds: readonly FollowedFeed[];
   twts: readonly PlainTwt[];
-  /** The newest of them. */
   newest: readonly TimelineTwt[];
   unread: UnreadFeed[];
   updated: string;
 }
 
-/** The timeline of a site; empty if it has none. */
 export class SiteTimeline {
   readonly options: TimelineOptions | null;
   #read: ReadFeeds | null = null;

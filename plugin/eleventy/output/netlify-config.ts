@@ -116,7 +116,6 @@ async function readJson(file: string): Promise<Record<string, unknown> | null> {
   }
 }
 
-/** Writes the file, or removes it if the content is empty. */
 async function writeJson(file: string, content: object): Promise<void> {
   if (Object.keys(content).length === 0) return rm(file, { force: true });
   await mkdir(dirname(file), { recursive: true });

@@ -29,11 +29,9 @@ interface NetlifyFunction {
   name: FunctionName;
   /** The file `netlify/functions/<module>.ts`. */
   module: Capability | "jobs";
-  /** The export of the module. */
   factory: string;
   paths: readonly string[];
   config: { schedule?: string; rateLimit?: typeof RATE_LIMIT; preferStatic?: true };
-  /** The Netlify event that calls it. */
   event?: "deploySucceeded";
 }
 
@@ -48,7 +46,6 @@ function listEndpoints(capabilities?: readonly Capability[]): Map<EndpointFuncti
 
 const NAMES: FunctionName[] = [...listEndpoints().keys(), "deploy-succeeded", "scheduled"];
 
-/** The functions of a site. */
 export function listFunctions(settings: HostSettings, urls: Pick<SiteUrls, "bases" | "href">): NetlifyFunction[] {
   const capabilities = listCapabilities(settings);
   const jobs = { module: "jobs", paths: [] } as const;

@@ -65,7 +65,6 @@ export async function lastBuild(root: string): Promise<{ output?: unknown; url?:
   return Object(settings);
 }
 
-/** Adds the files of a preview to those of earlier previews. */
 export async function notePreviewFiles(root: string, files: readonly string[]): Promise<void> {
   const entries = await Promise.all(
     files.map(async (file) => [relative(root, resolve(root, file)), await readModified(resolve(root, file))] as const),

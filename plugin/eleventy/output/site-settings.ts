@@ -13,11 +13,9 @@ import type { CollectionItem } from "../eleventy.js";
 import type { Schedule } from "../posts/posts.js";
 import { authorsHere, type SiteUrls } from "../site-urls.js";
 
-/** The parts of a build that the settings depend on. */
 type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
   Pick<BuildEnvironment, "followed"> & { schedule: Schedule };
 
-/** Derives the settings of a site from its options and a build. */
 export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
   const { path, pages, layout, perPage, headingLevel, form, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule, followed } = build;

@@ -5,7 +5,6 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { authorError, type TwtxtError } from "../../errors.js";
 
-/** A text file of the site. */
 export interface SiteFile {
   /** From the site's root, such as `/twtxt.txt`. */
   path: string;
@@ -51,7 +50,6 @@ export class OtherOutput {
   }
 }
 
-/** The error about a file of the site at a path of the plugin. */
 export function outputConflict(source: string, path: string, alternative: string): TwtxtError {
   return authorError(
     "output-conflict",
@@ -59,7 +57,6 @@ export function outputConflict(source: string, path: string, alternative: string
   );
 }
 
-/** Writes files into a folder. */
 export async function writeFiles(
   folder: string,
   files: readonly { path: string; content: string | Uint8Array }[],

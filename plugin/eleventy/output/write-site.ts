@@ -18,7 +18,6 @@ import { OtherOutput, type SiteFile, writeFiles } from "./write-files.js";
 
 /** The files and the data that a build has written. */
 export interface WrittenSite {
-  /** The feed and its archives. */
   feed: readonly SiteFile[];
   /** What the host of the site needs. */
   published: PublishedSite;
@@ -26,9 +25,7 @@ export interface WrittenSite {
   warnings: readonly string[];
 }
 
-/** Writes the files of a site's builds. */
 export class SiteWriter {
-  /** The files that the site writes itself. */
   readonly others = new OtherOutput();
 
   constructor(readonly site: SiteParts) {}

@@ -20,7 +20,6 @@ const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
 /** Adds the links to pages, and remembers the pages that name another endpoint or cannot have a link. */
 export class HeadLinks {
-  /** Numbers of pages, by endpoint. */
   readonly #otherEndpoints = new Map<string, number>();
   readonly #linked = new Set<string>();
   /** Includes posts that the filter `renderTransforms` transforms for an RSS feed, without their layout. */
@@ -34,7 +33,6 @@ export class HeadLinks {
     readonly urls: SiteUrls,
   ) {}
 
-  /** Starts a build. */
   begin(): void {
     this.#otherEndpoints.clear();
     this.#linked.clear();

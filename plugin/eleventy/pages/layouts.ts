@@ -5,7 +5,6 @@ import { authorError } from "../../errors.js";
 import type { EleventyConfig, TemplateData } from "../eleventy.js";
 import { listed } from "../findings.js";
 
-/** How many layouts a message names. */
 const NAMED = 10;
 
 const FRONT_MATTER = /^---[^\n]*\n([\s\S]*?)\n---/;

@@ -35,7 +35,6 @@ ${content}</main>
 `;
 }
 
-/** The link to the home page. */
 export function homeLink(href: string, nick: string): string {
   return `<a href="${escapeHtml(href)}" rel="home">${escapeHtml(nick)}</a>`;
 }
@@ -46,7 +45,6 @@ const CLASS = "twtxt-title";
 const HEADING =
   /<!--[\s\S]*?-->|<(script|style|template)\b[\s\S]*?<\/\1\s*>|<h1\b(?<attributes>[^>]*)>(?<content>[\s\S]*?)<\/h1\s*>/gi;
 
-/** The heading of a page of the plugin. */
 export function pageHeading(title: string): string {
   return `<h1 class="${CLASS}">${escapeHtml(title)}</h1>\n`;
 }

@@ -1,6 +1,5 @@
 // plugin/eleventy/pages/page-languages.ts: writes what the plugin shows on a page in the language of that page.
 
-/** A page that is being rendered. */
 export interface RenderedPage {
   url?: string | false;
   /** Set by Eleventy's i18n plugin. */

@@ -31,7 +31,6 @@ interface PluginPages {
   /** The template data or shortcode that shows its content on a page of the site. */
   tool: string;
   title: string;
-  /** The path of the first page. */
   path: string;
   /** The option that sets the path. */
   option: string;
@@ -86,7 +85,6 @@ export function addPluginPages(config: EleventyConfig, site: SiteParts): void {
   });
 }
 
-/** The layout of a page: its own option, or that of all pages. */
 function chooseLayout(own: string | undefined, ownOption: string, { layout }: Settings) {
   if (own !== undefined) return { layout: own, layoutOption: ownOption };
   return { layout: layout || undefined, layoutOption: "layout" };
@@ -114,7 +112,6 @@ function createLanguage(
   };
 }
 
-/** The pages that list all mentions. */
 function mentionPages({ settings, urls, mentions }: SiteParts): PluginPages[] {
   const { mentions: options } = settings;
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
@@ -161,7 +158,6 @@ function timelinePage({ settings, urls, timeline, mentions }: SiteParts): Plugin
   return [{ ...named, title, path, option: "timeline.path", ...layout, count, content }];
 }
 
-/** The page for private messages. */
 function contactPage({ settings, contact }: SiteParts): PluginPages[] {
   const options = inboxOptions(settings);
   const { page: path } = options;

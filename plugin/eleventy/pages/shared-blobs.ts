@@ -15,7 +15,6 @@ const CONCURRENCY = 8;
 
 /** Replaces blob links in pages and posts, serves the filter `sharedBlob`, and checks the links. */
 export class SharedBlobs {
-  /** The URLs of linked blobs. */
   readonly #links = new Findings();
   /** Links without a valid key, such as `blob:a b`. */
   readonly #withoutKey = new Findings();

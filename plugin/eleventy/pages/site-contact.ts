@@ -11,10 +11,8 @@ import type { PageAssets } from "./page-assets.js";
 /** Longer names are cut. PROTOCOL 3.5 */
 const NAME_LENGTH = "60";
 
-/** An author with an inbox. */
 type Recipient = Inbox & { endpoint: string };
 
-/** The contact form of a site's authors. */
 export class SiteContact {
   readonly words: ContactWords;
 
@@ -30,7 +28,6 @@ export class SiteContact {
     return chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
   }
 
-  /** Whether there is an author with an inbox. */
   hasContent(): boolean {
     return this.#recipients().length > 0;
   }
@@ -126,14 +123,12 @@ export class SiteContact {
     };
   }
 
-  /** A sentence with the address in bold. */
   #withAddress(sentence: string, address: string): Markup[] {
     const [before = "", ...after] = sentence.split("{address}");
     return [before, ...after.flatMap((part) => [element("strong", { class: "twtxt-address" }, address), part])];
   }
 }
 
-/** Elements on lines of their own. */
 function lines(elements: readonly MarkupElement[]): Markup[] {
   return ["\n", ...elements.flatMap((each) => [each, "\n"])];
 }

@@ -5,7 +5,6 @@ import type { Settings } from "../../options.js";
 import type { CollectionItem, Collections } from "../eleventy.js";
 import { postClock, requirePermalink } from "./post-date.js";
 
-/** A post and its timestamp in the feed. */
 export interface DatedPost {
   post: CollectionItem;
   timestamp: string;

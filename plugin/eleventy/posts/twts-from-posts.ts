@@ -17,13 +17,11 @@ import { picturesOfNotes } from "./pictures.js";
 import { requirePermalink } from "./post-date.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 
-/** A twt as templates see it. */
 export interface PostTwt extends Twt {
   readonly hash: string;
   readonly mentions: Mention[];
 }
 
-/** A post and its twt. */
 export interface PublishedPost {
   post: CollectionItem;
   twt: PostTwt;
@@ -35,7 +33,6 @@ export interface PostContents extends PostText {
   links: readonly string[];
 }
 
-/** The parts of a site that posts need. */
 export interface SiteContext {
   settings: Settings;
   urls: SiteUrls;
@@ -98,7 +95,6 @@ export class TwtsFromPosts {
     };
   }
 
-  /** Reads the pictures of notes. */
   async load(): Promise<void> {
     this.#pictures = await picturesOfNotes(this.#posts);
   }

@@ -22,7 +22,6 @@ export interface Mail {
   messageId: string;
 }
 
-/** A notification for a phone. */
 export interface Note {
   /** ASCII characters, so that it can be a header. */
   title: string;

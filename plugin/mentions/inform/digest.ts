@@ -51,7 +51,6 @@ export interface InboxState {
 export interface Channel {
   /** For messages, such as `mail`. */
   name: string;
-  /** Key of its state in the store. */
   key: string;
   /** Hours from one notification to the digest of what followed; at least 1. */
   pauseHours: number;

@@ -55,7 +55,6 @@ interface MentionsFeedParts {
   token: string | undefined;
   /** The nick of the public feed. */
   nick: string;
-  /** The URL of this feed without the token. */
   url: string;
   log: Log;
 }

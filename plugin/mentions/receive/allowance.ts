@@ -53,7 +53,6 @@ export class Allowance {
   /** The usage of all processes when it was last read. */
   #stored = emptyUsage("");
   #readAt = Number.NEGATIVE_INFINITY;
-  /** What is not stored yet. */
   #unsaved = emptyUsage("");
   /** A process of Netlify's may end after its first verification, so that one is stored at once. */
   #saveFrom = 1;
@@ -191,7 +190,6 @@ function hashSender(network: string): string {
   return digest(`requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
 }
 
-/** A host as part of a key. */
 export function hostKey(url: string): string {
   return digest(new URL(url).hostname).slice(0, 16);
 }

@@ -49,13 +49,11 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
 const STYLE =
   ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
 
-/** The values of the form. */
 interface Form {
   source: string;
   target: string;
 }
 
-/** The site that answers. */
 export interface AnsweringSite {
   feedUrl: string;
   /** A page in the site's own layout, with an empty element for the answer; absent for a plain page. */
@@ -118,7 +116,6 @@ export function ownPage(target: string, { feedUrl }: AnsweringSite): string {
   return canParseUrl(target) && new URL(target).origin === home.origin ? target : home.href;
 }
 
-/** What an endpoint shows to people. */
 interface EndpointAnswer {
   title: string;
   /** `null` for an answer without a body. */

@@ -8,7 +8,6 @@ import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import { type MentionEvent, parseEvent, toMentionId } from "./event.js";
 
-/** The keys of all events start with this. */
 export const EVENTS = "mentions/events/";
 /** Sorts after the events, so that the pages of a listing end with it. */
 const MARK = `${EVENTS}snapshot-`;
@@ -24,7 +23,6 @@ interface FoundEvents {
 export class EventLog {
   readonly #store: Store;
   readonly #log: Log;
-  /** Keys of damaged events that were logged. */
   readonly #logged = new Set<string>();
   /** Events since the snapshot by key; `null` for a damaged or missing one. */
   #known = new Map<string, MentionEvent | null>();
@@ -166,7 +164,6 @@ function isMark(key: string): boolean {
   return key.startsWith(MARK);
 }
 
-/** The id of the mention in the key of an event. */
 export function readEventId(key: string): string {
   return key.split("-", 2)[1] ?? "";
 }

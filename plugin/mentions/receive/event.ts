@@ -24,7 +24,6 @@ const change = { at: StoredTime, id: v.string() };
 /** An immutable record of a change. It is stored before the request is answered. */
 const MentionEvent = v.variant("kind", [
   v.object({ kind: v.literal("kept"), at: StoredTime, mention: NewMention }),
-  /** The source no longer has the mention. */
   v.object({ kind: v.literal("removed"), ...change }),
   /** The author's decision about a version; `null` for any version. */
   v.object({
@@ -128,7 +127,6 @@ function remove(view: MentionView, mention: StoredMention): void {
   else view.set({ ...mention, state: "removed", ...NO_CONTENTS });
 }
 
-/** Removes a mention that is replaced. */
 function take(view: MentionView, id: string | undefined): StoredMention | undefined {
   const mention = id === undefined ? undefined : view.get(id);
   if (mention) view.delete(mention.id);

@@ -37,7 +37,6 @@ interface JournalOptions {
   currentUrl?: CurrentUrl;
 }
 
-/** An event in the view, and what it has changed there. */
 interface AppliedEvent {
   key: string;
   event: MentionEvent;

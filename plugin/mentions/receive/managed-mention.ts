@@ -32,12 +32,10 @@ export const ManagedMention = v.object({
 });
 export type ManagedMention = v.InferOutput<typeof ManagedMention>;
 
-/** A page of the list. */
 export const ManagedPage = v.object({
   mentions: v.array(ManagedMention),
   /** `null` on the last page. */
   next: orNull,
-  /** How many mentions are in this state. */
   count: v.number(),
 });
 
@@ -47,7 +45,6 @@ export const Forgotten = v.object({ forgotten: v.number() });
 /** The answer to the rejection of a source: how many mentions were shown or held. */
 export const Rejected = v.object({ rejected: v.number() });
 
-/** The answer to an import. */
 export const Imported = v.object({
   /** Mentions that are stored now and were not before. */
   imported: v.number(),
@@ -57,7 +54,6 @@ export const Imported = v.object({
   ignored: v.number(),
 });
 
-/** The answer to a verification of pending mentions. */
 export const VerifiedPending = v.object({
   kept: v.number(),
   /** The source does not confirm it, or gave no verdict in the last attempt. */

@@ -62,7 +62,6 @@ export class MentionView {
     return entry && this.read(entry);
   }
 
-  /** The mention of an entry. */
   read({ json }: Entry): StoredMention {
     return JSON.parse(this.texts.read(json).toString());
   }
@@ -138,7 +137,6 @@ export class MentionView {
     return this.#lists.get(toDayList(identity, at)).length;
   }
 
-  /** The number of mentions in a state. */
   countState(state: StoredMention["state"]): number {
     return this.#lists.get(toStateList(state)).length;
   }

@@ -12,7 +12,6 @@ import { noCursor, parseCursor, takePage } from "./sorted-lists.js";
 interface ReceivedOptions {
   journal: Journal;
   now: Clock;
-  /** Called when the shown mentions may have changed. */
   onChange(): Promise<void>;
 }
 

@@ -62,7 +62,6 @@ export class SiteIndex {
     return this.#pages.get(key) ?? this.#pages.get(removeQuery(key)) ?? this.#loose.get(looseKey(key)) ?? null;
   }
 
-  /** Whether this is the site's feed, under any of its names, or one of its archives. */
   isFeed(url: string): boolean {
     return this.target(url)?.kind === "feed";
   }
@@ -90,7 +89,6 @@ export class SiteIndex {
     return key === null || origin === undefined ? key : `${this.#originKey}${key.slice(origin.length)}`;
   }
 
-  /** The main URL of the feed. */
   get feedUrl(): string {
     return this.#feed.url;
   }

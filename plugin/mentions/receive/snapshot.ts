@@ -27,13 +27,11 @@ const NEW_LINE = 0x0a;
 export interface Snapshot {
   /** `null` before the first one. */
   etag: string | null;
-  /** Keys of the parts. */
   parts: readonly string[];
   /** Keys of events that the parts include and that may not be deleted yet. */
   folded: ReadonlySet<string>;
 }
 
-/** A part in the view. */
 interface LoadedPart {
   key: string;
   entries: readonly Entry[];
@@ -53,11 +51,9 @@ const ADVICE = `Restore the site's data from a backup, or delete ${SNAPSHOT}, wh
 
 export const NO_SNAPSHOT: Snapshot = { etag: null, parts: [], folded: new Set() };
 
-/** Reads and replaces the snapshot. */
 export class Snapshots {
   readonly #store: Store;
   readonly #relocation: Relocation;
-  /** The parts that the view has. */
   #loaded: readonly LoadedPart[] = [];
 
   constructor(store: Store, relocation: Relocation) {

@@ -84,7 +84,6 @@ export function takePage<T extends ListItem>(items: Iterable<T>, limit: number):
   return { items: page, next: null };
 }
 
-/** The cursor for what follows an item. */
 export function toCursor(item: ListItem | undefined): string | null {
   return item ? `${item.received}_${item.id}` : null;
 }

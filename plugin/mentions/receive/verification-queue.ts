@@ -17,7 +17,6 @@ interface QueuedWork {
 export class VerificationQueue {
   readonly #patienceMs: number;
   readonly #waiting = new Set<QueuedWork>();
-  /** Numbers of running verifications by group. */
   readonly #running = new Map<string, number>();
 
   constructor(patienceMs = PATIENCE_MS) {

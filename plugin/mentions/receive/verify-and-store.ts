@@ -33,13 +33,11 @@ interface ClaimProcessorOptions {
   pending: PendingMentions;
   moderation: Moderation;
   now: Clock;
-  /** Called when a new or changed mention was stored. */
   onStored(): void;
   /** Gets one line for each change. */
   log: Log;
 }
 
-/** Verifies claims and applies the verdicts. */
 export class ClaimProcessor {
   readonly #options: ClaimProcessorOptions;
   readonly #queue = new VerificationQueue();

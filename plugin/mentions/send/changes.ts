@@ -16,7 +16,6 @@ export interface FeedState {
   isWhole: boolean;
 }
 
-/** The records of one mention. */
 interface MentionHistory {
   done: readonly FinishedMention[];
   unfinished: UnfinishedMention | null;

@@ -81,7 +81,6 @@ export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Disco
   return (target) => discover(target.replace(/#.*$/s, ""));
 }
 
-/** Searches the target's headers, then its contents. */
 async function searchTarget(
   response: GuardedResponse,
 ): Promise<{ kind: TargetStart["kind"]; found: Pick<FoundEndpoint, "endpoint" | "method"> | null }> {

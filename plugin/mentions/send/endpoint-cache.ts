@@ -21,12 +21,10 @@ const DAY = 24 * 3600_000;
 const WRITERS = 16;
 
 const FormRecord = v.object({
-  /** The form of the source. */
   form: v.picklist(["reference", "page"]),
   /** Whether a reference to a twt was refused as a target; missing in records of earlier versions. */
   needsFeedTarget: v.optional(v.boolean(), false),
 });
-/** What an endpoint accepted last time. */
 type AcceptedForm = v.InferOutput<typeof FormRecord>;
 
 interface EndpointOptions {

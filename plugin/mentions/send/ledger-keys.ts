@@ -7,7 +7,6 @@ const LETTERS: Record<FinalOutcome, string> = { sent: "s", failed: "f", "not-ask
 const RECORD =
   /\/(?<name>(?<kind>retry|done|gone)\/(?:(?<time>\d{8}t\d{6}z)-)?(?<pair>[0-9a-f]{32})(?:-(?<text>[0-9a-f]{16}))?(?:-(?<letter>[sfrn]))?)$/;
 
-/** A record as its key describes it. */
 export interface LedgerName {
   key: string;
   /** The key without the folder of the feed. */
@@ -22,7 +21,6 @@ export interface LedgerName {
   ending: FinalOutcome | null;
 }
 
-/** The folder of a feed: each feed in a store has a ledger of its own. */
 export function feedFolder(feedUrl: string): string {
   return `sent/${shortHash(feedUrl, 16)}`;
 }
@@ -32,7 +30,6 @@ export function doneKey(folder: string, { instant, pair, text }: LiveMention, en
   return `${folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
 }
 
-/** The record of a mention that was removed. */
 export function goneKey(
   folder: string,
   { instant, pair }: Pick<LiveMention, "instant" | "pair">,

@@ -107,7 +107,6 @@ export const LedgerEntry = v.object({
 });
 export type LedgerEntry = v.InferOutput<typeof LedgerEntry>;
 
-/** A page of the ledger. */
 export const LedgerPage = v.object({
   mentions: v.array(LedgerEntry),
   /** The `after` of the next page; `null` on the last one. */
@@ -115,6 +114,5 @@ export const LedgerPage = v.object({
 });
 export type LedgerPage = v.InferOutput<typeof LedgerPage>;
 
-/** The number of mentions by outcome. */
 export const LedgerCounts = v.record(v.picklist(OUTCOMES), v.number());
 export type LedgerCounts = v.InferOutput<typeof LedgerCounts>;

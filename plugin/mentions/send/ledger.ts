@@ -26,7 +26,6 @@ const READERS = 16;
 /** Pauses before each retry of a failed write, in milliseconds: a sent mention must be recorded. */
 const RETRY_DELAYS = [250, 1000, 3000];
 
-/** A failed attempt that is followed by another. */
 type FailedAttempt = Pick<UnfinishedMention, "attempts" | "first" | "next" | "endpoint" | "status" | "why">;
 
 /** A mention, in the feed or gone, with the source that its receiver knows. */
@@ -47,7 +46,6 @@ type BaselineName = "baseline" | "links";
 
 interface LedgerOptions {
   store: Store;
-  /** Each feed in a store has a ledger of its own. */
   feedUrl: string;
   sleep: Sleep;
 }

@@ -12,7 +12,6 @@ import { StoredUrl } from "../mention.js";
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
 
-/** The feed itself, without its archives. */
 export interface LiveFeed {
   /** The URL for references: its first `url` field, or where it was read. */
   identity: string;
@@ -84,7 +83,6 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
   return { twts, trouble: null };
 }
 
-/** One file of the feed. */
 interface Part {
   header: FeedHeader;
   twts: ParsedTwt[];

@@ -6,13 +6,11 @@ import { type PostResult, post } from "../../http/post.js";
 /** A reference to the twt, or the web page of its post. */
 export type Form = "reference" | "page";
 
-/** The URL that mentions the target. */
 export interface Source {
   form: Form;
   url: string;
 }
 
-/** What is posted. */
 export interface Attempt {
   source: Source;
   /** The mention's URL without its fragment, or a reference to the twt that the mention answers. */

@@ -14,7 +14,6 @@ import type { LiveMention } from "./live-feed.js";
 import { type Answer, type Attempt, postMention, type Source } from "./post-mention.js";
 import { comparableLink, type LinksOfPage, type SiteLinks } from "./site-links.js";
 
-/** The outcome of one mention in a run. */
 export interface MentionReport {
   kind: Change["kind"];
   timestamp: string;
@@ -62,7 +61,6 @@ interface DeliveryOptions {
 /** Posts run before queued discoveries, so that a run that ends early has sent what it has looked up. */
 const POST_PRIORITY = 1;
 
-/** The result of an attempt. */
 interface Result extends Pick<MentionReport, "outcome" | "status" | "why"> {
   source: Source | null;
   /** From Retry-After, in milliseconds since 1970. */
@@ -301,7 +299,6 @@ function readHost(url: string): string {
   return new URL(url).host;
 }
 
-/** The report of a mention that waits for its next attempt. */
 export function reportOfWaiting({ kind, unfinished }: WaitingChange): MentionReport {
   const { timestamp, nick, target, isLink, next } = unfinished;
   const untried = { endpoint: null, method: null, outcome: "waiting", status: null, why: null } as const;

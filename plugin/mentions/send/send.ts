@@ -34,7 +34,6 @@ export interface SendOptions extends LeaseOptions {
   ask: Ask;
   /** The URL of the live feed. Only what it shows is sent. */
   feedUrl: string;
-  /** Other URLs of the feed. */
   aliases?: readonly string[];
   /** The links in the posts of the site, or `off` if it sends none. If missing, they are not known: none is sent. */
   links?: SiteLinks | "off" | undefined;
@@ -52,7 +51,6 @@ export interface SendOptions extends LeaseOptions {
   isNow?: boolean;
   /** The private hosts that the guard allows. If one is new, addresses that it refused before are tried again. */
   allowedHosts?: readonly string[] | undefined;
-  /** Called with each finished mention. */
   onMention?(mention: MentionReport): void;
 }
 
@@ -160,7 +158,6 @@ async function readLedger(
   return { ...known, ...baselines, ...written, isFirst };
 }
 
-/** Writes the baselines that are missing. */
 async function writeBaselines(
   { baseline, linkBaseline }: StoredLedger,
   ledger: MentionLedger,

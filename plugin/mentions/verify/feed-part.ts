@@ -7,16 +7,13 @@ import { LINE_LIMIT } from "../../feed/twt.js";
 import { isFeed, startsAsMarkup } from "../../http/feed-file.js";
 
 interface WantedTwt {
-  /** The possible readings of its timestamp. */
   timestamps: readonly string[];
-  /** Whether a twt at that time has the claimed mention. */
   isMeant(twt: ParsedTwt): boolean;
 }
 
 export interface FeedPart {
   /** `null` if no twt at that time has the mention. */
   twt: ParsedTwt | null;
-  /** Whether there is any twt at that time. */
   hasMoment: boolean;
   /** Whether there is an older twt. The wanted one is then not in an earlier part. */
   hasOlder: boolean;

@@ -11,7 +11,6 @@ export const BLOCK_TAGS = new Set(
   ),
 );
 
-/** Whether an element has a class that matches. */
 export function hasClass({ properties: { className } }: Element, matches: (name: string) => boolean): boolean {
   return [className ?? []].flat().some((name) => matches(String(name)));
 }

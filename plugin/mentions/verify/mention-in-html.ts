@@ -10,7 +10,6 @@ import { findContent, readContent } from "./page-content.js";
 import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
 
-/** The link attribute of each element. */
 const LINKS: Record<string, "href" | "src"> = {
   a: "href",
   area: "href",
@@ -39,7 +38,6 @@ export interface ReadHtml {
   endpoint: string | null;
   /** Its plain-text alternate, possibly a twtxt feed; `null` for none. */
   feed: string | null;
-  /** Whether the whole page was read. */
   isWhole: boolean;
 }
 

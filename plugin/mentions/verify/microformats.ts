@@ -112,7 +112,6 @@ function readAuthor(author: Property | undefined, base: string): Entry["author"]
   return { name: url === null ? quoteName(text) || null : null, url, photo: null };
 }
 
-/** The text or URL of a property; empty for none. */
 function readText(property: Property | undefined): string {
   return typeof property === "object" ? readText(property.value) : (property ?? "");
 }
@@ -147,7 +146,6 @@ export function microformatsOutline(element: Element): string {
   return new Outline().formatHtml(element, 0, 0);
 }
 
-/** Writes an outline within its limits. */
 class Outline {
   #nodes = MAX_NODES;
   #elements = MAX_ELEMENTS;

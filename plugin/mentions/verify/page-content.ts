@@ -201,7 +201,6 @@ function paragraph(line: readonly Markup[]): MarkupElement[] {
   return [element("p", {}, ...shown, typeof end === "string" ? end.trimEnd() : end)];
 }
 
-/** The text of markup: a line for each block. */
 function readText(markup: Markup): string {
   if (!isElement(markup)) return typeof markup === "string" ? markup : "";
   const { tag, children } = markup;

@@ -27,9 +27,7 @@ export interface VerificationContext {
 
 /** Recognizes URLs of the target and of this site's posts in a source. */
 export interface SiteMatcher {
-  /** Whether a URL is the claim's target, under any of its names. */
   isTarget(url: string): boolean;
-  /** Whether a URL belongs to this site. */
   isOwn(url: string): boolean;
   /**
    * The page of this site's post that a source is about.

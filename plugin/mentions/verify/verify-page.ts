@@ -23,7 +23,6 @@ const ACCEPT = "text/html, text/plain;q=0.9, */*;q=0.1";
 const FEED_ACCEPT = "text/plain, */*;q=0.5";
 /** Browsers look for `<meta charset>` in this many bytes. */
 const HEAD_BYTES = 1024;
-/** Characters that end a URL. */
 const AROUND_URL = /[\s<>"`]/g;
 
 interface Page {
