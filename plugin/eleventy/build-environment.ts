@@ -39,12 +39,7 @@ export interface HostChoice {
   reason: string | null;
 }
 
-/**
- * Guesses the host of a site from the environment and the project's files.
- *
- * @param root - the project's root
- * @see PROTOCOL 7
- */
+/** Guesses the host of a site from the environment and the project's files. @see PROTOCOL 7 */
 export function guessHost(root: string, environment: Readonly<Record<string, string | undefined>>): HostChoice {
   const isSet = (name: string) => Boolean(environment[name]);
   const hasFile = (name: string) => existsSync(join(root, name));

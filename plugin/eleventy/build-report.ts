@@ -173,11 +173,7 @@ export function warningsOnPreviewFiles(files: readonly string[]): string[] {
   return [`Removed files that a preview had left, such as drafts: ${files.slice(0, 3).join(", ")}${more}.`];
 }
 
-/**
- * A note for builds of `--serve` and `--watch`.
- *
- * @param output - the folder of the built site, such as `./_site/`
- */
+/** A note for builds of `--serve` and `--watch`. @param output - the folder of the built site, such as `./_site/` */
 export function noteOnDevelopmentBuild(output: string): string {
   const start = "This is a development build: it sends nothing.";
   if (normalize(`${output}/`) === `${PREVIEW_FOLDER}${sep}`) return start;
@@ -194,13 +190,7 @@ export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun"
   return `${url} is a page of your site, so the plugin's ${noun} is left out. To show its content there, use ${tool}; to build it elsewhere, set the option "${option}" to another path.`;
 }
 
-/**
- * A note about pages of the plugin that do not look like those of the site.
- *
- * @param urls - of these pages
- * @param layout - the layout that most pages of the site use
- * @returns `null` if there are none
- */
+/** A note about pages of the plugin that do not look like those of the site. @returns `null` if there are none */
 export function noteOnPlainPages(urls: readonly string[], layout: string | null): string | null {
   if (layout === null) return null;
   const [are, them, they] = urls.length === 1 ? ["is a plain page", "it", "it"] : ["are plain pages", "them", "they"];

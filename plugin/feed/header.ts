@@ -60,11 +60,7 @@ export function formatHeader(fields: Partial<Record<FieldName, readonly string[]
   ).join("");
 }
 
-/**
- * The reason why a value is invalid in a header.
- *
- * @returns `null` for a valid value
- */
+/** The reason why a value is invalid in a header. @returns `null` for a valid value */
 export function faultOfFieldValue(name: FieldName, value: string): string | null {
   if (!value.isWellFormed()) return "half of a surrogate pair";
   if (value !== value.trim() || value === "") return "white space at the start or end, or be empty";

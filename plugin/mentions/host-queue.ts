@@ -1,11 +1,7 @@
 // plugin/mentions/host-queue.ts: a queue in which a slow host does not delay others.
 import PQueue from "p-queue";
 
-/**
- * Runs a task when a slot is free.
- *
- * @param priority - waiting tasks with a higher priority go first; default 0
- */
+/** Runs a task when a slot is free. @param priority - waiting tasks with a higher priority go first; default 0 */
 type HostQueue = <T>(host: string, task: () => Promise<T>, priority?: number) => Promise<T>;
 
 /**

@@ -134,11 +134,7 @@ export class Conversations {
     }
   }
 
-  /**
-   * The mentions and twts of the conversation below a page, each once.
-   *
-   * @param key - of a page, twt or mention
-   */
+  /** The mentions and twts of the conversation below a page, each once. @param key - of a page, twt or mention */
   below(key: string): Entry[] {
     const found = new Map<string, Entry>();
     const ahead = [key];

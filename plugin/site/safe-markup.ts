@@ -14,11 +14,7 @@ export function boundedMarks(text: string): string {
   return text.replace(MANY_MARKS, "$1");
 }
 
-/**
- * An element of a stranger's text if it is allowed; otherwise its children.
- *
- * @param tag - in lower case
- */
+/** An element of a stranger's text if it is allowed; otherwise its children. @param tag - in lower case */
 export function safeElement(tag: string, href: string | null, children: readonly Markup[]): readonly Markup[] {
   if (!SAFE_ELEMENTS.some((safe) => safe === tag)) return children;
   if (tag !== "a") return [element(tag, {}, ...children)];

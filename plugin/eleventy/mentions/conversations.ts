@@ -81,11 +81,7 @@ export class SiteConversations {
     return this.#mentions.get(page) ?? [];
   }
 
-  /**
-   * The conversation about a page. A reply in another conversation counts as a mention of the page.
-   *
-   * @param url - of a page of this site
-   */
+  /** The conversation about a page. A reply in another conversation counts as a mention of the page. */
   of(url: string): Conversation {
     if (this.#mentions.size === 0 && this.#shown.size === 0)
       return { replies: [], mentions: [], likes: [], reposts: [], bookmarks: [] };
@@ -120,11 +116,7 @@ export class SiteConversations {
   }
 }
 
-/**
- * The twts of a build. The bodies of all posts must have been rendered.
- *
- * @param toHtml - converts the text of a twt
- */
+/** The twts of a build. The bodies of all posts must have been rendered. */
 export function listOwnTwts(twts: TwtsFromPosts, toHtml: (text: string) => string): OwnTwt[] {
   return twts.all().map((published) => {
     const { post, twt } = published;

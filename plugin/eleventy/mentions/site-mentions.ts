@@ -141,11 +141,7 @@ export class SiteMentions {
     return permalink === null ? [] : this.#withoutOwnTwts().findMentions(this.urls.absolute(permalink));
   }
 
-  /**
-   * The conversation about a page. It has the author's own replies once all posts are rendered, as in layouts.
-   *
-   * @param permalink - as for {@link of}
-   */
+  /** The conversation about a page. It has the author's own replies once all posts are rendered, as in layouts. */
   findConversation(permalink: string | null): Conversation {
     const conversations = this.#allConversations() ?? this.#withoutOwnTwts();
     return conversations.of(permalink === null ? "" : this.urls.absolute(permalink));
@@ -164,11 +160,7 @@ export class SiteMentions {
     });
   }
 
-  /**
-   * The HTML of what a reply answers; empty for other posts, and for a twt that the site does not know.
-   *
-   * @param asker - the page that shows it
-   */
+  /** The HTML of what a reply answers; empty for other posts, and for a twt that the site does not know. */
   renderContext(permalink: string | null, asker: RenderedPage | undefined): string {
     if (permalink === null || !this.#ownTwts) return "";
     this.#withContext.add(permalink);
@@ -199,8 +191,6 @@ export class SiteMentions {
   /**
    * The HTML list of a page's mentions, with the component; empty for a site that receives none. Above it stands what a
    * reply answers, unless the page shows this elsewhere.
-   *
-   * @param asker - the page that shows the list
    */
   renderList(permalink: string | null, asker: RenderedPage | undefined): string {
     this.#isInTemplates = true;

@@ -5,12 +5,7 @@ import { dirname, join } from "node:path";
 /** The path at which the build writes the page, to take it out of the site at its end. */
 export const ENDPOINT_PAGE = "/twtxt-endpoint-answer/";
 
-/**
- * Takes the page out of the built site.
- *
- * @param output - the folder of the built site
- * @returns `undefined` for a site without a layout for it
- */
+/** Takes the page out of the built site. @returns `undefined` for a site without a layout for it */
 export async function takeEndpointPage(output: string): Promise<string | undefined> {
   const file = join(output, ENDPOINT_PAGE, "index.html");
   const html = await readFile(file, "utf8").catch(() => undefined);

@@ -13,11 +13,7 @@ import type { SiteFile } from "./write-files.js";
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
 
-/**
- * The feed and its archives.
- *
- * @param twts - oldest first
- */
+/** The feed and its archives. @param twts - oldest first */
 export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUrls): SiteFile[] {
   const feedUrl = urls.feedUrl();
   return splitIntoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
@@ -31,9 +27,7 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
  * Removes archives whose posts are all deleted or moved to another file, because Eleventy deletes nothing. A file of
  * that name stays if it is no archive of this feed.
  *
- * @param output - the folder of the built site
  * @param feed - the path and the URL of the feed
- * @param parts - the feed and its archives as this build writes them
  */
 export async function removeStaleArchives(
   output: string,
@@ -54,8 +48,6 @@ export async function removeStaleArchives(
  * Checks at the end of a build that the site has its feed: a handler or program that nobody waits for may still be changing
  * the output folder.
  *
- * @param output - the folder of the built site
- * @param parts - the feed and its archives as this build wrote them
  * @throws TwtxtError `output-conflict` naming a file that is missing or has other content
  */
 export async function checkFeedFiles(output: string, parts: readonly SiteFile[]): Promise<void> {

@@ -71,7 +71,6 @@ export function deletedRules(paths: readonly string[]): RedirectRule[] {
 /**
  * Adds the rules to those of other tools, and removes those of an earlier build.
  *
- * @param root - the project's root
  * @param rules - empty for other hosts
  */
 export async function writeNetlifyConfig(root: string, rules: NetlifyRules): Promise<void> {

@@ -74,12 +74,7 @@ function endpointFunction(
   };
 }
 
-/**
- * The files of these functions, and a file with the site's pages, which they share.
- *
- * @param root - the project's root
- * @param packageFolder - the folder of this package
- */
+/** The files of these functions, and a file with the site's pages, which they share. */
 export function functionFiles(
   functions: readonly NetlifyFunction[],
   site: PublishedSite,
@@ -163,7 +158,6 @@ const QUOTED = /["'`]([^"'`]*)["'`]/g;
  * Finds functions of the site with the name or a path of a plugin function: Netlify silently uses one of the two. Only
  * paths that are literal in the source are found.
  *
- * @param root - the project's root
  * @returns a warning for each
  */
 export async function functionConflicts(root: string, functions: readonly NetlifyFunction[]): Promise<string[]> {

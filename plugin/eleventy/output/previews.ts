@@ -12,8 +12,6 @@ const PREVIEW_FILES = ".eleventy-twtxt/preview.json";
 /**
  * Stops a preview that would write into the folder that `eleventy-twtxt serve` is serving.
  *
- * @param root - the project's root
- * @param output - the folder that the preview writes into
  * @throws TwtxtError `output-conflict`
  */
 export async function refuseServedFolder(root: string, output: string): Promise<void> {
@@ -31,8 +29,6 @@ export async function refuseServedFolder(root: string, output: string): Promise<
  * Stops a build for a site other than the served one: the running server would load it, change the identity of its feed
  * and refuse mentions of its pages.
  *
- * @param root - the project's root
- * @param url - the option `url` of the build
  * @throws TwtxtError `output-conflict`
  */
 export async function refuseOtherSite(root: string, url: string): Promise<void> {
@@ -78,8 +74,6 @@ export async function notePreviewFiles(root: string, files: readonly string[]): 
  * Removes files of previews from the output folder of a real build, because Eleventy deletes nothing. Files that this
  * build or another program has written since stay.
  *
- * @param output - the folder that the build writes into
- * @param files - the files that the build wrote
  * @returns the removed files, from the project's root
  */
 export async function removePreviewFiles(root: string, output: string, files: readonly string[]): Promise<string[]> {

@@ -79,7 +79,6 @@ function readTitles(pages: readonly string[], titles: PageTitles): Record<string
 /**
  * Writes the files for `eleventy-twtxt serve` and `send`. Not for development builds, which may contain drafts.
  *
- * @param root - the project's root
  * @param files - the feed, its archives and the discovery documents
  */
 export async function publish(root: string, site: PublishedSite, files: readonly SiteFile[]): Promise<void> {

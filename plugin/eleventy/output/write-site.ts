@@ -62,11 +62,7 @@ export class SiteWriter {
     return { feed, published, warnings: [...conflicts, ...leftovers] };
   }
 
-  /**
-   * Publishes a real build to its host.
-   *
-   * @throws TwtxtError `output-conflict` for a feed that is gone again
-   */
+  /** Publishes a real build to its host. @throws TwtxtError `output-conflict` for a feed that is gone again */
   async publish(event: BuildEvent, { discovery }: BuiltSite, { feed, published }: WrittenSite): Promise<void> {
     await checkFeedFiles(event.directories.output, feed);
     if (isReal(event)) await publish(this.site.environment.root, published, [...feed, ...discovery]);
@@ -106,12 +102,7 @@ export class SiteWriter {
     return { settings: hostSettings(settings), pages };
   }
 
-  /**
-   * Keeps pages of previews out of the real site.
-   *
-   * @param written - the files of the plugin
-   * @returns warnings about removed files
-   */
+  /** Keeps pages of previews out of the real site. @returns warnings about removed files */
   async #cleanUp(event: BuildEvent, written: readonly string[]): Promise<string[]> {
     const { root } = this.site.environment;
     const { directories, results = [] } = event;

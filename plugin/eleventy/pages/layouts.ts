@@ -14,7 +14,6 @@ const PARENT = /(?:^|[{,])\s*(?:const )?["']?layout["']? *[:=] *["']?([^\s"',;]+
 /**
  * Checks that the site has a layout, before Eleventy fails with its own stack trace.
  *
- * @param option - the option that names the layout
  * @throws TwtxtError `bad-option` with the layouts that exist
  */
 export function checkLayout(name: string, option: string, config: EleventyConfig): void {

@@ -39,12 +39,7 @@ interface PluginPages {
   layoutOption: string;
   /** Number of pages. Called after the site's data is read. */
   count(): number;
-  /**
-   * Prepares the HTML of a page.
-   *
-   * @param number - page number from 0
-   * @param hrefs - the paths of all pages
-   */
+  /** Prepares the HTML of a page. @param number - page number from 0 */
   content(number: number, hrefs: readonly string[]): WritePart | Promise<WritePart>;
 }
 

@@ -49,7 +49,6 @@ interface AllowanceOptions {
  * @see PROTOCOL 2.4, "The proof"
  */
 export class Allowance {
-  readonly #options: AllowanceOptions;
   /** The usage of all processes when it was last read. */
   #stored = emptyUsage("");
   #readAt = Number.NEGATIVE_INFINITY;
@@ -57,14 +56,12 @@ export class Allowance {
   /** A process of Netlify's may end after its first verification, so that one is stored at once. */
   #saveFrom = 1;
 
-  constructor(options: AllowanceOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: AllowanceOptions) {}
 
   /** Whether a source may be asked now: its host is not slow, and the requester has time left. */
   async permits(source: string, requester: Requester): Promise<boolean> {
     await this.#read();
-    const { isMetered, limits } = this.#options;
+    const { isMetered, limits } = this.options;
     const known = [this.#stored, this.#unsaved];
     if (known.some(({ slow }) => this.#isSlow(slow[hostKey(source)]))) return false;
     if (requester === AUTHOR || !isMetered) return true;
@@ -82,7 +79,7 @@ export class Allowance {
     requester: Requester,
     { milliseconds, isTimeout }: { milliseconds: number; isTimeout: boolean },
   ): Promise<void> {
-    const { now, limits, isMetered } = this.#options;
+    const { now, limits, isMetered } = this.options;
     const isSlow = isTimeout && limits.slowHostPause > 0;
     if (this.#unsaved.day !== this.#today()) this.#unsaved = { ...emptyUsage(this.#today()), slow: this.#unsaved.slow };
     if (isMetered && requester !== AUTHOR) {
@@ -94,12 +91,12 @@ export class Allowance {
   }
 
   #isSlow(until = 0): boolean {
-    const { now, limits } = this.#options;
+    const { now, limits } = this.options;
     return isAhead(until, now(), limits.slowHostPause * 1000);
   }
 
   #today(): string {
-    return new Date(this.#options.now()).toISOString().slice(0, 10);
+    return new Date(this.options.now()).toISOString().slice(0, 10);
   }
 
   /** What is stored, with what is not: the sums of today, and the pauses that are not over. */
@@ -111,7 +108,7 @@ export class Allowance {
   }
 
   async #read(): Promise<void> {
-    const { store, now, log } = this.#options;
+    const { store, now, log } = this.options;
     if (Math.abs(now() - this.#readAt) < READ_AGAIN_MS) return;
     this.#readAt = now();
     try {
@@ -123,7 +120,7 @@ export class Allowance {
 
   /** After a failure, the next call writes the same sums. */
   readonly #save = coalesce(async () => {
-    const { store, now, log } = this.#options;
+    const { store, now, log } = this.options;
     const saved = this.#unsaved;
     this.#unsaved = emptyUsage("");
     try {

@@ -16,23 +16,19 @@ type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "mod
  * @see PROTOCOL 2.5
  */
 export class Moderation {
-  readonly #lists: Lists;
-
-  constructor(lists: Lists) {
-    this.#lists = lists;
-  }
+  constructor(readonly lists: Lists) {}
 
   /** Whether sources that are not allowed wait for the author's approval. */
   get moderate(): boolean {
-    return this.#lists.moderate;
+    return this.lists.moderate;
   }
 
   isBlocked(url: string): boolean {
-    return this.#lists.block.some((entry) => isListed(entry, url) || isBelow(entry, url));
+    return this.lists.block.some((entry) => isListed(entry, url) || isBelow(entry, url));
   }
 
   isAllowed(url: string): boolean {
-    return this.#lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : matchesHost(entry, url)));
+    return this.lists.allow.some((entry) => (isFeedUrl(entry) ? isSameUrl(entry, url) : matchesHost(entry, url)));
   }
 }
 

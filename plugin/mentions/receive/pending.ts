@@ -44,13 +44,10 @@ interface PendingOptions {
 
 /** Pending mentions in a store that several processes share. */
 export class PendingMentions {
-  readonly #options: PendingOptions;
   /** Keys of damaged records that were logged. */
   readonly #logged = new Set<string>();
 
-  constructor(options: PendingOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: PendingOptions) {}
 
   /**
    * Stores a claim for later, unless it is pending already. It replaces a damaged record.
@@ -58,7 +55,7 @@ export class PendingMentions {
    * @throws TwtxtError `too-many-pending` if too many are pending, in total, from one host or from one sender
    */
   async add(claim: PostedClaim, sender: Requester): Promise<void> {
-    const { store, now } = this.#options;
+    const { store, now } = this.options;
     const start = keyStart(claim);
     const keys = await store.keys(PENDING);
     const same = keys.filter((key) => key.startsWith(start));
@@ -72,7 +69,7 @@ export class PendingMentions {
   }
 
   #checkLimits(others: readonly string[], folder: string, sender: Requester): void {
-    const { pending, pendingPerHost } = this.#options.limits;
+    const { pending, pendingPerHost } = this.options.limits;
     const ofHost = others.filter((key) => key.startsWith(folder)).length;
     const wait = "are waiting for verification. Try again later.";
     if (others.length >= pending) throw new TwtxtError("too-many-pending", `Too many mentions ${wait}`);
@@ -86,14 +83,14 @@ export class PendingMentions {
 
   /** All pending mentions, oldest first. Damaged records are left out. */
   async all(): Promise<PendingMention[]> {
-    const keys = await this.#options.store.keys(PENDING);
+    const keys = await this.options.store.keys(PENDING);
     const found = await Promise.all(keys.map((key) => this.#read(key)));
     return found.filter((mention) => mention !== null).sort((a, b) => a.since - b.since);
   }
 
   /** @returns `null` for a missing record, and for a damaged one, which is logged. */
   async #read(key: string): Promise<PendingMention | null> {
-    const { store, log } = this.#options;
+    const { store, log } = this.options;
     const stored = await readJson(store, key, PendingClaim, ({ message }) => {
       if (!this.#logged.has(key))
         log(`${message} This pending mention was skipped. Delete the record.`, { level: "error" });
@@ -104,23 +101,23 @@ export class PendingMentions {
 
   isDue({ since, attempts }: PendingMention): boolean {
     const pause = ATTEMPTS[attempts] ?? 0;
-    return !isAhead(since + pause, this.#options.now(), pause);
+    return !isAhead(since + pause, this.options.now(), pause);
   }
 
   /** Whether it has waited too long without its source being asked. @param steadySince - when the clock last jumped */
   isOver({ since }: PendingMention, steadySince: number): boolean {
-    return countedSince(since, steadySince) + LONGEST_WAIT <= this.#options.now();
+    return countedSince(since, steadySince) + LONGEST_WAIT <= this.options.now();
   }
 
   /** Records an attempt without a verdict. @returns whether it was the last one */
   async noteAttempt({ id, key, sender, ...claim }: PendingMention): Promise<boolean> {
     const attempts = claim.attempts + 1;
-    await writeJson(this.#options.store, key, { ...claim, attempts });
+    await writeJson(this.options.store, key, { ...claim, attempts });
     return attempts >= ATTEMPTS.length;
   }
 
   async drop(claim: Claim): Promise<void> {
-    const { store } = this.#options;
+    const { store } = this.options;
     for (const key of await store.keys(keyStart(claim))) await store.delete(key);
   }
 }

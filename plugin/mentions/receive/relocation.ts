@@ -10,13 +10,10 @@ export type CurrentUrl = (url: string) => string;
  * decisions that name an earlier id still apply. The next compaction stores the result.
  */
 export class Relocation {
-  readonly #currentUrl: CurrentUrl;
   /** Present ids by earlier ones. */
   readonly #ids = new Map<string, string>();
 
-  constructor(currentUrl: CurrentUrl) {
-    this.#currentUrl = currentUrl;
-  }
+  constructor(readonly currentUrl: CurrentUrl) {}
 
   /** @returns the given mention itself if it has not moved */
   move(mention: StoredMention): StoredMention {
@@ -36,8 +33,8 @@ export class Relocation {
   }
 
   #toCurrent<M extends Pick<StoredMention, "target" | "under" | "about">>(mention: M): M {
-    const move = (url: string | null) => url && this.#currentUrl(url);
-    const [target, under, about] = [this.#currentUrl(mention.target), move(mention.under), move(mention.about)];
+    const move = (url: string | null) => url && this.currentUrl(url);
+    const [target, under, about] = [this.currentUrl(mention.target), move(mention.under), move(mention.about)];
     if (target === mention.target && under === mention.under && about === mention.about) return mention;
     return { ...mention, target, under, about };
   }

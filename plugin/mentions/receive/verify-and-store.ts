@@ -39,12 +39,9 @@ interface ClaimProcessorOptions {
 }
 
 export class ClaimProcessor {
-  readonly #options: ClaimProcessorOptions;
   readonly #queue = new VerificationQueue();
 
-  constructor(options: ClaimProcessorOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: ClaimProcessorOptions) {}
 
   /**
    * Verifies a claim, and stores or removes its mention.
@@ -61,7 +58,7 @@ export class ClaimProcessor {
         : await this.#remove(claim, proof, requester);
     // After storing. Any verdict ends the wait, including one that another request brought.
     const isFinal = outcome !== "waiting" && outcome !== "no verdict";
-    if (isFinal) await this.#options.pending.drop(claim);
+    if (isFinal) await this.options.pending.drop(claim);
     if (outcome instanceof TwtxtError) throw outcome;
     return outcome;
   }
@@ -73,7 +70,7 @@ export class ClaimProcessor {
    * @param run - once `isOver` returns true, nothing more is started; `steadySince`: when the clock last jumped
    */
   async verifyPending(which: "due" | "all", { isOver, steadySince }: VerificationRun): Promise<VerifiedPending> {
-    const { pending } = this.#options;
+    const { pending } = this.options;
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
     const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
@@ -96,7 +93,7 @@ export class ClaimProcessor {
     requester: Requester,
     steadySince: number,
   ): Promise<keyof VerifiedPending> {
-    const { pending, log } = this.#options;
+    const { pending, log } = this.options;
     try {
       const outcome = await this.process(mention, requester);
       if (outcome === "stored" || outcome === "removed") return "kept";
@@ -116,7 +113,7 @@ export class ClaimProcessor {
 
   /** Verifies when a slot of the queue is free. @returns `null` if the source may not be asked now */
   #verify(claim: PostedClaim, requester: Requester): Promise<Proof | null> {
-    const { allowance, verify, now } = this.#options;
+    const { allowance, verify, now } = this.options;
     return this.#queue.run(requester, async () => {
       if (!(await allowance.permits(claim.source, requester))) return null;
       const start = now();
@@ -129,7 +126,7 @@ export class ClaimProcessor {
 
   /** @param replaces - the id of a mention of another target that the source no longer names */
   async #store(claim: PostedClaim, mention: ProvenMention, replaces?: string): Promise<"stored"> {
-    const { received, moderation, onStored, log } = this.#options;
+    const { received, moderation, onStored, log } = this.options;
     const target = claim.target.url;
     const under = mention.about ?? claim.under;
     const others = moderation.moderate ? "always" : "when many";
@@ -161,7 +158,7 @@ export class ClaimProcessor {
     requester: Requester,
   ): Promise<Exclude<ClaimOutcome, "stored"> | TwtxtError> {
     if (!isGone) return new TwtxtError(code, why);
-    const { received, log } = this.#options;
+    const { received, log } = this.options;
     const { source, timestamps, target } = claim;
     const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
     const known = await received.ofSource({ url: source, identity, instant, timestamps, target: target.url });

@@ -78,19 +78,16 @@ const NO_RESULT = { status: null, why: null, source: null, notBefore: null, isAs
  * were in progress. After a record fails, nothing more is started: the next run would repeat it.
  */
 export class MentionDelivery {
-  readonly #options: DeliveryOptions;
   readonly #queue = hostQueue();
   /** Circuit breaker: the results for hosts that did not answer or asked for a pause. */
   readonly #paused = new Map<string, Result>();
   #hasFailed = false;
 
-  constructor(options: DeliveryOptions) {
-    this.#options = options;
-  }
+  constructor(readonly options: DeliveryOptions) {}
 
   /** @throws TwtxtError `store-failed` */
   async send(change: Change): Promise<MentionReport> {
-    const { ledger, endpoints } = this.#options;
+    const { ledger, endpoints } = this.options;
     const known = await ledger.readMention(change);
     const { timestamp, nick, target, isLink } = known.mention;
     const blank = { kind: change.kind, timestamp, nick, target, isLink, endpoint: null, method: null };
@@ -113,12 +110,12 @@ export class MentionDelivery {
 
   /** @returns a result if nothing is to be requested from this URL */
   #resultWithoutRequest(url: string): Result | undefined {
-    const isOver = this.#hasFailed || this.#options.isOver();
+    const isOver = this.#hasFailed || this.options.isOver();
     return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(readHost(url));
   }
 
   async #discover(mention: LiveMention): Promise<FoundEndpoint | Result> {
-    const { endpoints, siteLinks } = this.#options;
+    const { endpoints, siteLinks } = this.options;
     const none = (why: string): Result => ({ ...NO_RESULT, outcome: "no-endpoint", why });
     const why = whyNotRequested(mention, (url) => siteLinks?.isBlocked(url) ?? false);
     if (why !== null) return none(why);
@@ -135,7 +132,7 @@ export class MentionDelivery {
   }
 
   async #post(change: Change, known: MentionSource, found: FoundEndpoint): Promise<Result> {
-    const { ask, endpoints, now, isDryRun } = this.#options;
+    const { ask, endpoints, now, isDryRun } = this.options;
     if (isDryRun) return { ...NO_RESULT, outcome: "would be sent" };
     const { endpoint } = found;
     const attempts = await this.#listAttempts(change, known, found);
@@ -160,9 +157,9 @@ export class MentionDelivery {
   async #checkLivePage(change: Change, { mention }: MentionSource, { url }: Source): Promise<Result | undefined> {
     if (!mention.isLink) return;
     // The page of a post that has left the feed keeps the link, so waiting would not change that.
-    if (change.kind === "gone" && this.#options.siteLinks?.isWithoutTwt(url)) return;
+    if (change.kind === "gone" && this.options.siteLinks?.isWithoutTwt(url)) return;
     try {
-      const links = await this.#options.linksOfPage(url);
+      const links = await this.options.linksOfPage(url);
       const hasLink = links?.has(comparableLink(mention.target));
       if (links === null || hasLink === (change.kind !== "gone")) return;
       return { ...NO_RESULT, outcome: "retry", why: `${url} ${hasLink ? "still has" : "does not have"} this link` };
@@ -192,7 +189,7 @@ export class MentionDelivery {
     if (change.kind === "gone" && source !== null) {
       return [{ source: { form: source.includes("#:~:text=") ? "reference" : "page", url: source }, target }];
     }
-    const known = await this.#options.endpoints.readForm(found.endpoint);
+    const known = await this.options.endpoints.readForm(found.endpoint);
     const preferred = known?.form ?? (found.method === "feed field" ? "reference" : "page");
     const [first, ...others] = this.#listSources(mention, preferred);
     const answered = known?.needsFeedTarget ? null : await this.#findAnswered(mention, found);
@@ -202,7 +199,7 @@ export class MentionDelivery {
   }
 
   #listSources({ timestamp, isLink }: LiveMention, preferred: Source["form"]): [Source, ...Source[]] {
-    const { identity, findPage } = this.#options;
+    const { identity, findPage } = this.options;
     const reference: Source = { form: "reference", url: formatReference(identity, timestamp) };
     const url = findPage(timestamp);
     if (url === null) return [reference];
@@ -214,7 +211,7 @@ export class MentionDelivery {
   /** A reference to the twt that a mention answers, for endpoints in feeds; `null` if the twt is not known. */
   async #findAnswered({ target, subject }: LiveMention, { method }: FoundEndpoint): Promise<string | null> {
     if (method !== "feed field" || subject === null) return null;
-    const timestamp = (await this.#options.findTwt?.(target, subject.toLowerCase())) ?? null;
+    const timestamp = (await this.options.findTwt?.(target, subject.toLowerCase())) ?? null;
     return timestamp === null ? null : formatReference(target, timestamp);
   }
 
@@ -224,7 +221,7 @@ export class MentionDelivery {
     result: Result,
     endpoint: string | null,
   ): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
-    const { ledger, now, random, isDryRun } = this.#options;
+    const { ledger, now, random, isDryRun } = this.options;
     const { outcome, status, why } = result;
     if (outcome === "waiting" || outcome === "would be sent" || isDryRun) return { outcome, status, why, next: null };
     const { timestamp, nick, target, text, isLink } = known.mention;

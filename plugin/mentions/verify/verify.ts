@@ -30,11 +30,7 @@ interface VerificationParts {
   moderation: Pick<Moderation, "isBlocked">;
 }
 
-/**
- * Creates the function that verifies claims.
- *
- * @see PROTOCOL 2.4, "The proof"
- */
+/** Creates the function that verifies claims. @see PROTOCOL 2.4, "The proof" */
 export function createVerify(parts: VerificationParts): Verify {
   const { siteIndex } = parts;
   const pages = new PageQueue();
