@@ -1,7 +1,7 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
 import { toInstant } from "../../feed/timestamp.js";
 import { isAttemptAhead } from "../../http/retry.js";
-import type { FinishedMention, LedgerState, UnfinishedMention } from "./ledger-records.js";
+import type { LedgerName, LedgerState, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
 
 /** The mentions in the feed and in its archives, as far as they were read. */
@@ -17,7 +17,7 @@ export interface FeedState {
 }
 
 interface MentionHistory {
-  done: readonly FinishedMention[];
+  done: readonly LedgerName[];
   unfinished: UnfinishedMention | null;
 }
 
@@ -96,7 +96,7 @@ function changeOfPresent(
   const { done, unfinished } = history;
   // The answer to an earlier text was lost, so the receiver may have that one.
   const mayHaveAnother = unfinished !== null && unfinished.text !== mention.text && unfinished.source !== null;
-  const isOfThisText = ({ text, ending }: FinishedMention) =>
+  const isOfThisText = ({ text, ending }: LedgerName) =>
     text === mention.text && !(asksAgain && ending === "not-asked");
   const current = done.filter(isOfThisText);
   if (current.length > 0 && !mayHaveAnother) {
@@ -129,7 +129,7 @@ export function listKeys({ done, unfinished }: MentionHistory): string[] {
 }
 
 function toHistories({ done, unfinished }: LedgerState): Map<string, MentionHistory> {
-  const histories = new Map<string, { done: FinishedMention[]; unfinished: UnfinishedMention | null }>();
+  const histories = new Map<string, { done: LedgerName[]; unfinished: UnfinishedMention | null }>();
   for (const record of done) {
     const history = histories.get(record.pair);
     if (history) history.done.push(record);

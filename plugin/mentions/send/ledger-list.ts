@@ -4,12 +4,14 @@ import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { feedFolder, type LedgerName, parseLedgerKey } from "./ledger-keys.js";
 import {
   FinishedRecord,
+  feedFolder,
   type LedgerCounts,
   type LedgerEntry,
+  type LedgerName,
   type LedgerPage,
+  parseLedgerKey,
   UnfinishedRecord,
 } from "./ledger-records.js";
 

@@ -1,7 +1,7 @@
-// plugin/mentions/send/ledger-records.ts: the records of the ledger, as they are stored and as they are read.
+// plugin/mentions/send/ledger-records.ts: the records of the ledger, and their keys, which have all that a comparison with the feed needs.
 import * as v from "valibot";
 import { StoredUrl } from "../mention.js";
-import { LiveMention } from "./live-feed.js";
+import { LiveMention, shortHash } from "./live-feed.js";
 
 const ENDINGS = ["sent", "failed", "not-asked", "no-endpoint"] as const;
 
@@ -24,16 +24,6 @@ export const FinishedRecord = v.object({
   at: v.number(),
 });
 export type FinishedRecord = v.InferOutput<typeof FinishedRecord>;
-
-/** The key of such a record, with its parts. This is all that a comparison of the ledger with the feed needs. */
-export interface FinishedMention {
-  key: string;
-  pair: string;
-  instant: string;
-  text: string;
-  isLink: boolean;
-  ending: FinalOutcome;
-}
 
 /** The record of a mention that was not delivered yet. Times are milliseconds since 1970. */
 export const UnfinishedRecord = v.object({
@@ -72,7 +62,7 @@ export const AllowedHosts = v.array(v.string());
 
 /** The parts of the ledger that are compared with the feed. */
 export interface LedgerState {
-  done: readonly FinishedMention[];
+  done: readonly LedgerName[];
   unfinished: readonly UnfinishedMention[];
   baseline: Baseline;
   /** The old links that the first run with links skipped. */
@@ -116,3 +106,57 @@ export type LedgerPage = v.InferOutput<typeof LedgerPage>;
 
 export const LedgerCounts = v.record(v.picklist(OUTCOMES), v.number());
 export type LedgerCounts = v.InferOutput<typeof LedgerCounts>;
+
+/** The last letter of a record's key. */
+const LETTERS: Record<FinalOutcome, string> = { sent: "s", failed: "f", "not-asked": "r", "no-endpoint": "n" };
+const RECORD =
+  /\/(?<name>(?<kind>retry|done|gone)\/(?:(?<time>\d{8}t\d{6}z)-)?(?<pair>[0-9a-f]{32})(?:-(?<text>[0-9a-f]{16}))?(?:-(?<letter>[sfrn]))?)$/;
+
+export interface LedgerName {
+  key: string;
+  /** The key without the folder of the feed. */
+  name: string;
+  kind: "retry" | "done" | "gone";
+  pair: string;
+  /** Of its twt; empty for a mention that waits. */
+  instant: string;
+  /** See {@link LiveMention}; empty for a mention that waits or is gone. */
+  text: string;
+  isLink: boolean;
+  /** `null` for a mention that waits. */
+  ending: FinalOutcome | null;
+}
+
+export function feedFolder(feedUrl: string): string {
+  return `sent/${shortHash(feedUrl, 16)}`;
+}
+
+/** The record of a mention that needs no further attempt with this text. */
+export function doneKey(folder: string, { instant, pair, text }: LiveMention, ending: FinalOutcome): string {
+  return `${folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
+}
+
+export function goneKey(
+  folder: string,
+  { instant, pair }: Pick<LiveMention, "instant" | "pair">,
+  ending: FinalOutcome,
+): string {
+  return `${folder}/gone/${compact(instant)}-${pair}-${LETTERS[ending]}`;
+}
+
+/** Parses the key of any record of a mention. @returns none for another key */
+export function parseLedgerKey(key: string): LedgerName[] {
+  const { name, kind, time = "", pair, text = "", letter } = RECORD.exec(key)?.groups ?? {};
+  if (name === undefined || pair === undefined) return [];
+  const instant = time.replace(/^(....)(..)(..)t(..)(..)(..)z$/, "$1-$2-$3T$4:$5:$6Z");
+  const ending = parseLetter(letter) ?? null;
+  return [{ key, name, kind: kind as LedgerName["kind"], pair, instant, text, isLink: text === LINK_TEXT, ending }];
+}
+
+function parseLetter(letter: string | undefined): FinalOutcome | undefined {
+  return (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter);
+}
+
+function compact(instant: string): string {
+  return instant.replace(/[-:]/g, "").toLowerCase();
+}

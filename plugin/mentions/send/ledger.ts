@@ -6,17 +6,20 @@ import { ifUnchanged, readJson, update, writeJson } from "../../store/json.js";
 import { retry, type Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
 import { type Change, listKeys } from "./changes.js";
-import { doneKey, feedFolder, goneKey, parseDoneKey } from "./ledger-keys.js";
 import {
   AllowedHosts,
   Backfilled,
   type Baseline,
   BaselineRecord,
+  doneKey,
   type FinalOutcome,
-  type FinishedMention,
   FinishedRecord,
+  feedFolder,
   GONE_TEXT,
+  goneKey,
+  type LedgerName,
   type LedgerState,
+  parseLedgerKey,
   type UnfinishedMention,
   UnfinishedRecord,
 } from "./ledger-records.js";
@@ -75,7 +78,7 @@ export class MentionLedger {
     const keys = await this.#store.keys(`${this.#folder}/`);
     const hasAllowed = keys.includes(this.#allowedKey);
     return {
-      done: keys.flatMap(parseDoneKey),
+      done: keys.flatMap(parseLedgerKey).filter(({ kind, ending }) => kind === "done" && ending !== null),
       unfinished: await this.#readUnfinished(keys),
       baseline: await this.#readBaseline("baseline"),
       linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
@@ -132,7 +135,7 @@ export class MentionLedger {
     const key = doneKey(this.#folder, change.mention, ending);
     await this.#writeWithRetry(() => writeJson(this.#store, key, details, { isNew: true }));
     // The record of an earlier text that was sent stays until a later one is sent, since its receiver still has it.
-    const isOver = (record: FinishedMention) => record.key !== key && (ending === "sent" || record.ending !== "sent");
+    const isOver = (record: LedgerName) => record.key !== key && (ending === "sent" || record.ending !== "sent");
     await this.forget(listKeys({ ...change, done: change.done.filter(isOver) }));
   }
 
