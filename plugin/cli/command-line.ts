@@ -14,7 +14,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["contacts", async () => (await import("./contacts.js")).contacts],
   ["doctor", async () => (await import("./doctor.js")).doctor],
   ["follow", async () => (await import("./follow.js")).follow],
-  ["followers", async () => (await import("./followers.js")).followers],
+  ["followers", async () => (await import("./follow.js")).followers],
   ["keys", async () => (await import("./keys.js")).keys],
   ["lookup", async () => (await import("./contacts.js")).lookup],
   ["mentions", async () => (await import("./mentions.js")).mentions],

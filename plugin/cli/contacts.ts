@@ -56,7 +56,13 @@ export const contacts = toCommand({
       usage: "ADDRESS [KEY]",
       help: "replaces the key that you know with the current key of the address. First ask its owner over another channel. With the KEY that they gave you, no other key is accepted. A key that was found only through DNS is never accepted",
       words: oneAndOptional(ADDRESS, KEY),
-      run: accept,
+      async run(values, [address, key], terminal) {
+        const { contact, old, ...outcome } = await acceptKey(address, key, await openMailbox(values, terminal));
+        const isNew = old?.key !== contact.key;
+        const before = old && isNew ? [`old key  ${old.key}  since ${old.since.slice(0, 10)}`] : [];
+        printData(contact, [...before, `${isNew ? "new" : "the"} key  ${contact.key}`], values, terminal);
+        return reportOutcome(outcome, terminal);
+      },
     }),
     forget: action({
       usage: "ADDRESS",
@@ -81,14 +87,6 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   printData(all, formatTable(rows), values, terminal);
   terminal.say(`${all.length} known.`);
   return 0;
-}
-
-async function accept(values: Values, [address, key]: [string, string | null], terminal: Terminal): Promise<number> {
-  const { contact, old, ...outcome } = await acceptKey(address, key, await openMailbox(values, terminal));
-  const isNew = old?.key !== contact.key;
-  const before = old && isNew ? [`old key  ${old.key}  since ${old.since.slice(0, 10)}`] : [];
-  printData(contact, [...before, `${isNew ? "new" : "the"} key  ${contact.key}`], values, terminal);
-  return reportOutcome(outcome, terminal);
 }
 
 async function forget(values: Values, address: string, terminal: Terminal): Promise<number> {

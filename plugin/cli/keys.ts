@@ -64,7 +64,22 @@ export const keys = toCommand({
         ),
       },
       words: optional(ADDRESS),
-      run: create,
+      async run(values, given, terminal) {
+        const address = given ?? (await addressOfSite(values.settings, terminal));
+        const { location, isKeychainOnly } = newLocation(values, terminal);
+        if (values.replace) await retire(address, location, terminal);
+        const seed = randomBytes(32);
+        const created = formatTimestamp(terminal.now());
+        const key = await createIdentity({ seed, address, created }, location, isKeychainOnly).finally(() =>
+          seed.fill(0),
+        );
+        report(key, values, terminal);
+        const where = values.file === undefined ? "" : ` --identity ${values.file}`;
+        terminal.say(`If you lose the private key, no one can read the messages that were sent to you. Write it down, or copy it to a safe place:
+  ${typed(`keys backup ${address}${where}`)}
+  ${typed(`keys backup ${address} FILE${where}`)}`);
+        return 0;
+      },
     }),
     show: existingKey({
       usage: "[ADDRESS] [--identity FILE] [--json]",
@@ -104,7 +119,20 @@ export const keys = toCommand({
       usage: "ADDRESS [options]",
       help: "stores the key of 24 words, which it reads from standard input or asks for",
       words: one(ADDRESS),
-      run: restore,
+      async run(values, address, terminal) {
+        const { location, isKeychainOnly } = newLocation(values, terminal);
+        const words = (await terminal.readInput()) ?? (await terminal.readSecret(promptAfter));
+        if (words === null) {
+          terminal.say("Nothing was restored.");
+          return 1;
+        }
+        const seed = seedOfWords(words);
+        const key = await createIdentity({ seed, address, created: null }, location, isKeychainOnly).finally(() =>
+          seed.fill(0),
+        );
+        report(key, values, terminal);
+        return 0;
+      },
     }),
     import: newKey({
       usage: "FILE [options]",
@@ -123,25 +151,6 @@ export const keys = toCommand({
 kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg`,
 });
 
-async function create(
-  values: NewKeyValues & { replace: boolean },
-  given: string | null,
-  terminal: Terminal,
-): Promise<number> {
-  const address = given ?? (await addressOfSite(values.settings, terminal));
-  const { location, isKeychainOnly } = newLocation(values, terminal);
-  if (values.replace) await retire(address, location, terminal);
-  const seed = randomBytes(32);
-  const created = formatTimestamp(terminal.now());
-  const key = await createIdentity({ seed, address, created }, location, isKeychainOnly).finally(() => seed.fill(0));
-  report(key, values, terminal);
-  const where = values.file === undefined ? "" : ` --identity ${values.file}`;
-  terminal.say(`If you lose the private key, no one can read the messages that were sent to you. Write it down, or copy it to a safe place:
-  ${typed(`keys backup ${address}${where}`)}
-  ${typed(`keys backup ${address} FILE${where}`)}`);
-  return 0;
-}
-
 async function addressOfSite(settings: string | undefined, terminal: Terminal): Promise<string> {
   const site = await ifBuilt(settings, loadSite(terminal, settings));
   const address = site?.settings.address;
@@ -158,21 +167,6 @@ async function retire(address: string, location: IdentityLocation, terminal: Ter
   terminal.say(
     `If your site has blobs, name the old key in its options, so that their URLs stay: blobs: { formerKeys: ["${identity.publicKey}"] }. After the next build, ${typed("blob move")} moves them to the new key.`,
   );
-}
-
-async function restore(values: NewKeyValues, address: string, terminal: Terminal): Promise<number> {
-  const { location, isKeychainOnly } = newLocation(values, terminal);
-  const words = (await terminal.readInput()) ?? (await terminal.readSecret(promptAfter));
-  if (words === null) {
-    terminal.say("Nothing was restored.");
-    return 1;
-  }
-  const seed = seedOfWords(words);
-  const key = await createIdentity({ seed, address, created: null }, location, isKeychainOnly).finally(() =>
-    seed.fill(0),
-  );
-  report(key, values, terminal);
-  return 0;
 }
 
 /** The prompt for the next words; `null` once all are there. */

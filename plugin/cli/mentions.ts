@@ -72,7 +72,24 @@ export const mentions = toCommand({
     list: action({
       usage: "[--state STATE] [--all] [--json]",
       help: "lists mentions, newest first",
-      run: list,
+      async run(values, _, terminal) {
+        const site = await SiteMentions.open(values, terminal);
+        const { state, all } = values;
+        const { mentions, count } = await site.page(state, null, PAGE);
+        const listed = all ? await site.in(state) : mentions;
+        printData(
+          listed,
+          listed.map((mention) => formatMention(mention, site)),
+          values,
+          terminal,
+        );
+        const more =
+          listed.length < count
+            ? `, the newest ${listed.length} listed. All: ${typed(`mentions --state ${state} --all`)}`
+            : "";
+        terminal.say(`${Math.max(count, listed.length)} ${state}${more}.${await nextStep(listed, state, site)}`);
+        return 0;
+      },
     }),
     approve: action({
       usage: "ID...",
@@ -103,12 +120,38 @@ export const mentions = toCommand({
       run: async (values, _, terminal) =>
         reportOutcome(await verifyPending(await SiteMentions.open(values, terminal)), terminal),
     }),
-    export: action({ help: "prints all mentions as JSON", run: exportAll }),
+    export: action({
+      help: "prints all mentions as JSON",
+      async run(values, _, terminal) {
+        const mentions = await (await SiteMentions.open(values, terminal)).all();
+        terminal.print(JSON.stringify({ mentions }, null, 2));
+        terminal.say(`${mentions.length} exported.`);
+        return 0;
+      },
+    }),
     import: action({
       usage: "FILE",
       help: "imports an export of webmention.io (mentions.jf2) or of this command",
       words: oneOrMore(FILE),
-      run: importFiles,
+      async run(values, files, terminal) {
+        const site = await SiteMentions.open(values, terminal);
+        for (const file of files) {
+          const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
+          const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
+          const { imported, known, ignored } = await site.import(mentions, onProgress);
+          const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
+          const others = [
+            ...(known > 0 ? [`${known} the same as one that your site has`] : []),
+            ...(ignored > 0
+              ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
+              : []),
+            ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
+            ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
+          ];
+          terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
+        }
+        return 0;
+      },
     }),
   },
   standard: "list",
@@ -117,25 +160,6 @@ export const mentions = toCommand({
 3f2a91bc.07d4e5f6  2026-11-20T09:00:00Z  bob  replied to "A wooden boat"  https://bob.example/4
 $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 });
-
-async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const site = await SiteMentions.open(values, terminal);
-  const { state, all } = values;
-  const { mentions, count } = await site.page(state, null, PAGE);
-  const listed = all ? await site.in(state) : mentions;
-  printData(
-    listed,
-    listed.map((mention) => formatMention(mention, site)),
-    values,
-    terminal,
-  );
-  const more =
-    listed.length < count
-      ? `, the newest ${listed.length} listed. All: ${typed(`mentions --state ${state} --all`)}`
-      : "";
-  terminal.say(`${Math.max(count, listed.length)} ${state}${more}.${await nextStep(listed, state, site)}`);
-  return 0;
-}
 
 async function nextStep([first]: ManagedMention[], state: Values["state"], site: SiteMentions): Promise<string> {
   if (state === "held" && first) {
@@ -197,33 +221,6 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
   if (canAsk(terminal)) return isConfirmed(`Delete ${what} for good?`, terminal);
   const command = typed(`mentions forget ${sources.join(" ")} --yes`);
   throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
-}
-
-async function exportAll(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const mentions = await (await SiteMentions.open(values, terminal)).all();
-  terminal.print(JSON.stringify({ mentions }, null, 2));
-  terminal.say(`${mentions.length} exported.`);
-  return 0;
-}
-
-async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
-  const site = await SiteMentions.open(values, terminal);
-  for (const file of files) {
-    const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
-    const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
-    const { imported, known, ignored } = await site.import(mentions, onProgress);
-    const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
-    const others = [
-      ...(known > 0 ? [`${known} the same as one that your site has`] : []),
-      ...(ignored > 0
-        ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
-        : []),
-      ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
-      ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
-    ];
-    terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
-  }
-  return 0;
 }
 
 /** @throws TwtxtError `bad-file` */

@@ -13,9 +13,8 @@ import { TwtxtError, type TwtxtErrorCode, toStatus } from "../errors.js";
 import { prepareClose } from "../host/close-server.js";
 import type { ClientEnv, ClientRequest } from "./client-request.js";
 import { BarePage, Page, type Place } from "./layout.js";
-import { Notices } from "./notices.js";
+import { type ClientContext, type CreateRoom, Notices, type Room } from "./notices.js";
 import { Fault, faultText, Sentence } from "./page-parts.js";
-import type { ClientContext, CreateRoom, Room } from "./room.js";
 import { CLIENT_HOST, OPEN_PATH, Session } from "./session.js";
 
 const FAILED = "This did not work";

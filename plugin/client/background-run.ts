@@ -1,8 +1,8 @@
 // plugin/client/background-run.ts: work in the background, numbers for the navigation, and what is opened when a page first needs it.
 import { RefreshInterval } from "../author/refresh-interval.js";
 import type { Clock } from "../clock.js";
+import type { ClientContext } from "./notices.js";
 import { faultText } from "./page-parts.js";
-import type { ClientContext } from "./room.js";
 
 interface BackgroundWork<Result, Subject> {
   subject: Subject | null;

@@ -1,9 +1,8 @@
 // plugin/client/layout.tsx: the frame of all pages: navigation, notices, and the list of keys.
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { typed } from "../author/invocation.js";
-import { type Notice, PARAMETER, UNDO_PATH } from "./notices.js";
+import { type KeyHelp, type News, type Notice, PARAMETER, type Room, UNDO_PATH } from "./notices.js";
 import { ActionButton, Sentence } from "./page-parts.js";
-import type { KeyHelp, News, Room } from "./room.js";
 
 declare module "hono" {
   interface ContextRenderer {

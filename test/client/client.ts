@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type RunningClient, startClient } from "../../plugin/client/app.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
-import type { CreateRoom } from "../../plugin/client/room.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import type { Clock } from "../../plugin/clock.js";
 import { afterEach } from "../helpers/hooks.js";

@@ -3,7 +3,7 @@ import { raw } from "hono/html";
 import { describe, expect, it } from "vitest";
 import { BackgroundCount } from "../../plugin/client/background-run.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
-import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
+import type { CreateRoom, News, Room } from "../../plugin/client/notices.js";
 import { describeInChromium } from "../helpers/chromium.js";
 import { eventually } from "../helpers/eventually.js";
 import { openTab } from "../helpers/tabs.js";

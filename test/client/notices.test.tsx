@@ -2,8 +2,8 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { Outcome } from "../../plugin/author/outcome.js";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
 import { Form } from "../../plugin/client/page-parts.js";
-import type { CreateRoom } from "../../plugin/client/room.js";
 import { startedClient } from "./client.js";
 import { shownText, visitorOf } from "./visitor.js";
 

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { CreateRoom } from "../../plugin/client/room.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import { blog } from "../cli/helpers.js";
 import { describeWithoutKeychain, environmentOf, KEY_FILE, PAPER_FILE, PAPER_KEX } from "../cli/machine.js";

@@ -8,8 +8,8 @@ import { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { describe, expect, it } from "vitest";
 import type { ClientEnv } from "../../plugin/client/client-request.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
 import { linkFile } from "../../plugin/client/open-browser.js";
-import type { CreateRoom } from "../../plugin/client/room.js";
 import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CreateRoom } from "../../plugin/client/room.js";
+import type { CreateRoom } from "../../plugin/client/notices.js";
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
 import { writeRoom } from "../../plugin/client/write/write-room.js";
 import type { Clock } from "../../plugin/clock.js";

@@ -10,7 +10,7 @@ import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../site/routes.js";
 import { BackgroundRun } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, downloadResponse, pictureResponse } from "../client-request.js";
-import type { ClientContext, CreateRoom, KeyHelp } from "../room.js";
+import type { ClientContext, CreateRoom, KeyHelp } from "../notices.js";
 import { chooseName, DeleteQuestion, EditForm, PATH, PublicQuestion } from "./file-item.js";
 import { FilesPage, type VerificationRun } from "./files-page.js";
 import { StoredFiles } from "./stored-files.js";

@@ -11,7 +11,7 @@ import { readEssence } from "../../http/respond.js";
 import { MAX_PICTURE_BYTES, pictureToShow } from "../../pictures/picture-to-show.js";
 import { CLEANED_TYPES, type CleanPicture } from "../../pictures/remove-metadata.js";
 import type { Download } from "../client-request.js";
-import type { ClientContext } from "../room.js";
+import type { ClientContext } from "../notices.js";
 
 const PER_PAGE = 50;
 const LIST_WAIT_MS = 2000;

@@ -16,8 +16,8 @@ import {
 import { type WorkFolder, writeChunks } from "../../author/files.js";
 import type { ChangeResult } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
+import type { ClientContext } from "../notices.js";
 import { faultText } from "../page-parts.js";
-import type { ClientContext } from "../room.js";
 
 const CONCURRENCY = 2;
 const MAX_ENDED = 50;

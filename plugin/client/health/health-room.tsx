@@ -11,8 +11,8 @@ import { TwtxtError } from "../../errors.js";
 import type { SiteState } from "../../site/site-state.js";
 import { BackgroundRun } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
+import type { CreateRoom } from "../notices.js";
 import { Fault, Form, Sentence } from "../page-parts.js";
-import type { CreateRoom } from "../room.js";
 
 const HEALTH = "/health";
 const ICON = "M3 12.5h4.5l2.5-7l4 13.5l2.5-6.5H21";

@@ -12,8 +12,8 @@ import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
 import { isFeedUrl } from "../../url.js";
 import { BackgroundCount, openOnce } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
+import type { ClientContext, CreateRoom } from "../notices.js";
 import { ActionButton, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
-import type { ClientContext, CreateRoom } from "../room.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { countWriters, Tabs, toWeeks, YearPage, yearStart } from "./year.js";
 

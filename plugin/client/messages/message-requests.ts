@@ -5,7 +5,7 @@ import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { BackgroundCount } from "../background-run.js";
 import type { ClientEnv, ClientRequest } from "../client-request.js";
-import type { ClientContext } from "../room.js";
+import type { ClientContext } from "../notices.js";
 
 export const MESSAGES = "/messages";
 export const UNVERIFIED = `${MESSAGES}/unverified`;

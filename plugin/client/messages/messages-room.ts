@@ -5,7 +5,7 @@ import { Correspondence, countUnread } from "../../author/messages/correspondenc
 import { Mailbox } from "../../author/messages/mailbox.js";
 import { BackgroundCount, openOnce } from "../background-run.js";
 import type { ClientEnv } from "../client-request.js";
-import type { CreateRoom } from "../room.js";
+import type { CreateRoom } from "../notices.js";
 import { addConversations, addDrafts, addSending } from "./conversation-routes.js";
 import { addAttachments, addOutbox, MAX_FILE_BYTES } from "./message-items.js";
 import { MESSAGES, type RoomParts } from "./message-requests.js";

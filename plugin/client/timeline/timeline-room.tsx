@@ -24,8 +24,8 @@ import { isWeb } from "../../site/safe-markup.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { openOnce } from "../background-run.js";
 import { type ClientEnv, isRefresh, pictureResponse, readForm } from "../client-request.js";
+import type { ClientContext, CreateRoom } from "../notices.js";
 import { ActionButton, Fault, Form, faultText, type OtherPages, PageLinks, selectPage, Time } from "../page-parts.js";
-import type { ClientContext, CreateRoom } from "../room.js";
 import { MentionAbout, StrangersLink, StrangersText, strangersHtml, Via } from "../strangers-text.js";
 
 const PATH = "/timeline";

@@ -14,8 +14,8 @@ import { findRealPath, isBelow } from "../../site/real-path.js";
 import { readPrefix } from "../../site/routes.js";
 import type { BackgroundRun } from "../background-run.js";
 import type { ClientRequest } from "../client-request.js";
+import type { ClientContext } from "../notices.js";
 import { Fault } from "../page-parts.js";
-import type { ClientContext } from "../room.js";
 import { builtPagePath, openDrafts, picturePath, SITE_PATH } from "./write-requests.js";
 
 export type SiteBuildRun = BackgroundRun<BuiltPage, PostDraft>;

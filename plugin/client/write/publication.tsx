@@ -8,8 +8,8 @@ import { loadSite, type Site } from "../../author/site.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { BackgroundRun } from "../background-run.js";
 import { type ClientRequest, readForm } from "../client-request.js";
+import type { ClientContext } from "../notices.js";
 import { ActionButton, Fault, Output } from "../page-parts.js";
-import type { ClientContext } from "../room.js";
 import { PUBLICATION_PATH, publishPath, WRITE_PATH } from "./write-requests.js";
 
 const CHANGED = "Nothing was published: the repository has changed since the page was shown. Check the commands again.";

@@ -1,7 +1,7 @@
 // plugin/client/write/write-requests.ts: what the routes of the room share: the site with its drafts, and paths.
 import { postDrafts } from "../../author/notes/post-drafts.js";
 import { loadSite } from "../../author/site.js";
-import type { ClientContext } from "../room.js";
+import type { ClientContext } from "../notices.js";
 
 /**
  * @returns `place`: where the pictures of notes are stored; `null` for a site without blobs, which leaves no choice
