@@ -1,4 +1,5 @@
 // plugin/feed/mention.ts: mentions, `@<nick url>`.
+import { groupBy } from "../groups.js";
 import { canParseUrl } from "../url.js";
 
 /** A mentioned feed: its URL, and the nick that the author wrote. */
@@ -119,21 +120,15 @@ class PassageSkipper {
 function codePassages(text: string): Passage[] {
   if (!/`|~~~/.test(text)) return [];
   const runs = [...text.matchAll(/`+|(?<=^|\u2028)~{3,}/g)].map((match) => ({ mark: match[0], start: match.index }));
-  const later = new Map<string, number[]>();
-  for (const { mark, start } of runs.toReversed()) {
-    const starts = later.get(mark);
-    if (starts) starts.push(start);
-    else later.set(mark, [start]);
-  }
-
+  const later = groupBy(runs.toReversed(), ({ mark }) => mark);
   const passages: Passage[] = [];
   let end = 0;
   for (const { mark, start } of runs) {
     if (start < end) continue;
     const opening = isEscaped(text, start) ? mark.slice(1) : mark;
     const closings = later.get(opening) ?? [];
-    while (closings.length > 0 && (closings.at(-1) ?? 0) <= start) closings.pop();
-    const close = closings.at(-1);
+    while (closings.length > 0 && (closings.at(-1)?.start ?? 0) <= start) closings.pop();
+    const close = closings.at(-1)?.start;
     if (opening === "" || close === undefined) continue;
     end = close + opening.length;
     passages.push({ start: start + mark.length - opening.length, end });

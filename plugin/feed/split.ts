@@ -1,7 +1,7 @@
 // plugin/feed/split.ts: divides a feed into files. PROTOCOL 1.4
 //
 // Not in archives.ts, because functions on Netlify load that file, and would load the code for hashes with it.
-
+import { groupBy } from "../groups.js";
 import { archivePath } from "./archives.js";
 import { twtHash } from "./hash.js";
 import { formatTwt, isLongerThan, type Twt } from "./twt.js";
@@ -32,35 +32,19 @@ export function splitIntoParts(twts: readonly Twt[], feed: { path: string; url: 
   const archives = periods.slice(2);
 
   const parts: FeedPart[] = [
-    { path: feed.path, twts: current.flatMap((period) => period.twts), prev: null },
-    ...archives.map(({ name, twts }) => ({ path: archivePath(feed.path, name), twts, prev: null })),
+    { path: feed.path, twts: current.flatMap(([, twts]) => twts), prev: null },
+    ...archives.map(([name, twts]) => ({ path: archivePath(feed.path, name), twts, prev: null })),
   ];
   return parts.map((part, i) => ({ ...part, prev: linkTo(parts[i + 1], feed.url) }));
 }
 
-interface Period {
-  /** `2019` or `2019-03`. */
-  name: string;
-  twts: Twt[];
-}
-
-function toPeriods(twts: readonly Twt[]): Period[] {
-  const years = groupBy(twts, ({ timestamp }) => timestamp.slice(0, 4));
-  return years.flatMap((year) => {
-    const lines = year.twts.map(formatTwt).join("");
-    return isLongerThan(lines, YEAR_LIMIT) ? groupBy(year.twts, ({ timestamp }) => timestamp.slice(0, 7)) : [year];
+/** Names are `2019` or `2019-03`. */
+function toPeriods(twts: readonly Twt[]): [name: string, twts: Twt[]][] {
+  const years = [...groupBy(twts, ({ timestamp }) => timestamp.slice(0, 4))];
+  return years.flatMap(([year, ofYear]) => {
+    const isLong = isLongerThan(ofYear.map(formatTwt).join(""), YEAR_LIMIT);
+    return isLong ? [...groupBy(ofYear, ({ timestamp }) => timestamp.slice(0, 7))] : [[year, ofYear]];
   });
-}
-
-function groupBy(twts: readonly Twt[], nameOf: (twt: Twt) => string): Period[] {
-  const groups = new Map<string, Twt[]>();
-  for (const twt of twts) {
-    const name = nameOf(twt);
-    const group = groups.get(name);
-    if (group) group.push(twt);
-    else groups.set(name, [twt]);
-  }
-  return [...groups].map(([name, twts]) => ({ name, twts }));
 }
 
 function linkTo(part: FeedPart | undefined, feedUrl: string): string | null {

@@ -2,15 +2,17 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { later } from "../later.js";
 import { memoryStore } from "../store/memory.js";
 import { isReset } from "../transport/http-client.js";
-import { readSmallWeb } from "../transport/small-web.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
 import { UndiciClient } from "../transport/undici-client.js";
 import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { CertificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
+
+const smallWeb = later(() => import("../transport/small-web.js"));
 
 /** A request to an untrusted server. */
 export interface GuardedRequest {
@@ -159,13 +161,15 @@ function singleRequest(options: GuardOptions) {
     if (isSmallWeb(url.href)) {
       const host = url.hostname.replace(/^\[|\]$/g, "");
       const target = { protocol: url.protocol, host, port: readPort(url) };
-      return readSmallWeb(url, {
-        target: isAllowed ? privateRoute(target) : publicRoute(target),
-        maxBytes: receivedBytes,
-        signal,
-        firstByteMs,
-        checkCertificate: (certificate) => pins.check(hostAndPort(url), certificate),
-      });
+      return smallWeb().then(({ readSmallWeb }) =>
+        readSmallWeb(url, {
+          target: isAllowed ? privateRoute(target) : publicRoute(target),
+          maxBytes: receivedBytes,
+          signal,
+          firstByteMs,
+          checkCertificate: (certificate) => pins.check(hostAndPort(url), certificate),
+        }),
+      );
     }
     return (isAllowed ? privateClient : publicClient).send(url, {
       method,

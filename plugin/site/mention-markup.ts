@@ -216,8 +216,10 @@ function formatVerb(mention: ShownMention, type: MentionType, context: MentionCo
     const title = context.findTitle(href) ?? mention.title ?? null;
     const { before, page, after } = describeMention({ ...mention, type, title }, feed.url, words);
     const className = type === "reply" ? "twtxt-about u-in-reply-to" : "twtxt-about";
-    const link = page && [element("a", { class: className, href }, element("cite", { dir: "auto" }, pageLabel(page)))];
-    return [before, ...(link ?? []), after].filter((part) => part !== "");
+    const link = page
+      ? element("a", { class: className, href }, element("cite", { dir: "auto" }, pageLabel(page)))
+      : "";
+    return [before, link, after].filter((part) => part !== "");
   });
 }
 

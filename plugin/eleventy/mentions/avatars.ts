@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../../errors.js";
+import { groupBy } from "../../groups.js";
 import type { Ask } from "../../http/guard.js";
 import { canParseUrl } from "../../url.js";
 
@@ -47,7 +48,8 @@ export async function loadAvatars(
 ): Promise<Map<string, Avatar>> {
   const cached = new Set(await readdir(folder).catch(() => []));
   const avatars = new Map<string, Avatar>();
-  const queue = urlsByHost(urls).values();
+  const wanted = [...new Set(urls)].filter((url) => canParseUrl(url)).slice(0, MAX_AVATARS);
+  const queue = groupBy(wanted, (url) => new URL(url).host).values();
   const work = async () => {
     for (const urlsOfHost of queue) {
       for (const url of urlsOfHost) {
@@ -60,15 +62,6 @@ export async function loadAvatars(
   await mkdir(folder, { recursive: true });
   for (const { name, content } of avatars.values()) if (!cached.has(name)) await writeFile(join(folder, name), content);
   return avatars;
-}
-
-function urlsByHost(urls: readonly string[]): string[][] {
-  const hosts = new Map<string, string[]>();
-  for (const url of [...new Set(urls)].filter((each) => canParseUrl(each)).slice(0, MAX_AVATARS)) {
-    const { host } = new URL(url);
-    hosts.set(host, [...(hosts.get(host) ?? []), url]);
-  }
-  return [...hosts.values()];
 }
 
 async function readAvatar(url: string, folder: string, cached: ReadonlySet<string>): Promise<Avatar | null> {

@@ -5,6 +5,7 @@ import { formatFeed } from "../../feed/feed.js";
 import { adjustForPeers } from "../../feed/peers.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
+import { groupBy } from "../../groups.js";
 import { type Handler, type HttpRequest, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import { checkSecret } from "../../http/secret.js";
 import { ROUTES } from "../../site/routes.js";
@@ -120,7 +121,7 @@ export function formatNotices(
   mentions: readonly StoredMention[],
 ): string {
   const visible = mentions.filter(({ state }) => state !== "rejected");
-  const notices = newestSeconds(bySecond(visible));
+  const notices = newestSeconds(groupBy(visible.toSorted(newestFirst).reverse(), toSecond));
   return formatFeed({
     fields: {
       nick: [`${nick}-mentions`],
@@ -129,16 +130,6 @@ export function formatNotices(
     },
     twts: notices.map(([timestamp, group]) => ({ timestamp, text: formatTexts(group) })),
   });
-}
-
-/** Groups mentions by the second of their arrival, oldest first. */
-function bySecond(mentions: readonly StoredMention[]): Map<string, StoredMention[]> {
-  const seconds = new Map<string, StoredMention[]>();
-  for (const mention of mentions.toSorted(newestFirst).reverse()) {
-    const timestamp = toSecond(mention);
-    seconds.set(timestamp, [...(seconds.get(timestamp) ?? []), mention]);
-  }
-  return seconds;
 }
 
 /** The newest complete seconds with at most {@link FEED_LIMIT} mentions in all, but at least one second. */

@@ -1,4 +1,5 @@
 // plugin/mentions/receive/interleave.ts: an order in which groups take turns.
+import { groupBy } from "../../groups.js";
 
 /**
  * Orders items so that their groups take turns: first the first item of each group. Groups are in the order of their first items.
@@ -11,8 +12,7 @@ export function interleaveGroups<T>(
   group: (item: T) => string,
   arrange = (ofGroup: readonly T[]): readonly T[] => ofGroup,
 ): T[] {
-  const names = new Set(items.map(group));
-  const groups = [...names].map((name) => arrange(items.filter((item) => group(item) === name)));
+  const groups = [...groupBy(items, group).values()].map(arrange);
   const rounds = Math.max(0, ...groups.map(({ length }) => length));
   return Array.from({ length: rounds }, (_, round) =>
     groups.flatMap((ofGroup) => ofGroup.slice(round, round + 1)),

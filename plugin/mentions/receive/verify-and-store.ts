@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
-import { hostQueue } from "../host-queue.js";
+import { later } from "../../later.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
 import { type Allowance, AUTHOR, findWidestGroup, type Requester } from "./allowance.js";
@@ -14,6 +14,8 @@ import type { Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
 import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
+
+const queues = later(() => import("../host-queue.js"));
 
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
 export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
@@ -73,6 +75,7 @@ export class ClaimProcessor {
     const { pending } = this.options;
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
+    const { hostQueue } = await queues();
     const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
     const verify = async (mention: PendingMention) => {
       const requester = which === "all" ? AUTHOR : mention.sender;

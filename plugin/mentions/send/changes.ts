@@ -1,5 +1,6 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
 import { toInstant } from "../../feed/timestamp.js";
+import { groupBy } from "../../groups.js";
 import { isAttemptAhead } from "../../http/retry.js";
 import type { LedgerName, LedgerState, UnfinishedMention } from "./ledger-records.js";
 import type { LiveMention } from "./live-feed.js";
@@ -129,12 +130,8 @@ export function listKeys({ done, unfinished }: MentionHistory): string[] {
 }
 
 function toHistories({ done, unfinished }: LedgerState): Map<string, MentionHistory> {
-  const histories = new Map<string, { done: LedgerName[]; unfinished: UnfinishedMention | null }>();
-  for (const record of done) {
-    const history = histories.get(record.pair);
-    if (history) history.done.push(record);
-    else histories.set(record.pair, { done: [record], unfinished: null });
-  }
+  const finished = [...groupBy(done, ({ pair }) => pair)];
+  const histories = new Map<string, MentionHistory>(finished.map(([pair, done]) => [pair, { done, unfinished: null }]));
   for (const record of unfinished) {
     histories.set(record.pair, { done: histories.get(record.pair)?.done ?? [], unfinished: record });
   }

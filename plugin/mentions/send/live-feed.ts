@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
+import { groupBy } from "../../groups.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 import { isFeedUrl } from "../../url.js";
@@ -135,7 +136,7 @@ export type LiveMention = v.InferOutput<typeof LiveMention>;
  */
 export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) => boolean): LiveMention[] {
   const found = new Map<string, LiveMention>();
-  for (const [timestamp, same] of byTimestamp(twts)) {
+  for (const [timestamp, same] of groupBy(twts, (twt) => twt.timestamp)) {
     const text = shortHash(same.map((twt) => twt.text).join("\n"), 16);
     for (const { instant, mentions, subject } of same) {
       for (const { nick, url } of mentions) {
@@ -152,14 +153,4 @@ export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) =>
 /** The first hex digits of a text's SHA-256, for use in keys. */
 export function shortHash(text: string, digits: number): string {
   return hash("sha256", text).slice(0, digits);
-}
-
-function byTimestamp(twts: readonly ParsedTwt[]): Map<string, ParsedTwt[]> {
-  const groups = new Map<string, ParsedTwt[]>();
-  for (const twt of twts) {
-    const group = groups.get(twt.timestamp);
-    if (group) group.push(twt);
-    else groups.set(twt.timestamp, [twt]);
-  }
-  return groups;
 }

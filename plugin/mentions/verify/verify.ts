@@ -1,5 +1,4 @@
 // plugin/mentions/verify/verify.ts: verifies a claim at its source.
-import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
@@ -79,7 +78,8 @@ function createContext(claim: Claim, parts: VerificationParts, pages: PageQueue)
 
 /** Reads one page at a time, since a page's tree takes up to 50 MiB. */
 export class PageQueue {
-  readonly #queue = new PQueue({ concurrency: 1 });
+  /** Without a package: the function that receives mentions would load it at each start. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /**
    * @param signal - the deadline, waiting included
@@ -88,11 +88,19 @@ export class PageQueue {
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     let isWaiting = !signal.aborted;
     const begin = () => {
+      signal.throwIfAborted();
       isWaiting = false;
-      return work();
+      return Promise.race([work(), ended]);
     };
+    const ended = new Promise<never>((_, reject) => {
+      const end = () => reject(signal.reason);
+      if (signal.aborted) end();
+      else signal.addEventListener("abort", end, { once: true });
+    });
+    const turn = this.#last.then(begin);
+    this.#last = turn.catch(() => {});
     try {
-      return await this.#queue.add(begin, { signal });
+      return await Promise.race([turn, ended]);
     } catch (error) {
       if (error !== signal.reason) throw error;
       const cause = isWaiting ? undefined : error;

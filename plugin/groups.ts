@@ -1,0 +1,13 @@
+// plugin/groups.ts: groups of items. Node.js has Map.groupBy from version 21 on.
+
+/** Groups items by a key, in the order of their first items. */
+export function groupBy<K, T>(items: Iterable<T>, toKey: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = toKey(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
