@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,9 @@ function blobSite(): Blog {
 
 function ask({ url }: Server, method: string, key: string, body?: Uint8Array): Promise<Response> {
   const path = `/api/v1/blob/${key}`;
-  const signed = signRequest({ method, url: `https://alice.example${path}`, ...(body && { body }) }, ALICE, Date.now());
+  const bodyHash = body && hash("sha256", body, "buffer");
+  const unsigned = { method, url: `https://alice.example${path}`, ...(bodyHash && { bodyHash }) };
+  const signed = signRequest(unsigned, ALICE, Date.now());
   return fetch(url + path, { method, headers: signed, ...(body && { body: new Uint8Array(body) }) });
 }
 
@@ -224,7 +226,7 @@ describe("backup --url and restore --url", () => {
 
   function put(url: string, key: string, body: Uint8Array): Promise<Response> {
     const path = `/api/v1/blob/${key}`;
-    const signed = signRequest({ method: "PUT", url: url + path, body }, ALICE, Date.now());
+    const signed = signRequest({ method: "PUT", url: url + path, bodyHash: hash("sha256", body, "buffer") }, ALICE, Date.now());
     return fetch(url + path, { method: "PUT", headers: signed, body: new Uint8Array(body) });
   }
 

@@ -1,5 +1,6 @@
 // test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that tests can kill, and Alice's requests.
 import { type ChildProcess, spawn } from "node:child_process";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
@@ -96,7 +97,7 @@ export function requestBlob(
   { method, key, headers = {}, body, onPiece }: BlobRequest,
 ): Promise<BlobResponse> {
   const signed = signRequest(
-    { method, url: `${SETTINGS.urls.blobs}/${key}`, headers, ...(body && { body }) },
+    { method, url: `${SETTINGS.urls.blobs}/${key}`, headers, ...(body && { bodyHash: hash("sha256", body, "buffer") }) },
     ALICE,
     Date.now(),
   );

@@ -26,7 +26,7 @@ function viteSite(host: string, order: string, mode = ""): Promise<BuiltSite> {
   const add = `  config.addPlugin(vite, { viteOptions: { logLevel: "error" } });\n`;
   const withVite =
     order === "before" ? config.replace("  config.addPlugin(", `${add}$&`) : config.replace(/}\n$/, `${add}}\n`);
-  return site({ files: { ...files, "eleventy.config.js": withVite }, args: [] });
+  return site({ files: { ...files, "eleventy.config.js": withVite } });
 }
 
 /** The paths of the scripts and stylesheets that a page loads. */

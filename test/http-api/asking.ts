@@ -1,4 +1,5 @@
 // test/http-api/asking.ts: sends the example requests of docs/openapi.yaml, unchanged or with changes.
+import { hash } from "node:crypto";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
@@ -83,7 +84,8 @@ function credentialsFor(
   if (schemes.includes("password"))
     return { authorization: `Basic ${Buffer.from(`alice:${TOKEN}`).toString("base64")}` };
   if (!schemes.includes("signature") && signer === undefined) return {};
-  return signRequest({ method, url: ORIGIN + path, headers, ...(body && { body }) }, signer ?? ALICE, now + clockAhead);
+  const bodyHash = body && hash("sha256", body, "buffer");
+  return signRequest({ method, url: ORIGIN + path, headers, ...(bodyHash && { bodyHash }) }, signer ?? ALICE, now + clockAhead);
 }
 
 /** The security schemes of an operation. An unlisted method gets those of the listed ones. */

@@ -92,10 +92,10 @@ function shortened(call: Call, random: (below: number) => number): Call {
   return random(3) > 0 ? call : { ...call, data: call.data.subarray(0, random(call.data.length / 512 + 1) * 512) };
 }
 
-/** A file after some writes. */
+/** A file after some writes. Its buffer is reused if it is large enough. */
 function applied(file: Buffer, calls: readonly Call[]): Buffer {
-  const bytes = Buffer.alloc(calls.reduce((most, { at, data }) => Math.max(most, at + data.length), file.length));
-  file.copy(bytes);
+  const most = calls.reduce((most, { at, data }) => Math.max(most, at + data.length), file.length);
+  const bytes = most === file.length ? file : Buffer.concat([file], most);
   let size = file.length;
   for (const { type, at, data } of calls) {
     if (type === "T") bytes.fill(0, at, size);
