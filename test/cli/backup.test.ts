@@ -226,7 +226,11 @@ describe("backup --url and restore --url", () => {
 
   function put(url: string, key: string, body: Uint8Array): Promise<Response> {
     const path = `/api/v1/blob/${key}`;
-    const signed = signRequest({ method: "PUT", url: url + path, bodyHash: hash("sha256", body, "buffer") }, ALICE, Date.now());
+    const signed = signRequest(
+      { method: "PUT", url: url + path, bodyHash: hash("sha256", body, "buffer") },
+      ALICE,
+      Date.now(),
+    );
     return fetch(url + path, { method: "PUT", headers: signed, body: new Uint8Array(body) });
   }
 

@@ -97,7 +97,12 @@ export function requestBlob(
   { method, key, headers = {}, body, onPiece }: BlobRequest,
 ): Promise<BlobResponse> {
   const signed = signRequest(
-    { method, url: `${SETTINGS.urls.blobs}/${key}`, headers, ...(body && { bodyHash: hash("sha256", body, "buffer") }) },
+    {
+      method,
+      url: `${SETTINGS.urls.blobs}/${key}`,
+      headers,
+      ...(body && { bodyHash: hash("sha256", body, "buffer") }),
+    },
     ALICE,
     Date.now(),
   );

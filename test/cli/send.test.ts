@@ -375,7 +375,7 @@ function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => 
 }
 
 describe("a command that is killed while it sends forty mentions", () => {
-  it.each([1, 2, 4, 7, 11, 16, 22, 29, 36, 40])(
+  it.each([1, 2, 7, 16, 29, 40])(
     "at POST request %i leaves the remaining mentions to the next run, which repeats no confirmed one",
     async (at) => {
       const { made, bobs, folder, args, arrived, expected } = await fortyMentions();

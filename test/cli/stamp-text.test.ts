@@ -147,7 +147,7 @@ describe("stampText on any front matter", () => {
         expect(result).toBe(text(key + gap + AT + tail));
         expect(stamped(result)).toBe("unchanged");
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -159,7 +159,7 @@ describe("stampText on any front matter", () => {
         const text = mark + ["---", ...entries, ...rest].join(lineEnd);
         expect(stamped(text)).toBe(mark + ["---", ...entries, `date: ${AT}`, ...rest].join(lineEnd));
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -200,7 +200,7 @@ describe("stampText on any front matter", () => {
         expect(content).toBe(old.content);
         expect(Math.abs(after.split("\n").length - before.split("\n").length)).toBeLessThanOrEqual(1);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 });

@@ -1,7 +1,7 @@
 // test/client/uploads-interrupted.test.ts: uploads that are cancelled, or whose page is closed, while the browser sends the file.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import type { Page, Request } from "playwright-core";
@@ -33,6 +33,14 @@ function workFiles({ machine }: BlobAuthor): string[] {
   const folder = join(machine.folder, "data/eleventy-twtxt/work");
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   return names.filter((one) => one.isFile()).map(({ name }) => name);
+}
+
+/** A file that takes no space, and no time to write. @returns its path */
+function largeFile({ machine }: BlobAuthor): string {
+  const path = join(machine.folder, "talk.bin");
+  writeFileSync(path, "");
+  truncateSync(path, LARGE);
+  return path;
 }
 
 /** Starts to send a file as the page's script does. */
@@ -117,8 +125,7 @@ describeInChromium("an upload that Chromium is still sending", () => {
   it("is cancelled permanently", async () => {
     const { alice, client } = await room();
     const tab = await slowPage(client, 40 * MIB);
-    const path = join(alice.machine.folder, "talk.bin");
-    writeFileSync(path, Buffer.alloc(LARGE));
+    const path = largeFile(alice);
     await tab.locator("#chosen").setInputFiles(path);
     const ended = new Promise<void>((resolve) => {
       const resolveFor = (request: Request) => request.url().includes("/files/add") && resolve();
@@ -137,8 +144,7 @@ describeInChromium("an upload that Chromium is still sending", () => {
   it("is interrupted when its page is closed", async () => {
     const { alice, client } = await room();
     const tab = await slowPage(client, MIB);
-    const path = join(alice.machine.folder, "talk.bin");
-    writeFileSync(path, Buffer.alloc(LARGE));
+    const path = largeFile(alice);
     await tab.locator("#chosen").setInputFiles(path);
     await tab.getByRole("button", { name: "Upload" }).click();
     await tab.getByText("Reading the file.").waitFor();

@@ -83,7 +83,7 @@ describe("any feed", () => {
           expect(feed.skippedLines).toBe(0);
         },
       ),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -95,7 +95,7 @@ describe("any feed", () => {
         expect((lines[1] ?? "").split("\t").length).toBe(cleanText(text) === "" ? 1 : 2);
         expect(lines.join("")).not.toMatch(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2029]/);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -106,7 +106,7 @@ describe("any feed", () => {
         const feed = parseFeed(text);
         expect(feed.twts.every((twt) => twt.text !== "" && !twt.text.includes("\n"))).toBe(true);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(300) },
     );
   });
 
@@ -228,7 +228,7 @@ describe("finding a twt by its time", () => {
         const expected = literal.length > 0 ? literal : twts.filter((twt) => twt.instant === toInstant(timestamp));
         expect(findTwts(feed, timestamp)).toEqual(timestamp === "word" ? [] : expected);
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(500) },
     );
   });
 

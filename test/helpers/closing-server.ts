@@ -48,7 +48,7 @@ export interface ClosingServer {
   /** `host:port` */
   host: string;
   /**
-   * The URLs of all kinds of responses, each as often as the rounds say and with sizes from 1 to 8 MB.
+   * The URLs of all kinds of responses, each as often as the rounds say and with sizes from 1 to 6 MB.
    *
    * @param kinds - default: feeds and pages
    */
@@ -82,7 +82,7 @@ export async function closingServer(): Promise<ClosingServer> {
       kinds.flatMap((kind) =>
         Object.keys(ENCODERS).flatMap((encoding, index) =>
           ["length", "none"].map(
-            (framing) => `http://${host}/${kind}/${encoding}/${framing}/${[7, 1, 8, 3][(round + index) % 4]}/${round}`,
+            (framing) => `http://${host}/${kind}/${encoding}/${framing}/${[5, 1, 6, 2][(round + index) % 4]}/${round}`,
           ),
         ),
       ),

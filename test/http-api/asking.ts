@@ -85,7 +85,11 @@ function credentialsFor(
     return { authorization: `Basic ${Buffer.from(`alice:${TOKEN}`).toString("base64")}` };
   if (!schemes.includes("signature") && signer === undefined) return {};
   const bodyHash = body && hash("sha256", body, "buffer");
-  return signRequest({ method, url: ORIGIN + path, headers, ...(bodyHash && { bodyHash }) }, signer ?? ALICE, now + clockAhead);
+  return signRequest(
+    { method, url: ORIGIN + path, headers, ...(bodyHash && { bodyHash }) },
+    signer ?? ALICE,
+    now + clockAhead,
+  );
 }
 
 /** The security schemes of an operation. An unlisted method gets those of the listed ones. */

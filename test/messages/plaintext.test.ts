@@ -58,7 +58,7 @@ describe("a formatted message", () => {
           events: [{ name, args }],
         });
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(500) },
     );
   });
 

@@ -50,7 +50,7 @@ describe("markup as HTML", () => {
       fc.property(markup, (tree) => {
         expect(normalized(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normalized([tree]));
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(200) },
     );
   });
 

@@ -183,7 +183,7 @@ describe("a frame", () => {
           expect(outcome).toMatchObject({ code: "bad-armor" });
         }
       }),
-      { numRuns: runs(2000) },
+      { numRuns: runs(500) },
     );
   });
 });
