@@ -9,8 +9,7 @@ import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
 import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
-import { formatSentence } from "../site/mention-sentence.js";
-import { viaHost } from "../site/via-host.js";
+import { formatSentence, viaHost } from "../site/mention-sentence.js";
 import { actionsWith, toCommand } from "./command.js";
 import {
   choice,

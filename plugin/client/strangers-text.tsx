@@ -2,11 +2,10 @@
 import { raw } from "hono/html";
 import type { FC, PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
-import { type MentionSentence, pageLabel } from "../site/mention-sentence.js";
+import { type MentionSentence, pageLabel, viaHost } from "../site/mention-sentence.js";
 import { plainLines } from "../site/plain-lines.js";
 import { boundedMarks, linkedText, STRANGERS_REL } from "../site/safe-markup.js";
 import { textMarkup } from "../site/text-markup.js";
-import { viaHost } from "../site/via-host.js";
 import { isFeedUrl } from "../url.js";
 
 /** Number of texts that are kept as HTML, because open pages request them again every minute. */

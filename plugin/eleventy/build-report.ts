@@ -198,30 +198,21 @@ export function noteOnPlainPages(urls: readonly string[], layout: string | null)
 }
 
 export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
-  const notes: string[] = [];
   const features = host === "static" && !settings.webmention ? mentions.featuresInUse() : [];
-  if (features.length > 0) {
-    notes.push(
-      `No effect: ${features.join(" and ")}. The host of this site is "static", which cannot receive mentions. ${OTHER_HOST}. Otherwise turn off this note with mentions: false.`,
-    );
-  }
   const closed = settings.inbox === false ? [] : urls.inboxes().filter(({ endpoint }) => endpoint === null);
-  if (closed.length > 0) {
-    notes.push(
+  const notes = [
+    features.length > 0 &&
+      `No effect: ${features.join(" and ")}. The host of this site is "static", which cannot receive mentions. ${OTHER_HOST}. Otherwise turn off this note with mentions: false.`,
+    closed.length > 0 &&
       `No inbox for ${closed.map(({ address }) => address).join(" and ")}: this host cannot receive private messages. ${OTHER_HOST}. If the inbox is at another site, set endpoint. Otherwise turn off this note with inbox: false.`,
-    );
-  }
-  if (settings.blobs !== false && !urls.hasBlobs()) {
-    notes.push(
+    settings.blobs !== false &&
+      !urls.hasBlobs() &&
       `No blobs are stored: this host cannot receive them. ${OTHER_HOST}, and do not set functions: false. Otherwise turn off this note with blobs: false.`,
-    );
-  }
-  if (settings.timeline !== false && settings.follow.length === 0) {
-    notes.push(
+    settings.timeline !== false &&
+      settings.follow.length === 0 &&
       'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
-    );
-  }
-  return notes;
+  ];
+  return notes.filter((note) => note !== false);
 }
 
 interface BuiltSite {

@@ -1,6 +1,7 @@
 // plugin/eleventy/unknown-mentions.ts: which of the texts that look like mentions a build warns about.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "../http/read-mention-list.js";
 import type { Findings } from "./findings.js";
 import { replaceFile } from "./output/write-files.js";
 import type { Schedule } from "./posts/posts.js";
@@ -50,9 +51,5 @@ function withFiles(found: readonly Found[], isWanted: (file: string) => boolean)
 
 async function readWarned(root: string): Promise<ReadonlySet<unknown>> {
   const json = await readFile(join(root, WARNED), "utf8").catch(() => "[]");
-  try {
-    return new Set([JSON.parse(json)].flat());
-  } catch {
-    return new Set();
-  }
+  return new Set([parseJson(json)].flat());
 }

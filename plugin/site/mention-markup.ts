@@ -5,10 +5,9 @@ import { mentionEntry } from "./conversation.js";
 import type { ListForm } from "./folded-list.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
-import { describeMention, pageLabel } from "./mention-sentence.js";
+import { describeMention, pageLabel, viaHost } from "./mention-sentence.js";
 import { boundedMarks, STRANGERS_REL } from "./safe-markup.js";
 import { plainTextMarkup, textMarkup } from "./text-markup.js";
-import { viaHost } from "./via-host.js";
 
 /** A mention, the author's own reply, or a twt of the timeline, as a page shows it. */
 export interface ShownMention extends Omit<PublicMention, "received" | "type"> {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { foldText } from "../../plugin/site/fold.js";
 import { element, isElement, type Markup, toHtml } from "../../plugin/site/html.js";
+import { foldText } from "../../plugin/site/text-markup.js";
 
 const p = (...children: Markup[]) => element("p", {}, ...children);
 const br = element("br", {});

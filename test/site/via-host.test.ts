@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ENGLISH } from "../../plugin/options/words.js";
 import { toHtml } from "../../plugin/site/html.js";
 import { mentionItem } from "../../plugin/site/mention-markup.js";
-import { viaHost } from "../../plugin/site/via-host.js";
+import { viaHost } from "../../plugin/site/mention-sentence.js";
 import { longMention } from "../helpers/long-conversation.js";
 
 it.each([

@@ -20,16 +20,19 @@ export function pageTitles(collections: Collections, twts: TwtsFromPosts): PageT
   }
   for (const { post } of twts.schedule.dated) {
     const page = post.url ? urls.absolute(post.url) : null;
-    if (page !== null && !titles.has(page)) titles.set(page, () => firstWords(findText(requirePermalink(post), twts)));
+    if (page !== null && !titles.has(page))
+      titles.set(page, () => firstWords(ifRendered(() => twts.findTwt(requirePermalink(post)))?.text ?? ""));
   }
   return titles;
 }
 
-function findText(permalink: string, twts: TwtsFromPosts): string {
+/** Reads what needs rendered posts. @returns `null` while they are not rendered */
+export function ifRendered<Result>(read: () => Result): Result | null {
   try {
-    return twts.findTwt(permalink)?.text ?? "";
+    return read();
   } catch (error) {
-    if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early") return "";
+    if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early")
+      return null;
     throw error;
   }
 }

@@ -17,9 +17,8 @@ import { replaceFile } from "../output/write-files.js";
 import type { PageAssets } from "../pages/page-assets.js";
 import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
-import { answeredTwts } from "./answered-twts.js";
 import type { Avatar } from "./avatars.js";
-import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
+import { answeredTwts, type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import {
   contextHtml,
   conversationHtml,
@@ -28,7 +27,7 @@ import {
   mentionListHtml,
   writeOnce,
 } from "./mention-html.js";
-import type { PageTitles } from "./page-titles.js";
+import { ifRendered, type PageTitles } from "./page-titles.js";
 import { cacheFile, type KnownMentions, readMentions } from "./read-mentions.js";
 
 const LIST = "mentions.json";
@@ -154,7 +153,7 @@ export class SiteMentions {
 
   /** @returns `null` while the posts are not rendered */
   #allConversations(): SiteConversations | null {
-    return this.#unlessTooEarly(() => {
+    return ifRendered(() => {
       this.#conversations ??= new SiteConversations(this.#allWithPlaces() ?? [], this.#ownTwts?.() ?? []);
       return this.#conversations;
     });
@@ -171,21 +170,10 @@ export class SiteMentions {
 
   /** @returns `null` also while the posts are not rendered */
   #findAnswered(permalink: string): ShownMention | null {
-    const own = this.#unlessTooEarly(() => this.#ownTwts?.() ?? []);
+    const own = ifRendered(() => this.#ownTwts?.() ?? []);
     if (own === null) return null;
     this.#answered ??= answeredTwts({ own, mentions: this.all() ?? [], followed: this.#followed });
     return this.#answered.get(this.urls.absolute(permalink))?.() ?? null;
-  }
-
-  /** @returns `null` while the posts are not rendered */
-  #unlessTooEarly<Result>(read: () => Result): Result | null {
-    try {
-      return read();
-    } catch (error) {
-      if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early")
-        return null;
-      throw error;
-    }
   }
 
   /**

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { FollowedFeed } from "../../http/followed-feeds.js";
+import { parseJson } from "../../http/read-mention-list.js";
 import { type TimelineOptions, timelineOptions } from "../../options/timeline.js";
 import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
@@ -69,7 +70,7 @@ export class SiteTimeline {
       import("../../http/read-timeline.js"),
       readFile(join(root, CACHE), "utf8").catch(() => ""),
     ]);
-    const cached = v.safeParse(CACHED, parsed(json));
+    const cached = v.safeParse(CACHED, parseJson(json));
     const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
     const userAgent = this.urls.userAgent();
     this.#knownHtml = new Map(agent === userAgent ? html : []);
@@ -170,12 +171,4 @@ async function createReader(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
   const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
   if ([...plain.values()].includes(null)) return (await import("../../site/read-html.js")).readHtml;
   return (html) => plain.get(html) ?? [];
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }

@@ -2,6 +2,7 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { authorError } from "../../errors.js";
+import { parseJson } from "../../http/read-mention-list.js";
 import { findRealPath, isBelow } from "../../site/real-path.js";
 import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../../site/site.js";
 import { replaceFile } from "./write-files.js";
@@ -96,9 +97,7 @@ export async function removePreviewFiles(root: string, output: string, files: re
 
 /** Reads an object; empty if there is no valid file. */
 async function readJson(file: string): Promise<Record<string, unknown>> {
-  return readFile(file, "utf8")
-    .then((json) => Object(JSON.parse(json)))
-    .catch(() => ({}));
+  return Object(parseJson(await readFile(file, "utf8").catch(() => "")));
 }
 
 /** @returns `null` if the file does not exist */

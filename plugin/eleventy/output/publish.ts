@@ -1,6 +1,6 @@
 // plugin/eleventy/output/publish.ts: writes the data that the host of a built site needs.
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { mentionsOptions } from "../../options/mentions.js";
 import { timelineOptions } from "../../options/timeline.js";
 import { readAliases } from "../../site/aliases.js";
@@ -9,8 +9,10 @@ import { MAX_LINKS } from "../../text/post-links.js";
 import type { BuiltSite } from "../built-site.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
-import { ENDPOINT_PAGE } from "./endpoint-page.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
+
+/** The path at which the build writes the page, to take it out of the site at its end. */
+export const ENDPOINT_PAGE = "/twtxt-endpoint-answer/";
 
 /** Longer titles are left out, in UTF-16 units: the functions of a host load all of them at each start. */
 const MAX_TITLE = 300;
@@ -97,4 +99,12 @@ async function replaceFolder(folder: string, files: readonly SiteFile[]): Promis
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((file) => !current.has(file));
   await Promise.all(stale.map((file) => rm(file, { force: true })));
+}
+
+/** Takes the page out of the built site. @returns `undefined` for a site without a layout for it */
+export async function takeEndpointPage(output: string): Promise<string | undefined> {
+  const file = join(output, ENDPOINT_PAGE, "index.html");
+  const html = await readFile(file, "utf8").catch(() => undefined);
+  if (html !== undefined) await rm(dirname(file), { recursive: true });
+  return html;
 }

@@ -7,12 +7,11 @@ import { type BuiltSite, isReal } from "../built-site.js";
 import type { BuildEvent } from "../eleventy.js";
 import { copyNotePictures } from "../posts/pictures.js";
 import type { SiteParts } from "../site-parts.js";
-import { takeEndpointPage } from "./endpoint-page.js";
 import { checkFeedFiles, feedFiles, removeStaleArchives } from "./feed-files.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./netlify-config.js";
 import { functionConflicts, functionFiles, listFunctions, writeFunctions } from "./netlify-functions.js";
 import { notePreviewFiles, removePreviewFiles } from "./previews.js";
-import { publish, sitePages } from "./publish.js";
+import { publish, sitePages, takeEndpointPage } from "./publish.js";
 import { siteSettings } from "./site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./write-files.js";
 

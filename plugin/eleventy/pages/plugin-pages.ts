@@ -8,7 +8,7 @@ import { escapeHtml } from "../../site/html.js";
 import { noteOnOwnPage } from "../build-report.js";
 import type { EleventyConfig } from "../eleventy.js";
 import { KEEP } from "../mentions/mention-html.js";
-import { ENDPOINT_PAGE } from "../output/endpoint-page.js";
+import { ENDPOINT_PAGE } from "../output/publish.js";
 import { outputConflict } from "../output/write-files.js";
 import type { SiteParts } from "../site-parts.js";
 import type { SiteUrls } from "../site-urls.js";

@@ -4,9 +4,8 @@ import { findBase, hasRel, parseHtml } from "../../http/parse-html.js";
 import { shortenedAtWord } from "../../site/plain-lines.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { hasClass } from "./html-elements.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
-import { findContent, readContent } from "./page-content.js";
+import { findContent, hasClass, readContent } from "./page-content.js";
 import { EXCERPT_LIMIT, quoteText, TEXT_LIMIT, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
 

@@ -6,7 +6,7 @@ import { escapeHtml } from "../../site/html.js";
 import type { Author } from "../../site/mention-list.js";
 import { resolveUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { BLOCK_TAGS, SILENT_TAGS } from "./html-elements.js";
+import { BLOCK_TAGS, SILENT_TAGS } from "./page-content.js";
 import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 
 const parser = later(() => import("microformats-parser"));

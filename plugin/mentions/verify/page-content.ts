@@ -4,8 +4,21 @@ import { walkElements } from "../../http/parse-html.js";
 import { element, isElement, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
 import { boundedMarks, safeElement } from "../../site/safe-markup.js";
-import { BLOCK_TAGS, hasClass, SILENT_TAGS } from "./html-elements.js";
 import { webUrlOrNull } from "./source-text.js";
+
+/** Elements whose contents are not text. */
+export const SILENT_TAGS = new Set("head iframe math noscript object script select style svg textarea".split(" "));
+
+/** Elements that begin a new line. */
+export const BLOCK_TAGS = new Set(
+  "address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead tr ul".split(
+    " ",
+  ),
+);
+
+export function hasClass({ properties: { className } }: Element, matches: (name: string) => boolean): boolean {
+  return [className ?? []].flat().some((name) => matches(String(name)));
+}
 
 /** The safe element for each inline element. Others are replaced by their contents. */
 const INLINE: Readonly<Record<string, string>> = {

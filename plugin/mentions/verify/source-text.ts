@@ -1,7 +1,7 @@
 // plugin/mentions/verify/source-text.ts: cleans untrusted texts, names and URLs for storage and for output in lines.
 import { later } from "../../later.js";
+import { viaHost } from "../../site/mention-sentence.js";
 import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.js";
-import { viaHost } from "../../site/via-host.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention, StoredMention } from "../mention.js";
 
