@@ -65,10 +65,7 @@ function hasControls({ key, type, filename }: SignedFields): boolean {
   return [key, type, filename].some((text) => CONTROL.test(text));
 }
 
-function signedBytes(
-  { owner, key, sha256, size, type, filename, isPublic }: SignedFields,
-  created: string,
-): Uint8Array {
+function signedBytes({ owner, key, sha256, size, type, filename, isPublic }: SignedFields, created: string) {
   const lines = [FORMAT, owner, key, sha256, size, created, type, filename, isPublic ? "?1" : "?0"];
   return Buffer.from(lines.map((line) => `${line}\n`).join(""));
 }

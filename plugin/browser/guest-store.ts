@@ -106,10 +106,7 @@ export class GuestStore {
   }
 
   /** Changes a message that is not sent yet. */
-  async #change(
-    id: string,
-    changed: (message: GuestMessage, others: readonly GuestMessage[]) => GuestMessage,
-  ): Promise<GuestMessage | undefined> {
+  async #change(id: string, changed: (message: GuestMessage, others: readonly GuestMessage[]) => GuestMessage) {
     const change = (await this.#existing())?.transaction("messages", "readwrite");
     const all = (await change?.store.getAll(this.#range())) ?? [];
     const message = all.find((each) => each.id === id && !isAtSite(each));

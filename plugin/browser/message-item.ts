@@ -36,10 +36,7 @@ function timeFormat(lang: string): Intl.DateTimeFormat {
   }
 }
 
-function createNotes(
-  { id, state, reason = "" }: GuestMessage,
-  { words, author, retry }: MessageContext,
-): HTMLElement[] {
+function createNotes({ id, state, reason = "" }: GuestMessage, { words, author, retry }: MessageContext) {
   if (state === "sent" || state === "received") return [];
   if (state !== "failed") {
     const word = { waiting: words.sending, unverified: words.unverified, unreadable: words.unreadable }[state];

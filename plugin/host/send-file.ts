@@ -62,11 +62,7 @@ export async function sendFile(
   else await sendContents(response, file, range ?? { first: 0, last: file.size - 1 });
 }
 
-async function sendContents(
-  response: ServerResponse,
-  { contents, path }: StaticFile,
-  { first, last }: Range,
-): Promise<void> {
+async function sendContents(response: ServerResponse, { contents, path }: StaticFile, { first, last }: Range) {
   if (contents) return void response.end(contents.subarray(first, last + 1));
   // If the file shrinks meanwhile, the client notices that the response is cut off.
   response.strictContentLength = true;

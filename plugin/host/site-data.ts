@@ -144,10 +144,7 @@ async function readSmall(store: StreamingStore, key: string): Promise<StoredValu
 
 type Written = Extract<DataRequest, { write: unknown }>["write"][number];
 
-async function writeValue(
-  store: StreamingStore,
-  { key, base64, sha256: expected, etag }: Written,
-): Promise<string | null> {
+async function writeValue(store: StreamingStore, { key, base64, sha256: expected, etag }: Written) {
   const bytes = Buffer.from(base64, "base64");
   if (hash("sha256", bytes) !== expected)
     throw new TwtxtError("bad-request", `The value of ${key} does not match its hash.`);
@@ -176,12 +173,7 @@ async function getPart(store: StreamingStore, key: string, request: HttpRequest)
 }
 
 /** Writes a large value under a new key. A value that exists is not replaced. */
-async function putLarge(
-  store: StreamingStore,
-  key: string,
-  request: HttpRequest,
-  digest: string | null,
-): Promise<Response> {
+async function putLarge(store: StreamingStore, key: string, request: HttpRequest, digest: string | null) {
   const { size, chunks } = await openUpload(request, { digest, maxBytes: MAX_VALUE_BYTES });
   await store.write(key, chunks, size);
   return json({ key, size }, { status: 201 });

@@ -53,10 +53,7 @@ export function siteServices(given: ServiceOptions) {
   };
 }
 
-function authorNotifier(
-  options: ServiceOptions,
-  { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">,
-): () => Promise<void> {
+function authorNotifier(options: ServiceOptions, { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">) {
   const { settings, store, environment, now, log, isLive } = options;
   const channels = createChannels(environment, {
     page: settings.urls.mentionsPage ?? settings.url,

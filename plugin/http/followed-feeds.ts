@@ -106,11 +106,7 @@ export async function readFollowedFeeds(
   return follow.flatMap(({ nick }) => byNick.get(nick) ?? []);
 }
 
-async function readFollowed(
-  url: string,
-  kept: KeptFeed | null,
-  { ask, now, signal }: FollowedFeedsParts,
-): Promise<Pick<FollowedFeed, "kept" | "reason">> {
+async function readFollowed(url: string, kept: KeptFeed | null, { ask, now, signal }: FollowedFeedsParts) {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]);
   const feed = await readFeed(url, kept, formatTimestamp(now()), ask, deadline).catch(ifTwtxtError(toReason));
   return typeof feed === "string" ? { kept, reason: feed } : { kept: feed, reason: null };
@@ -122,13 +118,7 @@ function toReason(error: TwtxtError): UnreadReason {
 }
 
 /** @throws TwtxtError as the guard does */
-async function readFeed(
-  url: string,
-  kept: KeptFeed | null,
-  read: string,
-  ask: Ask,
-  signal: AbortSignal,
-): Promise<KeptFeed | UnreadReason> {
+async function readFeed(url: string, kept: KeptFeed | null, read: string, ask: Ask, signal: AbortSignal) {
   const response = await ask(url, {
     maxBytes: PART_BYTES,
     isFeed: true,

@@ -149,12 +149,7 @@ export async function wordsOfIdentity(address: string, location: IdentityLocatio
   return words;
 }
 
-async function storeIdentity(
-  text: string,
-  name: string,
-  location: IdentityLocation,
-  isKeychainOnly: boolean,
-): Promise<NewIdentity> {
+async function storeIdentity(text: string, name: string, location: IdentityLocation, isKeychainOnly: boolean) {
   const identity = parseIdentity(text, name);
   const { address } = identity;
   if ("file" in location) {

@@ -121,12 +121,7 @@ export async function copyConsistently(
   }
 }
 
-async function copyHead(
-  store: Source,
-  key: string,
-  { relatedPrefix, referencedKeys }: HeadKeys,
-  target: CopyTarget,
-): Promise<void> {
+async function copyHead(store: Source, key: string, { relatedPrefix, referencedKeys }: HeadKeys, target: CopyTarget) {
   await winRace(TRIES, async () => {
     const before = await store.get(key);
     if (relatedPrefix !== null) target.drop(relatedPrefix);

@@ -50,10 +50,7 @@ async function readContent(body: RequestInit["body"] | null) {
   return { body: new Uint8Array(await content.arrayBuffer()), headers: Object.fromEntries(content.headers) };
 }
 
-function streamBody(
-  incoming: IncomingMessage,
-  signal: AbortSignal | undefined,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+function streamBody(incoming: IncomingMessage, signal: AbortSignal | undefined) {
   const chunks = incoming[Symbol.asyncIterator]();
   return new ReadableStream(
     {

@@ -35,10 +35,7 @@ export async function openUpload(
 }
 
 /** A body without Content-Length is read into memory. */
-async function sizedBody(
-  request: HttpRequest,
-  maxBytes: number,
-): Promise<{ body: AsyncIterable<Uint8Array>; size: number }> {
+async function sizedBody(request: HttpRequest, maxBytes: number) {
   const length = request.headers.get("content-length");
   const body = withRequestErrors(request.body ?? []);
   if (length !== null) {

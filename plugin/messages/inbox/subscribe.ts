@@ -151,11 +151,7 @@ async function* unsentEvents(messages: StoredMessages, user: string, sent: Sent)
 }
 
 /** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */
-function toStream(
-  first: string,
-  events: AsyncGenerator<string, undefined>,
-  disconnecting: AbortController,
-): ReadableStream<Uint8Array> {
+function toStream(first: string, events: AsyncGenerator<string, undefined>, disconnecting: AbortController) {
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => controller.enqueue(Buffer.from(first)),

@@ -126,10 +126,7 @@ function checkGuestKey(address: string, { key, url }: Document): void {
   );
 }
 
-async function findTargets(
-  domain: string,
-  { resolveSrv }: LookupNetwork,
-): Promise<{ targets: string[]; remark: string }> {
+async function findTargets(domain: string, { resolveSrv }: LookupNetwork) {
   const name = domain.replace(/:\d+$/, "");
   if (!resolveSrv) return { targets: [], remark: "DNS was not asked for another host" };
   if (isAddressOfNetwork(name)) return { targets: [], remark: "DNS has no records for a bare IP address" };

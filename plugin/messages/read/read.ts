@@ -83,10 +83,7 @@ async function signerAmong(contacts: Contacts, signer: string): Promise<Contact 
   return others.length === 0 ? contact : null;
 }
 
-function unsealed(
-  { id, created, payload }: InboxMessage,
-  keys: OwnKeys,
-): Omit<OpenedMessage, "trust"> | UnreadableMessage {
+function unsealed({ id, created, payload }: InboxMessage, keys: OwnKeys) {
   try {
     const { plaintext, sender } = openWith(payload, keys);
     const message = parseMessage(new TextDecoder().decode(plaintext));
@@ -100,10 +97,7 @@ function toRank(one: Claim | UnreadableMessage): number {
   return "unreadable" in one || one.contact === null ? STRANGER : Date.parse(one.contact.since);
 }
 
-async function judgeMessage(
-  one: Claim | UnreadableMessage,
-  { contacts, lookup }: ReadOptions,
-): Promise<OpenedMessage | UnreadableMessage> {
+async function judgeMessage(one: Claim | UnreadableMessage, { contacts, lookup }: ReadOptions) {
   if ("unreadable" in one) return one;
   const { opened, contact } = one;
   const claimed = opened.message.address;

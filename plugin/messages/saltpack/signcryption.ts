@@ -123,11 +123,7 @@ export function openBinary(bytes: Uint8Array, key: SecretKey, primitives: Primit
 }
 
 /** Makes one key exchange, for any number of recipients. */
-function findPayloadKey(
-  { ephemeralKey, recipients }: SealedMessage,
-  key: SecretKey,
-  primitives: Primitives,
-): Uint8Array {
+function findPayloadKey({ ephemeralKey, recipients }: SealedMessage, key: SecretKey, primitives: Primitives) {
   const derived = derivedKey(agree(key, ephemeralKey));
   try {
     for (const [index, { identifier, payloadKeyBox }] of recipients.entries()) {

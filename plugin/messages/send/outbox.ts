@@ -122,11 +122,7 @@ export class Outbox {
    *
    * @param silent - gets the inboxes that do not answer
    */
-  async #attempt(
-    entry: OutboxEntry,
-    recipients: readonly Recipient[],
-    silent: Set<string>,
-  ): Promise<RecipientReport[]> {
+  async #attempt(entry: OutboxEntry, recipients: readonly Recipient[], silent: Set<string>) {
     const queue = new PQueue({ concurrency: CONCURRENCY });
     const inboxes = new Set(recipients.map(({ endpoint }) => endpoint));
     const reports = await Promise.allSettled(
