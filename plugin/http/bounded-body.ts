@@ -2,6 +2,7 @@
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
 import { TwtxtError } from "../errors.js";
+import { limitSize } from "../store/chunks.js";
 import { TimeSlices } from "./time-slices.js";
 
 /** Small enough that a reader needs at most about a millisecond for a piece. */
@@ -52,7 +53,11 @@ async function* decompress(body: Readable, encoding = "identity", maxBytes: numb
   if (!decompressor) throw badCompression(`"${encoding.slice(0, 80)}" is not supported`);
 
   // Errors of either stream are thrown by the second one.
-  pipeline(compressedChunks(body, maxBytes), decompressor, () => {});
+  pipeline(
+    limitSize(body, maxBytes + OVERHEAD_BYTES, () => tooLarge(maxBytes)),
+    decompressor,
+    () => {},
+  );
   try {
     yield* decompressor as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -60,15 +65,6 @@ async function* decompress(body: Readable, encoding = "identity", maxBytes: numb
     throw isZlibError ? badCompression((error as Error).message) : error;
   } finally {
     body.destroy();
-  }
-}
-
-async function* compressedChunks(body: Readable, maxBytes: number): AsyncIterable<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes + OVERHEAD_BYTES) throw tooLarge(maxBytes);
-    yield chunk;
   }
 }
 

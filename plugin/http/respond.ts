@@ -1,5 +1,6 @@
 // plugin/http/respond.ts: handlers, how they read requests and how they respond, on every host.
 import { TwtxtError, toStatus } from "../errors.js";
+import { concatChunks, limitSize } from "../store/chunks.js";
 
 /** What a handler gets in addition to the request. */
 export interface RequestContext {
@@ -124,23 +125,7 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
 export async function readBody(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
-  return concatUpTo(request.body ?? [], maxBytes, tooLarge);
-}
-
-/** Collects all chunks into one. @param tooLarge - makes the error for more than this many bytes */
-export async function concatUpTo(
-  chunks: AsyncIterable<Uint8Array> | readonly [],
-  maxBytes: number,
-  tooLarge: () => Error,
-): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge();
-    all.push(chunk);
-  }
-  return Buffer.concat(all);
+  return concatChunks(limitSize(request.body ?? [], maxBytes, tooLarge));
 }
 
 /** The media type of a `Content-Type` in lower case, without parameters; empty if there is none. */

@@ -1,12 +1,11 @@
 // plugin/http/site-api.ts: client of the author's own site, with signed requests. PROTOCOL 5
 import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
-import { chunksUntilAborted } from "../store/chunks.js";
+import { chunksUntilAborted, concatChunks, limitSize } from "../store/chunks.js";
 import { type Fetch, fetchSafely } from "../transport/fetch.js";
 import { isReset } from "../transport/http-client.js";
 import { IdleLimit } from "../transport/idle-limit.js";
 import { readProblem } from "./one-line.js";
-import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./sign-request.js";
 import { SiteClock } from "./site-clock.js";
 
@@ -182,7 +181,7 @@ function toAnswer(url: string, response: Response, idle: IdleLimit): SiteAnswer 
   };
   const text = async () => {
     const tooLarge = () => new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
-    return new TextDecoder().decode(await concatUpTo(chunks(), MAX_JSON_BYTES, tooLarge));
+    return new TextDecoder().decode(await concatChunks(limitSize(chunks(), MAX_JSON_BYTES, tooLarge)));
   };
   const json = async () => {
     const source = await text();

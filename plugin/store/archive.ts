@@ -225,7 +225,7 @@ function archiveError(error: unknown, file: ArchiveSource): TwtxtError {
 
 async function readText(file: ArchiveSource, { name, size, body }: Entry, maxBytes: number): Promise<string> {
   if (size > maxBytes) throw badArchive(file, `${name} has ${size} bytes`);
-  return Buffer.from(await concatChunks(body)).toString();
+  return String(await concatChunks(body));
 }
 
 /** @throws TwtxtError `bad-file` for a name without a valid key, such as `store/../.env` */

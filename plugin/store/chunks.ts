@@ -4,7 +4,7 @@ import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
 
 /** Collects all chunks into one. */
-export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
@@ -46,15 +46,31 @@ export function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBY
   }
 }
 
-/** Passes chunks on. @throws TwtxtError `store-failed` for another total size than that in bytes */
-export async function* checkSize(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let left = size;
+/** Chunks, as a body or a list has them. */
+export type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** Passes chunks on. @param tooLarge - makes the error for more than this many bytes */
+export async function* limitSize(
+  chunks: Chunks,
+  maxBytes: number,
+  tooLarge: () => Error,
+): AsyncGenerator<Uint8Array, number> {
+  let left = maxBytes;
   for await (const chunk of chunks) {
     left -= chunk.length;
-    if (left < 0) break;
+    if (left < 0) throw tooLarge();
     yield chunk;
   }
-  if (left !== 0) throw new TwtxtError("store-failed", `A value does not have the announced size of ${size} bytes.`);
+  return left;
+}
+
+/** Passes chunks on. @param wrongSize - makes the error for another total size than that in bytes; default `store-failed` */
+export async function* checkSize(
+  chunks: Chunks,
+  size: number,
+  wrongSize = () => new TwtxtError("store-failed", `A value does not have the announced size of ${size} bytes.`),
+): AsyncGenerator<Uint8Array> {
+  if ((yield* limitSize(chunks, size, wrongSize)) > 0) throw wrongSize();
 }
 
 /** A stream of these bytes, or of a range of them. */

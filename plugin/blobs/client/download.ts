@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
 import { isBlobKey } from "../../site/routes.js";
-import { ChunkMeter } from "../../store/chunks.js";
+import { ChunkMeter, limitSize } from "../../store/chunks.js";
 import { canParseUrl } from "../../url.js";
 import type { BlobFields } from "../blob.js";
 import type { Proof } from "../proof.js";
@@ -43,20 +43,12 @@ export async function receiveBlob({ blob, chunks, close }: Download, options: Re
     const announced = size === null ? null : await verified({ ...blob, size });
     const limit = announced?.state === "right" ? (size ?? 0) : maxBytes;
     const meter = new ChunkMeter();
-    await write(limitSize(chunks(), meter, limit, key));
+    const what = `${key}: the site sends more than the allowed ${limit} bytes.`;
+    await write(limitSize(meter.pass(chunks()), limit, () => new TwtxtError("too-large", what)));
     const received = { ...blob, size: meter.size, sha256: meter.sha256() };
     return { blob: received, proof: await verified(received) };
   } finally {
     close();
-  }
-}
-
-async function* limitSize(chunks: AsyncIterable<Uint8Array>, meter: ChunkMeter, limit: number, key: string) {
-  for await (const chunk of meter.pass(chunks)) {
-    if (meter.size > limit) {
-      throw new TwtxtError("too-large", `${key}: the site sends more than the allowed ${limit} bytes.`);
-    }
-    yield chunk;
   }
 }
 

@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import type { HttpRequest } from "../../http/respond.js";
 import { contentDigest } from "../../http/sign-request.js";
 import { digestMismatch } from "../../http/signature.js";
-import { ChunkMeter } from "../../store/chunks.js";
+import { ChunkMeter, type Chunks, checkSize, concatChunks, limitSize } from "../../store/chunks.js";
 
 /** Limit of uploads without Content-Length, which are held in memory. */
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
@@ -23,11 +23,7 @@ export async function openUpload(
   const wrongSize = () =>
     new TwtxtError("bad-request", `The body does not have the ${size} bytes of "Content-Length".`);
   const chunks = async function* () {
-    for await (const chunk of meter.pass(body)) {
-      if (meter.size > size) throw wrongSize();
-      yield chunk;
-    }
-    if (meter.size < size) throw wrongSize();
+    yield* checkSize(meter.pass(body), size, wrongSize);
     const received = contentDigest(Buffer.from(meter.sha256(), "hex"));
     if (digest === null ? size > 0 : digest !== received) throw digestMismatch();
   };
@@ -44,19 +40,14 @@ async function sizedBody(request: HttpRequest, maxBytes: number) {
     if (size > maxBytes) throw tooLarge(maxBytes);
     return { body, size };
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    if (size > MAX_UNKNOWN_BYTES) throw new TwtxtError("length-required", 'Send a "Content-Length".');
-    chunks.push(chunk);
-  }
-  return { body: withRequestErrors(chunks), size };
+  const limited = limitSize(body, maxBytes, () => tooLarge(maxBytes));
+  const lengthRequired = () => new TwtxtError("length-required", 'Send a "Content-Length".');
+  const whole = await concatChunks(limitSize(limited, MAX_UNKNOWN_BYTES, lengthRequired));
+  return { body: withRequestErrors([whole]), size: whole.length };
 }
 
 /** Reports a body that ends early as an error of the client, not of the storage. */
-async function* withRequestErrors(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* withRequestErrors(chunks: Chunks): AsyncIterable<Uint8Array> {
   try {
     yield* chunks;
   } catch (cause) {
