@@ -94,7 +94,7 @@ describe("the code of plugin/", () => {
       "transport/undici-client.ts",
     ]);
     const using = all
-      .filter(({ text }) => /\b(?:HttpClient|UndiciClient|readSmallWeb)\b/.test(text))
+      .filter(({ text }) => /\b(?:sendRequest|createUndiciClient|readSmallWeb)\b/.test(text))
       .map(({ file }) => file);
     expect(using.sort()).toEqual([
       "http/guard.ts",

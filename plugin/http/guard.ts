@@ -6,10 +6,10 @@ import { later } from "../later.js";
 import { memoryStore } from "../store/memory.js";
 import { isReset } from "../transport/http-client.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
-import { UndiciClient } from "../transport/undici-client.js";
+import { createUndiciClient } from "../transport/undici-client.js";
 import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
-import { CertificatePins } from "./certificate-pins.js";
+import { type CheckCertificate, certificatePins } from "./certificate-pins.js";
 import { isPublicAddress, PrivateAddressError } from "./public-address.js";
 
 const smallWeb = later(() => import("../transport/small-web.js"));
@@ -62,7 +62,7 @@ export interface GuardOptions {
   /** Timeout of the first byte, in milliseconds; default 5,000. */
   firstByteMs?: number;
   /** The known certificates of gemini servers; default: each guard begins without any. */
-  pins?: CertificatePins;
+  checkCertificate?: CheckCertificate;
   /** DNS lookup; default: the system's. */
   lookup?: typeof systemLookup;
   /** Changes where a connection goes; for tests that must not leave the machine. */
@@ -142,15 +142,15 @@ function allowedHosts({ allowPrivateHosts = [], ownUrl }: GuardOptions) {
 
 function singleRequest(options: GuardOptions) {
   const { userAgent, firstByteMs = 5_000, lookup = systemLookup, route = (target) => target } = options;
-  const { pins = new CertificatePins(memoryStore(), () => 0) } = options;
+  const { checkCertificate = certificatePins(memoryStore(), () => 0) } = options;
   const routeWith =
     (lookup: LookupFunction): Route =>
     (target) =>
       route({ ...target, lookup });
   const publicRoute = routeWith(guardedLookup(lookup));
   const privateRoute = routeWith(lookup);
-  const publicClient = new UndiciClient(publicRoute, firstByteMs);
-  const privateClient = new UndiciClient(privateRoute, firstByteMs);
+  const askPublic = createUndiciClient(publicRoute, firstByteMs);
+  const askPrivate = createUndiciClient(privateRoute, firstByteMs);
 
   return (
     url: URL,
@@ -167,11 +167,11 @@ function singleRequest(options: GuardOptions) {
           maxBytes: receivedBytes,
           signal,
           firstByteMs,
-          checkCertificate: (certificate) => pins.check(hostAndPort(url), certificate),
+          checkCertificate: (certificate) => checkCertificate(hostAndPort(url), certificate),
         }),
       );
     }
-    return (isAllowed ? privateClient : publicClient).send(url, {
+    return (isAllowed ? askPrivate : askPublic)(url, {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,

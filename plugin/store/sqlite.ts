@@ -43,12 +43,12 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
     const root = resolve(folder);
     const files = new ValueFiles(root);
     const connection = new Connection(root);
-    const turns = new ReadTurns();
+    const waitForTurn = createReadTurns();
     super({
       root,
       files,
       query: async (work) => {
-        await turns.wait();
+        await waitForTurn();
         return connection.read(work);
       },
     });
@@ -195,24 +195,19 @@ export class SqliteStore extends SqliteReader implements StreamingStore {
  * A read of a database resolves without leaving the microtask queue. A loop of reads would keep timers and connections
  * waiting until its end.
  */
-class ReadTurns {
-  readonly #waiting: (() => void)[] = [];
-  #left = READS;
-
-  /** @returns `undefined` for a read that can start at once */
-  wait(): Promise<void> | undefined {
-    if (this.#left === READS) setImmediate(this.#startTurn);
-    if (this.#left > 0) {
-      this.#left -= 1;
-      return undefined;
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  readonly #startTurn = () => {
-    const next = this.#waiting.splice(0, READS);
-    this.#left = READS - next.length;
-    if (next.length > 0) setImmediate(this.#startTurn);
+function createReadTurns(): () => Promise<void> | undefined {
+  const waiting: (() => void)[] = [];
+  let left = READS;
+  const startTurn = () => {
+    const next = waiting.splice(0, READS);
+    left = READS - next.length;
+    if (next.length > 0) setImmediate(startTurn);
     for (const resolve of next) resolve();
+  };
+  return () => {
+    if (left === READS) setImmediate(startTurn);
+    if (left === 0) return new Promise((resolve) => waiting.push(resolve));
+    left -= 1;
+    return undefined;
   };
 }

@@ -1,13 +1,11 @@
-// plugin/transport/fetch.ts: `fetch` for the author's own site, store and hooks, on HttpClient.
+// plugin/transport/fetch.ts: `fetch` for the author's own site, store and hooks, on the HTTP client of Node.js.
 import type { IncomingMessage } from "node:http";
-import { HttpClient } from "./http-client.js";
+import { sendRequest } from "./http-client.js";
 
 export type Fetch = typeof globalThis.fetch;
 
 const BODILESS = [204, 205, 304];
 const DEFAULTS = { accept: "*/*", "accept-encoding": "identity", "user-agent": "node" };
-
-const client = new HttpClient();
 
 /**
  * Sends a request like the platform's `fetch`, which must not be used: see http-client.ts. It follows no redirects: their
@@ -25,7 +23,7 @@ export const fetchSafely: Fetch = async (input, init = {}) => {
   const headers = { ...DEFAULTS, ...content.headers, ...Object.fromEntries(new Headers(init.headers)) };
   let incoming: IncomingMessage | null = null;
   try {
-    incoming = await client.send(url, { method, headers, body: content.body, signal });
+    incoming = await sendRequest(url, { method, headers, body: content.body, signal });
     const { statusCode: status = 0, statusMessage: statusText = "" } = incoming;
     if (redirect === "error" && status >= 300 && status < 400 && incoming.headers.location !== undefined) {
       throw new Error("unexpected redirect");

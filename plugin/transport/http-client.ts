@@ -9,6 +9,8 @@ import { readPort } from "../url.js";
 
 /** Idle connections end before those of most servers, which keep them for 5 s or longer. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 4000 };
+const HTTP = { send: sendHttp, agent: new HttpAgent(AGENT_OPTIONS) };
+const HTTPS = { send: sendHttps, agent: new HttpsAgent({ ...AGENT_OPTIONS, minVersion: "TLSv1.2" }) };
 
 export interface HttpRequest {
   method: string;
@@ -19,53 +21,46 @@ export interface HttpRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Sends requests over connections that are kept for a few seconds. */
-export class HttpClient {
-  readonly #http = new HttpAgent(AGENT_OPTIONS);
-  readonly #https = new HttpsAgent({ ...AGENT_OPTIONS, minVersion: "TLSv1.2" });
-
-  /**
-   * @param url - with the protocol `http:` or `https:`
-   * @returns the response; errors of its body, an abort included, are thrown to its reader
-   * @throws Error without a response
-   */
-  send(url: URL, request: HttpRequest): Promise<IncomingMessage> {
-    const { method, headers, body = null, signal } = request;
-    return new Promise((resolve, reject) => {
-      const isEncrypted = url.protocol === "https:";
-      const outgoing = (isEncrypted ? sendHttps : sendHttp)({
-        host: url.hostname.replace(/^\[|\]$/g, ""),
-        port: readPort(url),
-        agent: isEncrypted ? this.#https : this.#http,
-        method,
-        path: url.pathname + url.search,
-        headers: { host: url.host, ...headers },
-        ...(signal && { signal }),
-      });
-      outgoing.once("response", (incoming) => {
-        // Without it, a reader could not tell an abort from a closed connection.
-        if (signal) addAbortSignal(signal, incoming);
-        resolve(incoming.on("error", () => {}));
-      });
-      outgoing.on("error", (error) => {
-        const isStale = outgoing.reusedSocket && isReset(error) && (method === "GET" || method === "HEAD");
-        // The server closed an idle connection at the moment in which it was reused (RFC 9112, section 9.3.1).
-        if (isStale && body === null) resolve(this.send(url, request));
-        else reject(error);
-      });
-      // Some responses, such as 101, end without any other event.
-      outgoing.once("close", () => reject(resetError()));
-      const sendBody = () => {
-        if (body === null || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body ?? undefined);
-        else pipeline(reportError(body, reject), outgoing, () => {});
-      };
-      outgoing.once("socket", (socket) => {
-        // Errors of a handshake have their own codes only before anything is written.
-        if (isEncrypted && !outgoing.reusedSocket) socket.once("secureConnect", sendBody);
-        else sendBody();
-      });
+/**
+ * Sends a request over a connection that is kept for a few seconds.
+ *
+ * @param url - with the protocol `http:` or `https:`
+ * @returns the response; errors of its body, an abort included, are thrown to its reader
+ * @throws Error without a response
+ */
+export function sendRequest(url: URL, request: HttpRequest): Promise<IncomingMessage> {
+  const { method, headers, body = null, signal } = request;
+  return new Promise((resolve, reject) => {
+    const { send, agent } = url.protocol === "https:" ? HTTPS : HTTP;
+    const outgoing = send({
+      ...{ agent, method, host: url.hostname.replace(/^\[|\]$/g, ""), port: readPort(url) },
+      path: url.pathname + url.search,
+      headers: { host: url.host, ...headers },
+      ...(signal && { signal }),
     });
-  }
+    outgoing.once("response", (incoming) => {
+      // Without it, a reader could not tell an abort from a closed connection.
+      if (signal) addAbortSignal(signal, incoming);
+      resolve(incoming.on("error", () => {}));
+    });
+    outgoing.on("error", (error) => {
+      const isStale = outgoing.reusedSocket && isReset(error) && (method === "GET" || method === "HEAD");
+      // The server closed an idle connection at the moment in which it was reused (RFC 9112, section 9.3.1).
+      if (isStale && body === null) resolve(sendRequest(url, request));
+      else reject(error);
+    });
+    // Some responses, such as 101, end without any other event.
+    outgoing.once("close", () => reject(resetError()));
+    const sendBody = () => {
+      if (body === null || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body ?? undefined);
+      else pipeline(reportError(body, reject), outgoing, () => {});
+    };
+    outgoing.once("socket", (socket) => {
+      // Errors of a handshake have their own codes only before anything is written.
+      if (url.protocol === "https:" && !outgoing.reusedSocket) socket.once("secureConnect", sendBody);
+      else sendBody();
+    });
+  });
 }
 
 async function* reportError(chunks: AsyncIterable<Uint8Array>, report: (error: unknown) => void) {

@@ -29,23 +29,16 @@ const CLOSED = "UND_ERR_SOCKET";
 
 later(loadParser);
 
-/** Sends requests over connections that are kept for a few seconds. */
-export class UndiciClient {
-  readonly #agent: Agent;
-  readonly #firstByteMs: number;
-
-  /** @param firstByteMs - timeout of a connection, and of the response's head, in milliseconds */
-  constructor(route: Route, firstByteMs: number) {
-    this.#agent = new Agent({ connect: createConnector(route, firstByteMs), pipelining: 1 });
-    this.#firstByteMs = firstByteMs;
-  }
-
-  /**
-   * @param url - with the protocol `http:` or `https:`
-   * @returns the response; errors of its body are thrown to its reader after the bytes before them
-   * @throws Error without a response
-   */
-  send({ origin, pathname, search }: URL, request: UndiciRequest): Promise<TransportResponse> {
+/**
+ * Creates a function that sends requests, over connections that are kept for a few seconds, to URLs with the protocol `http:`
+ * or `https:`. Errors of a response's body are thrown to its reader after the bytes before them. It throws an Error without a
+ * response.
+ *
+ * @param firstByteMs - timeout of a connection, and of the response's head, in milliseconds
+ */
+export function createUndiciClient(route: Route, firstByteMs: number) {
+  const agent = new Agent({ connect: createConnector(route, firstByteMs), pipelining: 1 });
+  return ({ origin, pathname, search }: URL, request: UndiciRequest): Promise<TransportResponse> => {
     const { method, headers, body, maxBytes, signal } = request;
     return new Promise((resolve, reject) => {
       let controller: Controller | undefined;
@@ -61,8 +54,8 @@ export class UndiciClient {
       };
       signal.addEventListener("abort", abort);
       const options = { origin, path: pathname + search, method: method as "GET", headers, body };
-      this.#agent.dispatch(
-        { ...options, headersTimeout: this.#firstByteMs },
+      agent.dispatch(
+        { ...options, headersTimeout: firstByteMs },
         {
           onRequestStart(started) {
             controller = started;
@@ -79,7 +72,7 @@ export class UndiciClient {
         },
       );
     });
-  }
+  };
 }
 
 /** undici takes a body of unknown length for whole if the connection is reset. macOS alone resets after a whole one. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CertificatePins } from "../../plugin/http/certificate-pins.js";
+import { certificatePins } from "../../plugin/http/certificate-pins.js";
 import { createGuard, type GuardedRequest, type GuardOptions } from "../../plugin/http/guard.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { PATIENT_MS } from "../helpers/longest.js";
@@ -54,7 +54,7 @@ describe("a feed over gemini", () => {
     const bob = await geminiServer(() => `20 text/plain\r\n${FEED}`);
     const clock = { time: Date.now() };
     const store = memoryStore();
-    const options = { allowPrivateHosts: [bob.host], pins: new CertificatePins(store, () => clock.time) };
+    const options = { allowPrivateHosts: [bob.host], checkCertificate: certificatePins(store, () => clock.time) };
     expect((await ask(bob.url, options)).text).toBe(FEED);
     expect((await ask(bob.url, options)).text).toBe(FEED);
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CertificatePins } from "../../plugin/http/certificate-pins.js";
+import { certificatePins } from "../../plugin/http/certificate-pins.js";
 import { readFollowedFeeds } from "../../plugin/http/followed-feeds.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { createDiscover } from "../../plugin/mentions/send/discover.js";
@@ -48,8 +48,8 @@ export async function trySmallWeb(): Promise<number> {
 
 async function tryServer({ name, url, missing, host }: RunningServer): Promise<number> {
   const now = Date.now;
-  const pins = new CertificatePins(memoryStore(), now);
-  const ask = createGuard({ userAgent: "interop/1", allowPrivateHosts: [host], pins });
+  const pins = certificatePins(memoryStore(), now);
+  const ask = createGuard({ userAgent: "interop/1", allowPrivateHosts: [host], checkCertificate: pins });
   const signal = AbortSignal.timeout(10_000);
   const follow = [url, missing].map((feed, index) => ({ nick: `bob${index}`, url: feed }));
   const [read, gone] = await readFollowedFeeds(follow, [], { ask, now, signal });
