@@ -71,14 +71,12 @@ export class SiteParts {
   /** Adds links and head links to a page. */
   transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
-    if (this.deleted.has(inputPath)) return isHtml ? joinWithoutKeep([this.#deletedPage()]) : "";
-    if (!isHtml) return content;
+    const isDeleted = this.deleted.has(inputPath);
+    if (!isHtml) return isDeleted ? "" : content;
+    const { nick, lang = "en" } = this.settings;
+    const { words } = this.mentions;
+    if (isDeleted) return joinWithoutKeep([deletedPageHtml(this.urls.href("/"), { nick, lang, words })]);
     const page = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
     return joinWithoutKeep(this.settings.head ? this.head.addTo(page, url || "/") : [page]);
-  }
-
-  #deletedPage(): string {
-    const { nick, lang = "en" } = this.settings;
-    return deletedPageHtml(this.urls.href("/"), { nick, lang, words: this.mentions.words });
   }
 }

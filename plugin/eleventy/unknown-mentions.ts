@@ -33,7 +33,7 @@ export async function unknownMentions(
   const recent = new Set(
     dated.filter(({ timestamp }) => now - Date.parse(timestamp) < NEW_MS).map(({ post }) => post.inputPath),
   );
-  const warned = await readWarned(root);
+  const warned = new Set([parseJson(await readFile(join(root, WARNED), "utf8").catch(() => "[]"))].flat());
   const old = mentions.flatMap(({ text, files }) =>
     files.filter((file) => !recent.has(file)).map((file) => `${file} ${text}`),
   );
@@ -47,9 +47,4 @@ function withFiles(found: readonly Found[], isWanted: (file: string) => boolean)
   return found
     .map(({ text, files }) => ({ text, files: files.filter(isWanted) }))
     .filter(({ files }) => files.length > 0);
-}
-
-async function readWarned(root: string): Promise<ReadonlySet<unknown>> {
-  const json = await readFile(join(root, WARNED), "utf8").catch(() => "[]");
-  return new Set([parseJson(json)].flat());
 }

@@ -59,16 +59,12 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
     if (file.charCodeAt(start) === HASH) readField(file.slice(start, end), fields);
     else if (end > start) {
       if (!reader.read(start, end)) skippedLines += 1;
-      else header ??= copyHeader(fields);
+      else header ??= Object.fromEntries([...fields].map(([name, values]) => [name, [...values]]));
     }
     start = next + 1;
   }
   const all = Object.fromEntries(fields);
   return { header: header ?? all, fields: all, twts: reader.twts(), skippedLines };
-}
-
-function copyHeader(fields: ReadonlyMap<string, string[]>): FeedHeader {
-  return Object.fromEntries([...fields].map(([name, values]) => [name, [...values]]));
 }
 
 /**

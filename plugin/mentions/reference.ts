@@ -40,7 +40,8 @@ export interface Reference {
  */
 export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   if (/[\x00-\x1f\x7f-\x9f]/.test(value)) throw new TwtxtError(code, "The URL must not contain control characters.");
-  const text = readable(value);
+  // Some clients encode the values and then the form, so a value may have to be decoded once more.
+  const text = /^(?:https?|gemini|gopher)%3A/i.test(value) ? (decodePercent(value) ?? value) : value;
   if (!isFeedUrl(text)) {
     throw new TwtxtError(
       code,
@@ -56,11 +57,6 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
     throw new TwtxtError(code, `The URL must have at most ${MAX_URL_LENGTH} characters.`);
   const [, ...fragment] = text.split("#");
   return { url: url.href, timestamps: parseTimestamps(fragment.join("#"), code) };
-}
-
-/** Some clients encode the values and then the form, so a value may have to be decoded once more. */
-function readable(value: string): string {
-  return /^(?:https?|gemini|gopher)%3A/i.test(value) ? (decodePercent(value) ?? value) : value;
 }
 
 /**

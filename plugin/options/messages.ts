@@ -16,7 +16,7 @@ export function formatIssue(
   known: KnownOptions,
   required: Readonly<Record<string, string>>,
 ): string {
-  const unknown = issues.find(isUnknownOption);
+  const unknown = issues.find(({ type, expected }) => type === "strict_object" && expected === "never");
   const issue = unknown ?? issues[0];
   const path = (issue.path ?? []) as { key: unknown; input: unknown }[];
   const keys = path.map(({ key }) => String(key));
@@ -25,10 +25,6 @@ export function formatIssue(
   const isMissing = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object";
   const expected = (isMissing && required[keys[0] ?? ""]) || issue.message;
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
-}
-
-function isUnknownOption({ type, expected }: v.BaseIssue<unknown>): boolean {
-  return type === "strict_object" && expected === "never";
 }
 
 /** Suggests the option of the same name in another object, or the one with the most similar name in this object. */

@@ -71,7 +71,8 @@ export function pagePath(example: string) {
 }
 
 export function webUrl(example: string) {
-  return text(isWebUrl, `an absolute https URL without "#", such as "${example}"`);
+  const isValid = (value: string) => isSafeUrl(value) && !/[\s#<>"`\x00-\x1f\x7f-\x9f]/.test(value);
+  return text(isValid, `an absolute https URL without "#", such as "${example}"`);
 }
 
 /** Whether this is the origin of a site, without a path. */
@@ -86,10 +87,6 @@ function isSource(value: string): boolean {
   return isFeedUrl(value)
     ? isMentionUrl(value) && /^\w+:\/\/[^/?#]+\//.test(value)
     : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
-}
-
-function isWebUrl(value: string): boolean {
-  return isSafeUrl(value) && !/[\s#<>"`\x00-\x1f\x7f-\x9f]/.test(value);
 }
 
 /** https, or http on a loopback host for trials. */

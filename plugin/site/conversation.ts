@@ -112,16 +112,14 @@ function twtEntry(twt: TwtLike): Entry {
   return { key, names: [key, ...twt.hashes], parents: twt.replyTo === null ? [] : [twt.replyTo], at: twt.timestamp };
 }
 
-function pageEntry(url: string): Entry {
-  return { key: url, names: [url], parents: [], at: "" };
-}
-
 export class Conversations {
   readonly #replies = new Map<string, Entry[]>();
 
   constructor(mentions: Iterable<MentionLike>, twts: readonly TwtLike[]) {
     const replies = [...mentions].filter(({ type }) => type === "reply");
-    const pages = [...new Set(replies.flatMap(({ target, under }) => [target, under ?? target]))].map(pageEntry);
+    const pages = [...new Set(replies.flatMap(({ target, under }) => [target, under ?? target]))].map(
+      (url): Entry => ({ key: url, names: [url], parents: [], at: "" }),
+    );
     // A post replaces the page of the same key.
     const places = new Map([...pages, ...twts.map(twtEntry)].map((entry) => [entry.key, entry]));
     const sorted = sortedEntries([...replies.map(mentionEntry), ...places.values()]);

@@ -80,7 +80,10 @@ export function textHtml(text: string, kind: "twt" | "page"): string {
   findAndReplace(tree, [[MARK, restoreLink]], { ignore: ["link"] });
   findAndReplace(tree, [[/\n/g, () => ({ type: "break" })]]);
   restoreMentions(tree, sources);
-  cleanTexts(tree);
+  // Removes what character references such as `&#x202e;`, and escapes in the name of a file, have brought back.
+  visit(tree, "text", (node) => {
+    node.value = boundedMarks(plainLines(node.value).join(" "));
+  });
   keepWebLinks(tree);
   return writer.stringify(writer.runSync(tree));
 }
@@ -134,13 +137,6 @@ function restoreMentions(tree: Root, sources: readonly string[]): void {
   visit(tree, (node) => {
     if ("value" in node) node.value = restored(node.value);
     if ("url" in node) node.url = restored(node.url);
-  });
-}
-
-/** Removes what character references such as `&#x202e;`, and escapes in the name of a file, have brought back. */
-function cleanTexts(tree: Root): void {
-  visit(tree, "text", (node) => {
-    node.value = boundedMarks(plainLines(node.value).join(" "));
   });
 }
 

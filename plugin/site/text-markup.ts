@@ -95,7 +95,7 @@ class Fold {
     const end = this.#endOfStart(text);
     const [start, rest] = [text.slice(0, end), text.slice(end)];
     this.#characters -= text.length;
-    this.#lines -= countLineEnds(start);
+    this.#lines -= start.split("\n").length - 1;
     return [start === "" ? [] : [start], rest === "" ? [] : [rest]];
   }
 
@@ -109,10 +109,6 @@ class Fold {
     const atWord = space > 0 ? space : head.length - Number(/[\ud800-\udbff]$/.test(head));
     return Math.min(atLine, atWord);
   }
-}
-
-function countLineEnds(text: string): number {
-  return text.split("\n").length - 1;
 }
 
 function countCharacters(markup: readonly Markup[]): number {

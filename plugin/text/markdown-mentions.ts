@@ -39,7 +39,8 @@ export function addMentionRule(
   onUnknown: (name: string, file: string | undefined) => void,
 ): void {
   markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
-    if (state.src[state.pos] !== "@" || isInLink(state)) return false;
+    // The types of markdown-it lack `linkLevel`.
+    if (state.src[state.pos] !== "@" || Object(state).linkLevel > 0) return false;
     const mention = parseMention(state.src, state.pos) ?? findShortMention(state.src, state.pos, follow);
     if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, readFile(state.env)));
     if (!LINKABLE.test(mention.url)) return false;
@@ -47,11 +48,6 @@ export function addMentionRule(
     state.pos = mention.end;
     return true;
   });
-}
-
-function isInLink(state: StateInline): boolean {
-  // The types of markdown-it lack this property.
-  return Object(state).linkLevel > 0;
 }
 
 /** Keeps `@<bob>` as text, because a browser would not show a tag. */

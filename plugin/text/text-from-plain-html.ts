@@ -65,13 +65,11 @@ function flow(html: string, page: PageOfHtml): string {
 }
 
 function block(tag: string, inner: string, page: PageOfHtml): string {
-  if (tag === "blockquote") return quotation(flow(inner, page));
+  if (tag === "blockquote") {
+    const lines = flow(inner, page).split("\n");
+    return lines.map((line) => (line === "" ? ">" : `> ${line}`)).join("\n");
+  }
   return tag === "p" ? lines(inner, page) : `${"#".repeat(Number(tag[1]))} ${oneLine(inner, page)}`;
-}
-
-function quotation(text: string): string {
-  const lines = text.split("\n").map((line) => (line === "" ? ">" : `> ${line}`));
-  return lines.join("\n");
 }
 
 function list(tag: string, attributes: string, html: string, page: PageOfHtml): string {

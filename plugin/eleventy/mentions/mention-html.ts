@@ -58,7 +58,13 @@ export interface MentionListOptions
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
   const context = toContext(options);
   const list = mentionList(lines(createItems(mentions ?? [], context)));
-  return componentHtml([list, "\n", emptyNote(mentions, options), "\n"], options);
+  // Hidden unless the build knows that there are no mentions. The component shows or hides it later.
+  const none = element(
+    "p",
+    { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) },
+    options.words.none,
+  );
+  return componentHtml([list, "\n", none, "\n"], options);
 }
 
 /** The conversation about a page. @param conversation - `null` if the mentions are not known */
@@ -231,11 +237,6 @@ function toAttributes(options: MentionListOptions): Record<string, string> {
 function picture(src: string | undefined): Markup[] {
   if (src === undefined) return [];
   return [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40", [IGNORE]: "" }), " "];
-}
-
-/** Hidden unless the build knows that there are no mentions. The component shows or hides it later. */
-function emptyNote(mentions: readonly PublicMention[] | null, { words }: MentionListOptions): MarkupElement {
-  return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
 }
 
 /**

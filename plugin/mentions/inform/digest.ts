@@ -122,7 +122,8 @@ async function findDigest(state: ChannelState, { list, inboxes }: NotificationPa
   const { mentions: recent } = await list({ since: state.since, limit: MENTION_LIMIT });
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
-  const id = toId([...mentions.map(({ id }) => id), JSON.stringify(after)]);
+  const names = [...mentions.map(({ id }) => id), JSON.stringify(after)].sort();
+  const id = createHash("sha256").update(names.join("\n")).digest("hex").slice(0, 32);
   return {
     news: { id, mentions, sealed: fresh.length, filling },
     isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0,
@@ -196,8 +197,4 @@ function stateAfter(
   const since = oldest < yesterday ? oldest : yesterday;
   const later = recent.filter(({ id, received }) => known.has(id) && received >= since);
   return { at: now, since, ids: later.map(({ id }) => id), begun: null };
-}
-
-function toId(ids: readonly string[]): string {
-  return createHash("sha256").update(ids.toSorted().join("\n")).digest("hex").slice(0, 32);
 }

@@ -44,9 +44,13 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
     if (!isRight) throw new TwtxtError("not-found", "There is nothing here.");
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
     if (!readTokens(request).some(isRight)) return refusal();
-    const feed = personalizeFeed(request, formatNotices({ nick, url }, await readNewest(list)));
+    const feed = formatNotices({ nick, url }, await readNewest(list));
+    // Not cached, so the answer needs no `Vary`.
+    const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
     const headers = { ...PRIVATE, "content-type": "text/plain; charset=utf-8" };
-    return new Response(request.method === "HEAD" ? null : feed, { headers });
+    return new Response(request.method === "HEAD" ? null : isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed, {
+      headers,
+    });
   };
 }
 
@@ -75,12 +79,6 @@ async function readNewest(list: ListMentions): Promise<StoredMention[]> {
 /** The time of arrival, as the timestamp of a twt. */
 function toSecond(mention: StoredMention | undefined): string {
   return formatTimestamp(Date.parse(mention?.received ?? ""));
-}
-
-/** Adapts the feed to the client. It is not cached, so it needs no `Vary`. */
-function personalizeFeed(request: HttpRequest, feed: string): string {
-  const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
-  return isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
 }
 
 /** @returns `null` for a weak token, which is logged with what to do */
@@ -121,20 +119,16 @@ export function formatNotices(
   mentions: readonly StoredMention[],
 ): string {
   const visible = mentions.filter(({ state }) => state !== "rejected");
-  const notices = newestSeconds(groupBy(visible.toSorted(newestFirst).reverse(), toSecond));
+  const seconds = [...groupBy(visible.toSorted(newestFirst), toSecond)];
+  const notices = firstWithin(seconds, FEED_LIMIT, ([, ofSecond]) => ofSecond.length).toReversed();
   return formatFeed({
     fields: {
       nick: [`${nick}-mentions`],
       url: [url],
       description: [`Mentions of ${nick}. Keep the URL of this feed secret.`],
     },
-    twts: notices.map(([timestamp, group]) => ({ timestamp, text: formatTexts(group) })),
+    twts: notices.map(([timestamp, group]) => ({ timestamp, text: formatTexts(group.toReversed()) })),
   });
-}
-
-/** The newest complete seconds with at most {@link FEED_LIMIT} mentions in all, but at least one second. */
-function newestSeconds(seconds: Map<string, StoredMention[]>): [string, StoredMention[]][] {
-  return firstWithin([...seconds].toReversed(), FEED_LIMIT, ([, mentions]) => mentions.length).toReversed();
 }
 
 /** As many mentions as fit in a line, at least one; the others are counted. */

@@ -116,13 +116,10 @@ function changeOfMissing(history: MentionHistory, live: FeedState): Change | NoC
   // It is gone if its twt is there without it, or if everything was read and its twt is missing.
   const isTwtLive = live.instants.has(instant);
   if (!isTwtLive && !live.isWhole) return { stale: [] };
-  if (isTwtLive && isOfLink(history) && !live.linkedInstants.has(instant)) return { stale: [] };
+  const isOfLink = history.unfinished?.isLink || history.done.some(({ isLink }) => isLink);
+  if (isTwtLive && isOfLink && !live.linkedInstants.has(instant)) return { stale: [] };
   const wasPosted = done.some(({ ending }) => ending === "sent") || (unfinished?.source ?? null) !== null;
   return wasPosted ? { kind: "gone", instant, ...history } : { stale: listKeys(history) };
-}
-
-function isOfLink({ done, unfinished }: MentionHistory): boolean {
-  return unfinished?.isLink || done.some(({ isLink }) => isLink);
 }
 
 export function listKeys({ done, unfinished }: MentionHistory): string[] {

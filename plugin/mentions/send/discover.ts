@@ -74,7 +74,7 @@ export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Disco
 
     if (isSmallWeb(response.url)) return none("no endpoint in the feed");
     const front = await onFrontPage(new URL("/", response.url).href);
-    const both = earlier(fresh, front.freshUntil);
+    const both = fresh === null || front.freshUntil === null ? null : Math.min(fresh, front.freshUntil);
     if (front.endpoint !== null) return { endpoint: front.endpoint, method: "HTML", freshUntil: both };
     return { ...none("no endpoint in the feed, its headers or its site"), freshUntil: both };
   });
@@ -147,10 +147,6 @@ function isGood({ status }: GuardedResponse): boolean {
 
 function describeStatus({ status }: GuardedResponse): string {
   return status === 404 || status === 410 ? `nothing is there (${status})` : `their server answers ${status}`;
-}
-
-function earlier(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : Math.min(a, b);
 }
 
 interface TargetStart {

@@ -1,5 +1,4 @@
 // plugin/mentions/send/ledger-list.ts: the ledger as its author sees it: what was sent, waits, failed or was withdrawn.
-import type * as v from "valibot";
 import { mapInParallel } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson } from "../../store/json.js";
@@ -62,7 +61,10 @@ export class LedgerList {
     const outcome = toOutcome(name);
     if (name.kind === "retry") {
       const stored = await readJson(this.#store, name.key, UnfinishedRecord);
-      return stored ? [waitingEntry(stored.value)] : [];
+      if (!stored) return [];
+      const { timestamp, nick, target, isLink, endpoint, status, why, attempts, next } = stored.value;
+      const mention = { timestamp, nick, target, isLink, endpoint, status, why, attempts };
+      return [{ ...mention, outcome: "waiting", at: null, next: new Date(next).toISOString() }];
     }
     const stored = await readJson(this.#store, name.key, FinishedRecord);
     if (!stored) return [];
@@ -81,10 +83,4 @@ function compareNames(a: LedgerName, b: LedgerName): number {
   const isWaiting = (name: LedgerName) => Number(name.kind === "retry");
   const sorted = ({ name }: LedgerName) => name.slice(name.indexOf("/"));
   return isWaiting(b) - isWaiting(a) || (sorted(a) > sorted(b) ? -1 : sorted(a) < sorted(b) ? 1 : 0);
-}
-
-function waitingEntry(record: v.InferOutput<typeof UnfinishedRecord>): LedgerEntry {
-  const { timestamp, nick, target, isLink, endpoint, status, why, attempts, next } = record;
-  const mention = { timestamp, nick, target, isLink, endpoint, status, why, attempts };
-  return { ...mention, outcome: "waiting", at: null, next: new Date(next).toISOString() };
 }

@@ -149,12 +149,8 @@ export function parseLedgerKey(key: string): LedgerName[] {
   const { name, kind, time = "", pair, text = "", letter } = RECORD.exec(key)?.groups ?? {};
   if (name === undefined || pair === undefined) return [];
   const instant = time.replace(/^(....)(..)(..)t(..)(..)(..)z$/, "$1-$2-$3T$4:$5:$6Z");
-  const ending = parseLetter(letter) ?? null;
+  const ending = (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter) ?? null;
   return [{ key, name, kind: kind as LedgerName["kind"], pair, instant, text, isLink: text === LINK_TEXT, ending }];
-}
-
-function parseLetter(letter: string | undefined): FinalOutcome | undefined {
-  return (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter);
 }
 
 function compact(instant: string): string {

@@ -52,7 +52,7 @@ export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed>
 export async function readAnyFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> {
   const part = await readPart(ask, feedUrl);
   const names = part.header.url ?? [];
-  const [identity = feedUrl] = names.filter(isIdentity);
+  const [identity = feedUrl] = names.filter((name) => !/[\s#]/.test(name) && isFeedUrl(name));
   const nick = part.header.nick?.find(isNick) ?? null;
   return { identity, nick, names, twts: part.twts, archive: part.archive };
 }
@@ -103,10 +103,6 @@ async function readPart(ask: Ask, url: string): Promise<Part> {
     throw new TwtxtError("feed-not-live", `${url} is not a feed.`);
   }
   return { ...feed, archive: previousPart(feed.header, response.url)?.url ?? null };
-}
-
-function isIdentity(url: string): boolean {
-  return /^[^\s#]+$/.test(url) && isFeedUrl(url);
 }
 
 /** A mention of one feed or page by one twt, or a link in its post, counted once. */

@@ -53,7 +53,9 @@ export async function readHtml(html: string, pageUrl: string, context: Context):
     mention: await page.mention(),
     declared: await page.findLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
     endpoint: await page.findLink((element) => element.tagName === "link" && hasRel(element, "webmention")),
-    feed: await page.findLink(isFeedLink),
+    feed: await page.findLink((element) => {
+      return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
+    }),
     isWhole,
   };
 }
@@ -160,8 +162,4 @@ function readLinks({ tagName, properties }: Element, base: string): string[] {
   const link = attribute && properties[attribute];
   const url = typeof link === "string" ? resolveUrl(link, base) : null;
   return url === null ? [] : [url];
-}
-
-function isFeedLink(element: Element): boolean {
-  return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
 }

@@ -165,7 +165,8 @@ class Outline {
     const tag = this.#elements > 0 ? startTag(node, classes) : null;
     if (tag !== null) this.#elements -= 1;
     const inside = node.children.map((child) => this.formatHtml(child, items, properties)).join("");
-    const html = tag === null ? inside : `${tag}${inside}${endTag(node)}`;
+    const end = VOID_TAGS.has(node.tagName) ? "" : `</${toName(node.tagName)}>`;
+    const html = tag === null ? inside : `${tag}${inside}${end}`;
     return BLOCK_TAGS.has(node.tagName) || node.tagName === "br" ? `\n${html}\n` : html;
   }
 
@@ -190,10 +191,6 @@ function startTag({ tagName, properties }: Element, classes: readonly string[]):
     .map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
   const all = classes.length > 0 ? [` class="${[...new Set(classes)].join(" ")}"`, ...attributes] : attributes;
   return `<${toName(tagName)}${all.join("")}>`;
-}
-
-function endTag({ tagName }: Element): string {
-  return VOID_TAGS.has(tagName) ? "" : `</${toName(tagName)}>`;
 }
 
 function toName(tagName: string): string {

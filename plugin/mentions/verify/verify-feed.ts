@@ -48,7 +48,8 @@ export async function verifyTwt(claim: Claim, { ask, site }: VerificationContext
     const part: FeedPart = await searchPart(answer.body, wanted);
     feed ??= { url: answer.url, header: part.header };
     if (part.twt) return sourceMention(part.twt, feed, site);
-    if (isLast(part)) return gone(claim, feed.url, part);
+    const isLast = part.isFeed && (part.hasMoment || part.hasOlder || part.header.prev === undefined);
+    if (isLast) return gone(claim, feed.url, part);
     url = part.isFeed ? findArchive(part.header, answer.url, feed.url) : null;
   }
 }
@@ -60,11 +61,6 @@ export function isNamed({ mentions, text }: ParsedTwt, { kind }: Target, { isTar
 
 function findUrls(text: string): string[] {
   return urlsInText(text.slice(0, LINE_LIMIT));
-}
-
-/** Whether no other part can have the twt. */
-function isLast({ isFeed, hasMoment, hasOlder, header }: FeedPart): boolean {
-  return isFeed && (hasMoment || hasOlder || header.prev === undefined);
 }
 
 function gone({ timestamps: [timestamp], target }: Claim, identity: string, { hasMoment }: FeedPart): SourceResult {

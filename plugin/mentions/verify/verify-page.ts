@@ -1,6 +1,6 @@
 // plugin/mentions/verify/verify-page.ts: verifies a mention in a web page (Webmention).
 import { TwtxtError } from "../../errors.js";
-import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { parseFeed } from "../../feed/feed.js";
 import { parseInSlices, startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
@@ -137,7 +137,9 @@ async function twtOfPage(
   }
   const { header, twts } = await parseInSlices(file, slices);
   const naming = await slices.filter(twts, (twt) => isNamed(twt, target, site));
-  const linking = await slices.filter(naming, (twt) => linksTo(twt, page.identity));
+  const linking = await slices.filter(naming, ({ text }) =>
+    urlsInText(text).some((url) => isSameUrl(url, page.identity)),
+  );
   const twt = linking[0] ?? (naming.length === 1 ? naming[0] : undefined);
   if (!twt) return null;
 
@@ -148,10 +150,6 @@ async function twtOfPage(
     subject: mention.subject ?? page.subject,
     about: mention.about ?? page.about,
   };
-}
-
-function linksTo({ text }: ParsedTwt, pageUrl: string): boolean {
-  return urlsInText(text).some((url) => isSameUrl(url, pageUrl));
 }
 
 /** @returns `null` if the file is missing or incomplete */
