@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { loadAuthor } from "../../plugin/author/author.js";
+import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
+import { writeRoom } from "../../plugin/client/write/write-room.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { testTerminal } from "../cli/helpers.js";
 import { describeInChromium } from "../helpers/chromium.js";
@@ -30,12 +32,13 @@ async function pinContact(address: string, { folder, environment = {} }: Moderat
 }
 
 it("lists people to mention without JavaScript: followed feeds, authors of mentions and contacts, also while the site is down", async () => {
-  const { setup, client, bob, stop } = await moderatedSite({ "2026-01-02T03:04:05Z": "hello" }, false);
+  const { setup, bob, stop } = await moderatedSite({ "2026-01-02T03:04:05Z": "hello" }, false);
   const file = join(setup.folder, "_data/follow.json");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify(FOLLOW.slice(0, 1)));
   await pinContact("carol@carol.example", setup);
-  const visitor = await visitorOf(client, "/mentions");
+  const client = await startedClient({ ...setup, rooms: [timelineRoom, writeRoom] });
+  const visitor = await visitorOf(client, "/timeline");
   await expect
     .poll(async () => shownText((await visitor.get("/write")).text))
     .toContain(`@bob https://bob.example/twtxt.txt @&lt;bob ${bob.feedUrl}&gt;`);

@@ -24,6 +24,7 @@ import { shownMentions } from "../mentions/site-mentions.js";
 import { addLoopbackHosts, createNetwork } from "../network.js";
 import { RefreshInterval } from "../refresh-interval.js";
 import { publishedSite, type Site } from "../site.js";
+import { openSiteData } from "../site-store.js";
 import { Visits } from "../visits.js";
 import { followedFeeds } from "./followed-feeds.js";
 
@@ -61,6 +62,15 @@ export interface TimelineStatus {
   fault: string | null;
 }
 
+export function openTimelineStore({ settings }: Site, machine: Pick<Machine, "environment">): Store {
+  return openSiteData("timelines", settings.url, machine);
+}
+
+/** The mentions of the site as a timeline has read them last, newest first. */
+export async function readKnownMentions(store: Store): Promise<readonly PublicMention[]> {
+  return parseMentionList((await readJson(store, MENTIONS_KEY, MentionsRecord))?.value)?.mentions ?? [];
+}
+
 /** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
@@ -93,7 +103,7 @@ export class LiveTimeline {
   static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
     const timeline = new LiveTimeline(parts, await Visits.open(parts.store, SEEN_KEY, parts.machine.now));
     timeline.#kept = parseKeptFeeds((await readJson(parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
-    timeline.#mentions = await timeline.#knownMentions();
+    timeline.#mentions = await readKnownMentions(parts.store);
     const known = new Map(timeline.#kept.map((feed) => [feed.url, feed]));
     const follow = await timeline.#followed();
     await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
@@ -207,10 +217,6 @@ export class LiveTimeline {
     const { site } = this.#parts;
     const { feedUrl, nick } = site.settings;
     return [...(await followedFeeds(site)), { nick: nick ?? new URL(feedUrl).host, url: feedUrl }];
-  }
-
-  async #knownMentions() {
-    return parseMentionList((await readJson(this.#parts.store, MENTIONS_KEY, MentionsRecord))?.value)?.mentions ?? [];
   }
 }
 

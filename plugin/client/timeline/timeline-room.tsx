@@ -5,11 +5,11 @@ import { counted, DATES } from "../../author/amounts.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import type { Outcome } from "../../author/outcome.js";
 import { loadSite } from "../../author/site.js";
-import { openSiteData } from "../../author/site-store.js";
 import { type Following, follow, followedFeeds, unfollow } from "../../author/timeline/followed-feeds.js";
 import {
   LiveTimeline,
   listItems,
+  openTimelineStore,
   type TimelineItem,
   type TimelineStatus,
   type TimelineThread,
@@ -39,7 +39,7 @@ export const timelineRoom: CreateRoom = (context) => {
   const { open, opened } = openOnce(async () => {
     const { machine, choice, ending } = context;
     const site = await loadSite(machine, choice.settings);
-    const store = openSiteData("timelines", site.settings.url, machine);
+    const store = openTimelineStore(site, machine);
     return LiveTimeline.open({ site, choice, store, machine, ending, faultText: (error) => faultText(error, machine) });
   });
   const routes = new Hono<ClientEnv>();

@@ -7,7 +7,7 @@ import { toVersion } from "../../author/draft-version.js";
 import { addLoopbackHosts, createNetwork } from "../../author/network.js";
 import { findNotified, previewTwt } from "../../author/notes/compose.js";
 import { pictureType } from "../../author/notes/draft-pictures.js";
-import { knownNicks, type MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
+import { knownNicks, listMentionable } from "../../author/notes/mentionable-feeds.js";
 import {
   checkNotesFolder,
   exampleFolder,
@@ -49,12 +49,11 @@ const MOVED =
 
 interface ComposerParts {
   context: ClientContext;
-  mentionable: MentionableFeeds;
   build: SiteBuildRun;
 }
 
 /** Saves a draft, adds or removes pictures, and saves the post if the form asks for it. A script gets the result as JSON. */
-export async function saveDraft(c: ClientRequest, { context, build }: Pick<ComposerParts, "context" | "build">) {
+export async function saveDraft(c: ClientRequest, { context, build }: ComposerParts) {
   const form = await readForm(c);
   const text = readText(form);
   if (await isBlank(c, text)) return refuseBlank(c, text, context);
@@ -87,11 +86,7 @@ export async function saveDraft(c: ClientRequest, { context, build }: Pick<Compo
 }
 
 /** Builds the page of a draft, which the composer then shows. */
-function showOnSite(
-  c: ClientRequest,
-  post: PostToSave,
-  { context, build }: Pick<ComposerParts, "context" | "build">,
-): Promise<Response> {
+function showOnSite(c: ClientRequest, post: PostToSave, { context, build }: ComposerParts): Promise<Response> {
   const path = draftPath(post.draft.id);
   return context.notices.orRedirect(c, path, async () => {
     const { site } = await openDrafts(context);
@@ -127,7 +122,7 @@ function readText(form: FormFields): SavedText {
   };
 }
 
-export async function writePage(c: ClientRequest, { context, mentionable, build }: ComposerParts) {
+export async function writePage(c: ClientRequest, { context, build }: ComposerParts) {
   const { machine, choice } = context;
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
@@ -146,7 +141,7 @@ export async function writePage(c: ClientRequest, { context, mentionable, build 
   const notified = isAsked && preview ? await findNotified(preview, { site, ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
   const pictures = { draft, place, host, pictures: await drafts.pictures.of(draft.id) };
-  const people = knownNicks(await followedFeeds(site), await mentionable.list(site));
+  const people = knownNicks(await followedFeeds(site), await listMentionable(site, choice, machine));
   const page = (
     <WritePage
       {...{ draft, pictures, preview, notified, people, build }}

@@ -1,7 +1,6 @@
 // plugin/client/write/write-room.tsx: the room to write in: drafts, the twt of a note, its post file, publishing by git, and the author's posts.
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
-import { MentionableFeeds } from "../../author/notes/mentionable-feeds.js";
 import { changePost, deletePost, listPosts, type OwnPost, readOwnPost } from "../../author/notes/own-posts.js";
 import { loadSite, type Site } from "../../author/site.js";
 import { ifTwtxtError } from "../../errors.js";
@@ -20,10 +19,9 @@ const ICON = "M5 19l1-4.5L15.5 5l3.5 3.5L9.5 18zM13 7.5l3.5 3.5";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
-  const mentionable = new MentionableFeeds(context.choice, context.machine);
   const publication: PublicationRun = new BackgroundRun(context);
   const build: SiteBuildRun = new BackgroundRun(context);
-  routes.get("/", (c) => writePage(c, { context, mentionable, build }));
+  routes.get("/", (c) => writePage(c, { context, build }));
   routes.post("/draft", (c) => saveDraft(c, { context, build }));
   routes.get("/page", (c) => builtPage(c, build, context));
   // The path of a parameter is decoded as far as it can be.
