@@ -75,7 +75,7 @@ export const mentions = toCommand({
         const site = await SiteMentions.open(values, terminal);
         const { state, all } = values;
         const { mentions, count } = await site.page(state, null, PAGE);
-        const listed = all ? await site.in(state) : mentions;
+        const listed = all ? await site.list(state) : mentions;
         printData(
           listed,
           listed.map((mention) => formatMention(mention, site)),

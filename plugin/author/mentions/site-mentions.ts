@@ -34,24 +34,19 @@ const IMPORT_LENGTH = 250_000;
 /** A mention, and the version that the author has seen; `null` for any version, which the option `moderate` refuses. */
 type Decided = Pick<ManagedMention, "id" | "version">;
 
-type AskMentions = <T>(
-  schema: v.GenericSchema<unknown, T>,
-  method: SiteRequest["method"],
-  path: string,
-  json?: object,
-  headers?: Record<string, string>,
-) => Promise<T>;
-
 /** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
 export class SiteMentions {
-  readonly #ask: AskMentions;
-  /** What a mention says about a page of the site. */
-  readonly describe: (mention: ManagedMention) => MentionSentence;
+  readonly #api: Awaited<ReturnType<typeof openSiteApi>>;
+  readonly #ending: AbortSignal | undefined;
 
-  private constructor(ask: AskMentions, feedUrl: string) {
-    this.#ask = ask;
-    this.describe = (mention) => describeMention(mention, feedUrl, ENGLISH);
+  private constructor(api: Awaited<ReturnType<typeof openSiteApi>>, ending: AbortSignal | undefined) {
+    this.#api = api;
+    this.#ending = ending;
   }
+
+  /** What a mention says about a page of the site. */
+  readonly describe = (mention: ManagedMention): MentionSentence =>
+    describeMention(mention, this.#api.settings.feedUrl, ENGLISH);
 
   /**
    * @param ending - aborts requests that only read
@@ -59,28 +54,29 @@ export class SiteMentions {
    *   key of one of its authors
    */
   static async open(choice: SiteApiChoice, machine: Machine, ending?: AbortSignal): Promise<SiteMentions> {
-    const { root, ask, settings } = await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver });
-    const askMentions: AskMentions = async (schema, method, path, json, headers = {}) => {
-      const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
-      // `netlify dev` changes bodies whose type is not named.
-      const named = json === undefined ? headers : { ...headers, "content-type": "application/json" };
-      const aborting = method === "GET" && ending !== undefined ? { signal: ending } : {};
-      const answer = v.safeParse(
-        schema,
-        await (await ask({ method, path, headers: named, ...body, ...aborting })).json(),
-      );
-      if (answer.success) return answer.output;
-      throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
-    };
-    return new SiteMentions(askMentions, settings.feedUrl);
+    return new SiteMentions(await openSiteApi("mentionsApi", choice, machine, { check: checkReceiver }), ending);
   }
 
-  async in(state: State): Promise<ManagedMention[]> {
-    return this.since(state, "");
+  async #ask<T>(
+    schema: v.GenericSchema<unknown, T>,
+    method: SiteRequest["method"],
+    path: string,
+    json?: object,
+    headers: Record<string, string> = {},
+  ): Promise<T> {
+    const { root, ask } = this.#api;
+    // `netlify dev` changes bodies whose type is not named.
+    const named = json === undefined ? headers : { ...headers, "content-type": "application/json" };
+    const body = json && { body: Buffer.from(JSON.stringify(json)) };
+    const aborting = method === "GET" && this.#ending && { signal: this.#ending };
+    const response = await ask({ method, path, headers: named, ...body, ...aborting });
+    const answer = v.safeParse(schema, await response.json());
+    if (answer.success) return answer.output;
+    throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
   }
 
-  /** The mentions in a state that were received since a time, newest first. @param start - such as `2026-01-02` */
-  async since(state: State, start: string): Promise<ManagedMention[]> {
+  /** The mentions in a state, newest first. @param start - those received since a time such as `2026-01-02`; default: all */
+  async list(state: State, start = ""): Promise<ManagedMention[]> {
     const all: ManagedMention[] = [];
     for (let after: string | null = null; ; ) {
       const { mentions, next } = await this.page(state, after);
@@ -111,7 +107,7 @@ export class SiteMentions {
   }
 
   async all(): Promise<ManagedMention[]> {
-    return (await Promise.all(STATES.map((state) => this.in(state)))).flat();
+    return (await Promise.all(STATES.map((state) => this.list(state)))).flat();
   }
 
   /**

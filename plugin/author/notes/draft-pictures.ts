@@ -8,7 +8,7 @@ import { TwtxtError } from "../../errors.js";
 import { type CleanPicture, removeMetadata, typeOfExtension } from "../../pictures/remove-metadata.js";
 import { Collection } from "../../store/collection.js";
 import { readJson, update, writeJson } from "../../store/json.js";
-import type { StreamingStore } from "../../store/store.js";
+import type { Store } from "../../store/store.js";
 import { sizeText } from "../amounts.js";
 
 const PICTURE = v.object({
@@ -47,10 +47,10 @@ export function pictureType(name: string): string {
 
 /** The pictures of the drafts in a store. All methods throw TwtxtError `store-failed`. */
 export class DraftPictures {
-  readonly #store: StreamingStore;
+  readonly #store: Store;
   readonly #limits: PictureLimits;
 
-  constructor(store: StreamingStore, limits: PictureLimits) {
+  constructor(store: Store, limits: PictureLimits) {
     this.#store = store;
     this.#limits = limits;
   }
@@ -101,16 +101,8 @@ export class DraftPictures {
   /** @throws TwtxtError `not-found` */
   async bytes(draft: string, name: string): Promise<Uint8Array> {
     const stored = (await this.#find(draft, name)) && (await this.#store.get(pictureKey(draft, name)));
-    if (!stored) throw missing(name);
+    if (!stored) throw new TwtxtError("not-found", `The draft has no picture ${JSON.stringify(name)}.`);
     return stored.bytes;
-  }
-
-  /** A picture and its bytes as a stream. @throws TwtxtError `not-found` */
-  async read(draft: string, name: string): Promise<{ picture: DraftPicture; stream: ReadableStream<Uint8Array> }> {
-    const picture = await this.#find(draft, name);
-    const stream = picture && (await this.#store.read(pictureKey(draft, name)));
-    if (!stream) throw missing(name);
-    return { picture, stream };
   }
 
   async place(): Promise<PicturePlace> {
@@ -154,10 +146,6 @@ function listKey(draft: string): string {
 
 function pictureKey(draft: string, name: string): string {
   return `${PREFIX}${draft}/${name}`;
-}
-
-function missing(name: string): TwtxtError {
-  return new TwtxtError("not-found", `The draft has no picture ${JSON.stringify(name)}.`);
 }
 
 /** A link or an image in Markdown, or an image in HTML: what comes before the name, and the name. */

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { Collection } from "../../store/collection.js";
-import type { StreamingStore } from "../../store/store.js";
+import type { Store } from "../../store/store.js";
 import { type BlobSite, blobSite } from "../blobs/blob-site.js";
 import { checkFileSize, contentsOfBytes } from "../blobs/file-contents.js";
 import { type DraftSave, mayReplace } from "../draft-version.js";
@@ -53,7 +53,7 @@ export class PostDrafts {
   readonly #drafts: Collection<PostDraft>;
   readonly #now: Clock;
 
-  constructor(store: StreamingStore, now: Clock, limits = PICTURE_LIMITS) {
+  constructor(store: Store, now: Clock, limits = PICTURE_LIMITS) {
     this.pictures = new DraftPictures(store, limits);
     this.#drafts = new Collection(store, "drafts/", DRAFT);
     this.#now = now;

@@ -111,7 +111,7 @@ async function openVisits({ machine, choice }: ClientContext): Promise<Lists["vi
 
 async function yearPage(c: ClientRequest, context: ClientContext) {
   const now = context.machine.now();
-  const mentions = await (await open(context)).since("shown", yearStart(now));
+  const mentions = await (await open(context)).list("shown", yearStart(now));
   return c.render(<YearPage weeks={toWeeks(mentions, now)} writers={countWriters(mentions)} />, {
     title: "Mentions of the last year",
   });

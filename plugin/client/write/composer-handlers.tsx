@@ -157,8 +157,7 @@ export async function writePage(c: ClientRequest, { context, build }: ComposerPa
 export async function pictureFile(c: ClientRequest, context: ClientContext) {
   const { draft = "", name = "" } = c.req.param();
   const { drafts } = await openDrafts(context);
-  const { picture, stream } = await drafts.pictures.read(draft, name);
-  return pictureResponse({ type: pictureType(name), body: stream, etag: picture.sha256 });
+  return pictureResponse({ type: pictureType(name), body: await drafts.pictures.bytes(draft, name) });
 }
 
 /** A draft that is not saved yet, perhaps a reply. */
