@@ -65,7 +65,7 @@ function addPages(routes: Hono<ClientEnv>, { context, files, uploads, run, movin
     const after = c.req.query("after") ?? "";
     const listing = await files.listing(after);
     const { list } = listing;
-    if (list) uploads.removeStored(new Set(list.rows.map(({ blob }) => blob.key)));
+    if (listing.fault === null && !listing.isReading) uploads.removeStored();
     const older = list && list.next !== null ? `${PATH}?after=${list.next}` : null;
     const pages = { newer: after === "" ? null : PATH, older };
     // A site that does not answer is not asked a second time.

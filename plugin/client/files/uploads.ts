@@ -57,15 +57,9 @@ export class Uploads {
     return this.#ids.has(id);
   }
 
-  /**
-   * Removes stored files from the list once a page has shown their result, and the site lists them.
-   *
-   * @param keys - of the blobs that the site lists
-   */
-  removeStored(keys: ReadonlySet<string>): void {
-    const stored = this.all.filter(
-      ({ isStoredCleanly, result }) => isStoredCleanly && result !== null && keys.has(result.blob.key),
-    );
+  /** Removes stored files from the list once a page has shown their result. Called with each new list of blobs. */
+  removeStored(): void {
+    const stored = this.all.filter(({ isStoredCleanly }) => isStoredCleanly);
     const seen = stored.filter(({ isSeen }) => isSeen);
     for (const upload of stored) upload.isSeen = true;
     this.all = this.all.filter((upload) => !seen.includes(upload));
