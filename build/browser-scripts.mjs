@@ -7,7 +7,8 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 
 await build({
   entryPoints: [
-    ...["twtxt-mentions.ts", "twtxt-contact.ts", "twtxt-contact-conversation.ts", "twtxt.css"],
+    ...["twtxt-mentions.ts", "twtxt-contact.ts", "twtxt-contact-conversation.ts"],
+    ...["twtxt-comments.ts", "twtxt-comments-form.ts", "twtxt.css"],
     ...["client.ts", "client.css"],
   ].map((file) => join(root, "plugin/browser", file)),
   outdir: process.argv[2] ?? join(root, "dist/browser"),

@@ -1,6 +1,6 @@
 // plugin/browser/guest-store.ts: a reader's conversations in IndexedDB.
 import { type DBSchema, deleteDB, type IDBPDatabase, openDB } from "idb";
-import { DATABASE, hasConversations } from "./conversation-database.js";
+import { COMMENT_MEMORY, DATABASE, hasConversations } from "./conversation-database.js";
 
 export interface Conversation {
   /** The author's address. */
@@ -48,8 +48,8 @@ export class GuestStore {
     return (await this.#existing())?.get("conversations", this.#address);
   }
 
-  /** Starts a conversation with a key. @returns an existing one, if another tab was first */
-  async start(seed: Uint8Array, created: string): Promise<Conversation> {
+  /** Starts a conversation with a key. @param created - default: now. @returns an existing one, if another tab was first */
+  async start(seed: Uint8Array, created = `${new Date().toISOString().slice(0, 19)}Z`): Promise<Conversation> {
     return navigator.locks.request(DATABASE, async () => {
       const change = (await this.#open()).transaction("conversations", "readwrite");
       const found = await change.store.get(this.#address);
@@ -115,9 +115,10 @@ export class GuestStore {
     return message;
   }
 
-  /** Deletes the key and the messages, and the database with its last conversation. */
+  /** Deletes the key, the messages and the drafts of comments, and the database with its last conversation. */
   async forget(): Promise<void> {
     // A conversation that started in between would be deleted with the database.
+    localStorage.removeItem(COMMENT_MEMORY);
     await navigator.locks.request(DATABASE, () => this.#forget());
   }
 
@@ -164,6 +165,11 @@ export class GuestStore {
     });
     return this.#database;
   }
+}
+
+/** The seed of a new key. */
+export function newSeed(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(32));
 }
 
 /** Whether the site has stored this message. */

@@ -111,7 +111,7 @@ function parseCommonFields(
   json: unknown,
 ): Pick<PublicMention, "source" | "url" | "author" | "text" | "html" | "replyTo"> {
   const { source, url: shownUrl, author, text, html, replyTo } = toFields(json);
-  const { name, url, page } = toFields(author);
+  const { name, url, page, guest } = toFields(author);
   return {
     source: toText(source),
     ...(shownUrl !== undefined && { url: toText(shownUrl) }),
@@ -121,6 +121,7 @@ function parseCommonFields(
       ...(page !== undefined && { page: toText(page) }),
       // No picture: the site serves only those that the build downloaded, and the page has them already.
       photo: null,
+      ...(guest === true && { guest }),
     },
     text: toText(text).slice(0, MAX_TEXT),
     html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,

@@ -13,18 +13,18 @@ import {
   sendToAuthor,
 } from "./guest-inbox.js";
 import { sealGuestMessage, toSecretKey } from "./guest-key.js";
-import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
+import { type Conversation, type GuestMessage, GuestStore, newSeed } from "./guest-store.js";
+import type { FormScript } from "./lazy-form.js";
 import { messageItem } from "./message-item.js";
 
 /** In bytes of UTF-8. Sealed and armored, such a message is smaller than the limit of 64 KiB. */
 const MAX_TEXT = 44_000;
-const SEED_BYTES = 32;
 const FORGET_MS = 5000;
 /** Tells other tabs to clear the conversation. */
 const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
-export class ContactForm {
+export class ContactForm implements FormScript {
   readonly #host: HTMLElement;
   readonly #form: HTMLFormElement;
   readonly #words: ContactStatus;
@@ -206,14 +206,13 @@ export class ContactForm {
       this.#following?.end.abort();
       await this.#store.forget();
     }
-    await this.#store.start(copy.seed, copy.created ?? `${new Date().toISOString().slice(0, 19)}Z`);
+    await this.#store.start(copy.seed, copy.created ?? undefined);
     this.#say(null);
     await this.#changed();
   }
 
   async #started(): Promise<Conversation> {
-    const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));
-    return this.#store.start(seed, `${new Date().toISOString().slice(0, 19)}Z`);
+    return this.#store.start(newSeed());
   }
 
   async #saveDraft(): Promise<void> {

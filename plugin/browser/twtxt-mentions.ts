@@ -39,6 +39,9 @@ class TwtxtMentions extends HTMLElement {
   #request: AbortController | null = null;
   #requestedAt = 0;
   #isLoaded = false;
+  /** What was last read. */
+  #newest: NewestMentions | null = null;
+  #own: readonly PublicMention[] = [];
 
   connectedCallback(): void {
     if (!this.hasAttribute("src") || Number(this.dataset.page ?? 1) > 1) return;
@@ -76,6 +79,18 @@ class TwtxtMentions extends HTMLElement {
     if (!show) return;
     show();
     this.#isLoaded = true;
+    this.#announce();
+  }
+
+  /** Shows the comments of this reader in their places, also those that others do not see. */
+  showOwn(comments: readonly PublicMention[]): void {
+    this.#own = comments;
+    if (!this.#newest) return;
+    this.#show(this.#newest);
+    this.#announce();
+  }
+
+  #announce(): void {
     const count = findItems(this).size;
     this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
     this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
@@ -88,14 +103,15 @@ class TwtxtMentions extends HTMLElement {
       return () => this.#showTimeline(timeline);
     }
     const newest = await readNewest(this.#url(), () => findItems(this), signal);
+    this.#newest = newest;
     return () => this.#show(newest);
   }
 
   #show({ mentions: newest, isAll }: NewestMentions): void {
     const known = findItems(this);
     const context = this.#context();
-    const all = [...newest.values()];
-    const oldest = all.at(-1)?.received ?? "";
+    const oldest = [...newest.values()].at(-1)?.received ?? "";
+    const all = [...newest.values(), ...this.#own];
     const listed = context.target === null ? oncePerTwt(all.filter(({ isRemoved }) => !isRemoved)) : oncePerSource(all);
     const mentions = new Map(listed.map((mention) => [mentionKey(mention), mention]));
     for (const [key, item] of known) {

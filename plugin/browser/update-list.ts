@@ -19,7 +19,7 @@ const ITEM = "li[data-source]";
 const LIST = ":is(.twtxt-mentions, .twtxt-names, .twtxt-thread)";
 
 /** The parts of an item that are updated. The page may have added others. */
-const PARTS = [".p-author", ".twtxt-via", ".twtxt-verb", ".u-url", ".dt-published", ".p-content"];
+const PARTS = [".p-author", ".twtxt-via", ".twtxt-waits", ".twtxt-verb", ".u-url", ".dt-published", ".p-content"];
 
 export function findItems(parent: Element): Map<string, HTMLElement> {
   const items = parent.querySelectorAll<HTMLElement>(ITEM);

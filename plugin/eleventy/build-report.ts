@@ -200,6 +200,7 @@ export function noteOnPlainPages(urls: readonly string[], layout: string | null)
 export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: NonNullable<Settings["host"]>): string[] {
   const features = host === "static" && !settings.webmention ? mentions.featuresInUse() : [];
   const closed = settings.inbox === false ? [] : urls.inboxes().filter(({ endpoint }) => endpoint === null);
+  const { comments } = mentionsOptions(settings);
   const notes = [
     features.length > 0 &&
       `No effect: ${features.join(" and ")}. The host of this site is "static", which cannot receive mentions. ${OTHER_HOST}. Otherwise turn off this note with mentions: false.`,
@@ -208,6 +209,14 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
     settings.blobs !== false &&
       !urls.hasBlobs() &&
       `No blobs are stored: this host cannot receive them. ${OTHER_HOST}, and do not set functions: false. Otherwise turn off this note with blobs: false.`,
+    comments !== undefined &&
+      comments !== false &&
+      !urls.hasComments() &&
+      'No effect: the option "mentions.comments". Comments need a key (npx eleventy-twtxt keys create) and a host that receives mentions.',
+    comments === undefined &&
+      urls.hasReceiver() &&
+      settings.authors.length > 0 &&
+      "Readers without a site can comment under your posts, with your approval: add mentions: { comments: true }, or comments: false to turn off this note.",
     settings.timeline !== false &&
       settings.follow.length === 0 &&
       'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
@@ -217,7 +226,7 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
 
 interface BuiltSite {
   settings: Settings;
-  urls: Pick<SiteUrls, "hasBlobs" | "inboxes">;
+  urls: Pick<SiteUrls, "hasBlobs" | "hasComments" | "hasReceiver" | "inboxes">;
   mentions: Pick<SiteMentions, "featuresInUse">;
 }
 

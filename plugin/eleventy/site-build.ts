@@ -1,5 +1,7 @@
 // plugin/eleventy/site-build.ts: the steps of a build, called from Eleventy's events: reads the site, then has it written and reported.
 import { authorError } from "../errors.js";
+import { isTooOld } from "../options/comments.js";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { deletedTwt } from "../site/conversation.js";
 import type { BuildEnvironment } from "./build-environment.js";
@@ -86,7 +88,12 @@ export class SiteBuild {
     this.#writer.checkPaths([{ path: settings.path }], this.#discovery);
     await twts.load();
     this.#built = built;
-    await mentions.begin(await this.#readOwnTwts(built), built.titles, timeline.known());
+    await mentions.begin(
+      await this.#readOwnTwts(built),
+      built.titles,
+      timeline.known(),
+      this.#readCommentedPosts(twts),
+    );
     timeline.begin(() => newestOwnTwts(twts));
   }
 
@@ -97,6 +104,20 @@ export class SiteBuild {
     throw authorError(
       "no-collections",
       "This version of Eleventy does not give plugins its collections, so no feed can be written. Use Eleventy 3 or 4.",
+    );
+  }
+
+  /** The posts that can have comments, by path; none for a site without comments. */
+  #readCommentedPosts({ schedule }: TwtsFromPosts): ReadonlyMap<string, "open" | "closed"> {
+    const { settings, urls, environment } = this.site;
+    const { comments } = mentionsOptions(settings);
+    if (!comments || !urls.hasComments()) return new Map();
+    return new Map(
+      schedule.dated.flatMap(({ post, timestamp }) => {
+        const isOld = isTooOld(Date.parse(timestamp), environment.now(), comments);
+        const isClosed = isOld || post.data.comments === false;
+        return post.url ? [[post.url, isClosed ? "closed" : "open"] as const] : [];
+      }),
     );
   }
 

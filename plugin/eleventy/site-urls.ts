@@ -48,6 +48,11 @@ export class SiteUrls {
     return mentions !== false && webmention === undefined && this.hasFunctions();
   }
 
+  /** Whether readers without a site can comment under posts. PROTOCOL 2.6 */
+  hasComments(): boolean {
+    return this.hasReceiver() && this.settings.authors.length > 0 && Boolean(mentionsOptions(this.settings).comments);
+  }
+
   /** The feeds of the timeline: those that the site follows, without its own, whose twts are known. */
   feedsOfTimeline(): Settings["follow"] {
     return this.settings.follow.filter(({ url }) => url !== this.feedUrl());

@@ -1,6 +1,7 @@
 // plugin/options/comments.ts: the option `mentions.comments`.
 import * as v from "valibot";
-import { amount } from "./value-types.js";
+import { COMMENT_PAGE, COMMENT_STATUS } from "./comment-words.js";
+import { amount, wordOptions } from "./value-types.js";
 
 /** The option as an object. */
 const COMMENTS = v.strictObject(
@@ -18,6 +19,13 @@ const COMMENTS = v.strictObject(
       100,
     ),
     held: amount("Comments that may wait for your approval.", 1, 10_000, 500),
+    words: v.optional(
+      v.strictObject(
+        wordOptions({ ...COMMENT_PAGE, ...COMMENT_STATUS }),
+        'an object such as { comment: "Kommentieren" }',
+      ),
+      {},
+    ),
     closeAfterDays: amount("Days after which a post takes no more comments; 0 for never.", 0, 36_500, 0),
   },
   "true, false, or an object such as { closeAfterDays: 90 }",

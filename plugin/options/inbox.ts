@@ -1,8 +1,19 @@
 // plugin/options/inbox.ts: the options `inbox` and `authors`.
 import * as v from "valibot";
 import { USER } from "../keys/address.js";
-import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
-import { amount, layout, optional, optionalOr, pagePath, sitePath, text, webUrl, yesNo } from "./value-types.js";
+import { CONTACT_PAGE, CONTACT_STATUS } from "./contact-words.js";
+import {
+  amount,
+  layout,
+  optional,
+  optionalOr,
+  pagePath,
+  sitePath,
+  text,
+  webUrl,
+  wordOptions,
+  yesNo,
+} from "./value-types.js";
 
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 const AUTHOR = '{ user: "bob", key: "kex1..." }';
@@ -32,12 +43,6 @@ export const GUESTS = v.strictObject(
   "false, or an object such as { days: 30 }",
 );
 
-const contactWord = (english: string) => optional(`In English: "${english}"`, v.string("a text"));
-
-const CONTACT_WORDS = Object.fromEntries(
-  Object.entries({ ...CONTACT_PAGE, ...CONTACT_STATUS }).map(([name, english]) => [name, contactWord(english)]),
-) as Record<keyof ContactWords, ReturnType<typeof contactWord>>;
-
 /** The option `inbox` as an object. */
 export const INBOX = v.strictObject(
   {
@@ -59,7 +64,10 @@ export const INBOX = v.strictObject(
       pagePath("/contact/"),
       "/contact/",
     ),
-    words: v.optional(v.strictObject(CONTACT_WORDS, 'an object such as { send: "Absenden" }'), {}),
+    words: v.optional(
+      v.strictObject(wordOptions({ ...CONTACT_PAGE, ...CONTACT_STATUS }), 'an object such as { send: "Absenden" }'),
+      {},
+    ),
     layout: optional("The layout of that page, if it is not that of the option `layout`.", layout),
   },
   "false, or an object such as { messages: 500 }",

@@ -44,6 +44,8 @@ export const MENTIONS = v.strictObject(
           reposts: word("reposts", "The heading of reposts."),
           bookmarks: word("bookmarks", "The heading of bookmarks."),
           author: word("author", "The mark of your own replies."),
+          guest: word("guest", "The mark of comments."),
+          waits: word("waits", "The mark of a reader's own comment that waits for your approval."),
           via: word("via", "The word before the host of a mention whose author names another host."),
           inReplyTo: word("inReplyTo", "The heading of what a reply of yours answers."),
           more: word("more", "The control that opens the rest of a long text."),
@@ -74,10 +76,9 @@ export const MENTIONS = v.strictObject(
       yesNo,
       true,
     ),
-    comments: optionalOr(
+    comments: optional(
       "Whether readers without a site can comment under posts. An object sets limits: `trust` (default 1) approved comments of a reader, after which further ones are shown at once, `perDay` (100), `held` (500) that may wait for your approval, and `closeAfterDays` (0 for never). See [Comments](#comments).",
       COMMENTS_OPTION,
-      false,
     ),
     avatars: optionalOr(
       "Whether the build downloads the pictures of authors and publishes them with the site.",

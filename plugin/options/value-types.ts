@@ -27,6 +27,15 @@ export function optionalOr<
   return v.optional(about(description, schema), standard);
 }
 
+/** The options of a form's words, each with its English text. */
+export function wordOptions<Name extends string>(english: Record<Name, string>) {
+  const options = Object.entries<string>(english).map(([name, text]) => [
+    name,
+    optional(`In English: "${text}"`, v.string("a text")),
+  ]);
+  return Object.fromEntries(options) as Record<Name, ReturnType<typeof optional<v.StringSchema<string>>>>;
+}
+
 export function amount(description: string, least: number, most: number, standard: number) {
   const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
   const value = v.pipe(

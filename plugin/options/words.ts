@@ -24,6 +24,8 @@ export const ENGLISH = {
   reposts: "Reposts",
   bookmarks: "Bookmarks",
   author: "Author",
+  guest: "Guest",
+  waits: "waits for approval",
   via: "via",
   inReplyTo: "In reply to",
   more: "Show more",
@@ -78,6 +80,9 @@ export const LIST_WORDS = [
   "repostOf",
   "bookmarkOf",
 ] as const satisfies readonly (keyof Words)[];
+
+/** The words of comments alone. */
+export const COMMENT_MARKS = ["guest", "waits"] as const satisfies readonly (keyof Words)[];
 
 export const TIMELINE_WORDS = [
   "timeline",

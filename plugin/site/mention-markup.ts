@@ -15,6 +15,8 @@ export interface ShownMention extends Omit<PublicMention, "received" | "type"> {
   type: MentionType | "twt";
   /** `null` for an own reply. */
   received: string | null;
+  /** Set for a reader's own comment that is not shown to others; a text instead of that it waits. */
+  isHeld?: true | string;
 }
 
 export type Dates = Pick<Intl.DateTimeFormat, "format">;
@@ -160,15 +162,19 @@ function isReaction({ type }: ShownMention): boolean {
 }
 
 function byline(mention: ShownMention, context: MentionContext): MarkupElement {
-  const { source, url = source, type, published, received } = mention;
+  const { source, url = source, type, published, received, author, isHeld } = mention;
   const { words, dates } = context;
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
   const linkedDate = isFeedUrl(url) ? strangersLink("u-url", url, date) : date;
   const verb =
     type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...formatVerb(mention, type, context)), " "];
-  const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
-  return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...mark, " ", ...verb, linkedDate);
+  const marks = [
+    ...(received === null ? [element("span", { class: "twtxt-author" }, words.author)] : []),
+    ...(author.guest ? [element("span", { class: "twtxt-guest" }, words.guest)] : []),
+    ...(isHeld ? [element("span", { class: "twtxt-waits" }, isHeld === true ? words.waits : isHeld)] : []),
+  ].flatMap((mark) => [" ", mark]);
+  return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...marks, " ", ...verb, linkedDate);
 }
 
 /** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
@@ -181,7 +187,7 @@ function signature(mention: ShownMention, context: MentionContext): readonly Mar
 }
 
 function nameMarkup(author: Author, { toPicture }: MentionContext): MarkupElement {
-  const { name, url, page = url } = author;
+  const { name, url, page = author.guest ? "" : url } = author;
   const shown = [...toPicture(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
   return isFeedUrl(page)
     ? strangersLink("p-author h-card", page, ...shown)

@@ -211,7 +211,7 @@ export interface RoutedSite {
   /** Those who may sign requests. */
   authors: readonly object[];
   timeline: object | null;
-  mentions: { comments: object | false };
+  mentions: { comments?: object | false | undefined };
   inbox: { guests: object | null } | null;
   blobs: object | null;
 }
@@ -221,7 +221,7 @@ export function listCapabilities({ isReceiver, authors, timeline, mentions, inbo
   const isOn: Record<Capability, boolean> = {
     mentions: isReceiver,
     timeline: timeline !== null,
-    comments: isReceiver && authors.length > 0 && mentions.comments !== false,
+    comments: isReceiver && authors.length > 0 && Boolean(mentions.comments),
     inbox: inbox !== null,
     guests: inbox !== null && inbox.guests !== null,
     blobs: blobs !== null,

@@ -170,7 +170,6 @@ describe("the functions that a build for Netlify writes", () => {
         allow: [],
         block: ["spam.example"],
         moderate: false,
-        comments: false,
         digestHours: 24,
         everyHours: 6,
         rebuild: { perDay: 1, perMonth: 5 },

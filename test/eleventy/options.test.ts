@@ -53,7 +53,6 @@ const MENTIONS = {
   moderate: false,
   allow: [],
   block: [],
-  comments: false,
   digestHours: 24,
   everyHours: 1,
   rebuild: { perDay: 1, perMonth: 5 },

@@ -105,7 +105,6 @@ describe("the files that a build writes in addition to pages", () => {
         allow: [],
         block: [],
         moderate: false,
-        comments: false,
         digestHours: 24,
         everyHours: 1,
         rebuild: { perDay: 1, perMonth: 5 },

@@ -1,5 +1,5 @@
 // plugin/eleventy/mentions/mention-html.ts: mentions and the timeline as HTML, with the component that updates them.
-import { ENGLISH, LIST_WORDS, TIMELINE_WORDS, type Words } from "../../options/words.js";
+import { COMMENT_MARKS, ENGLISH, LIST_WORDS, TIMELINE_WORDS, type Words } from "../../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "../../site/conversation.js";
 import { divideList, foldMarkup, type ListForm } from "../../site/folded-list.js";
 import { element, type Markup, type MarkupElement, toHtml, writtenHtml } from "../../site/html.js";
@@ -17,6 +17,7 @@ import {
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
 import { shownMention, unreadList } from "../../site/timeline-markup.js";
+import { type CommentForm, commentSection } from "./comment-form.js";
 import type { Conversation } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
@@ -27,6 +28,9 @@ const KEPT = new RegExp(
   `(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)|(<img class="u-photo"[^<>]*|<style) ${IGNORE}(?:="")?(?=[^<>]*>)`,
   "g",
 );
+
+/** Whether a post takes comments. */
+export type PostState = "open" | "closed";
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
@@ -42,6 +46,10 @@ export interface MentionListOptions
   style: string | null;
   /** The endpoint that the form under a post posts to; `null` for no form. */
   endpoint: string | null;
+  /** The form for comments; absent for a site without. */
+  comments?: CommentForm | null;
+  /** Whether the page is a post that takes comments; absent for other pages. */
+  post?: PostState;
   /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
   /** When the feeds of a timeline were read; absent for mentions. */
@@ -185,30 +193,43 @@ export function formatOnce(dates: Intl.DateTimeFormat): Dates {
 }
 
 function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
-  const { json, script, style, endpoint, target } = options;
+  const { json, script, style, target, comments, post } = options;
   const component = element("twtxt-mentions", toAttributes(options), "\n", ...content);
   const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" }), "\n"];
-  const form = endpoint === null || target === null ? [] : [createForm(endpoint, target, options)];
-  const module = json === null ? [] : [element("script", { type: "module", src: script, [KEEP]: "" })];
-  const below = [...form, ...module].flatMap((each) => ["\n", each]);
+  const form = target === null ? [] : createForms(target, options);
+  const scripts = [...(json === null ? [] : [script]), ...(target && comments && post ? [comments.script] : [])];
+  const modules = scripts.map((src) => element("script", { type: "module", src, [KEEP]: "" }));
+  const below = [...form, ...modules].flatMap((each) => ["\n", each]);
   return writtenHtml(...link, component, ...below).html;
 }
 
+/** The forms under a page. */
+function createForms(target: string, { endpoint, comments, post, words, lang }: MentionListOptions): MarkupElement[] {
+  const question = comments && post ? comments.words.page : words.form;
+  const ownSite = endpoint === null ? null : createForm(endpoint, target, { question, send: words.send });
+  if (comments && post) return [commentSection(comments, { target, isClosed: post === "closed", ownSite }, lang)];
+  return ownSite ? [ownSite] : [];
+}
+
 /** A form for readers who have written about a page. */
-function createForm(action: string, target: string, { words }: MentionListOptions): MarkupElement {
+function createForm(
+  action: string,
+  target: string,
+  { question, send }: { question: string; send: string },
+): MarkupElement {
   return element(
     "form",
     { class: "twtxt-form", method: "post", action },
     element(
       "label",
       {},
-      words.form,
+      question,
       " ",
       element("input", { name: "source", type: "url", required: "", placeholder: "https://" }),
     ),
     element("input", { name: "target", type: "hidden", value: target }),
     " ",
-    element("button", {}, words.send),
+    element("button", {}, send),
   );
 }
 
@@ -216,7 +237,11 @@ function toAttributes(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
   const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, replyWith, ...shown } = words;
   const isTimeline = updated !== undefined;
-  const others = [...(isTimeline ? [] : TIMELINE_WORDS), ...(isTimeline || target !== null ? LIST_WORDS : [])];
+  const others = [
+    ...(options.comments ? [] : COMMENT_MARKS),
+    ...(isTimeline ? [] : TIMELINE_WORDS),
+    ...(isTimeline || target !== null ? LIST_WORDS : []),
+  ];
   // The component knows the English words.
   const own = (Object.entries(shown) as [keyof Words, string][]).filter(
     ([name, word]) => word !== ENGLISH[name] && !others.some((other) => other === name),

@@ -1,6 +1,9 @@
 // plugin/eleventy/mentions/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { chooseCommentWords } from "../../options/comment-translations.js";
+import { chooseContactWords } from "../../options/contact-translations.js";
+import { inboxOptions } from "../../options/inbox.js";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
 import { chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
@@ -18,6 +21,7 @@ import type { PageAssets } from "../pages/page-assets.js";
 import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
+import type { CommentForm } from "./comment-form.js";
 import { answeredTwts, type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import {
   contextHtml,
@@ -25,6 +29,7 @@ import {
   formatOnce,
   type MentionListOptions,
   mentionListHtml,
+  type PostState,
   writeOnce,
 } from "./mention-html.js";
 import { ifRendered, type PageTitles } from "./page-titles.js";
@@ -65,6 +70,8 @@ export class SiteMentions {
   /** Titles of pages by URL, or the first words of a note. */
   #titles: PageTitles = new Map();
   #json: string | null = null;
+  /** The posts that can have comments, by path. */
+  #posts: ReadonlyMap<string, PostState> = new Map();
   #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
@@ -106,13 +113,16 @@ export class SiteMentions {
   /**
    * Starts the conversations of a build.
    *
+   * @param posts - by path; those that can have comments
    * @param ownTwts - throws while the posts are not rendered; `null` if no post is a reply
    */
   async begin(
     ownTwts: (() => readonly OwnTwt[]) | null,
     titles: PageTitles,
     followed: readonly PlainTwt[],
+    posts: ReadonlyMap<string, PostState>,
   ): Promise<void> {
+    this.#posts = posts;
     this.#ownTwts = ownTwts;
     this.#titles = titles;
     this.#followed = followed;
@@ -192,16 +202,17 @@ export class SiteMentions {
     return this.languages.write(asker, (...form) => {
       const conversation = this.#allWithPlaces() && this.findConversation(permalink);
       const isEmpty = !conversation || Object.values(conversation).every(({ length }) => length === 0);
+      const post = this.#posts.get(permalink);
       return isEmpty
-        ? this.#emptyList(target, ...form)
-        : conversationHtml(conversation, this.listOptions(target, ...form));
+        ? this.#emptyList(target, post, ...form)
+        : conversationHtml(conversation, { ...this.listOptions(target, ...form), ...(post && { post }) });
     });
   }
 
   /** The list of a page without mentions, as most posts have it: written once for all of them. */
-  #emptyList(target: string, ...form: Parameters<WritePart>): string {
-    const create = () => conversationHtml(null, this.listOptions(ANY_PAGE, ...form));
-    return remember(this.#empty, form.join(" "), create).replaceAll(ANY_PAGE, () => escapeHtml(target));
+  #emptyList(target: string, post: PostState | undefined, ...form: Parameters<WritePart>): string {
+    const create = () => conversationHtml(null, { ...this.listOptions(ANY_PAGE, ...form), ...(post && { post }) });
+    return remember(this.#empty, [post, ...form].join(" "), create).replaceAll(ANY_PAGE, () => escapeHtml(target));
   }
 
   pageCount(): number {
@@ -277,6 +288,7 @@ export class SiteMentions {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
       style: this.assets.style(),
+      comments: this.#commentForm(lang),
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       feed: { url: this.urls.feedUrl(), nick },
       findTitle: (url) => this.#titles.get(url)?.() ?? null,
@@ -288,6 +300,20 @@ export class SiteMentions {
       readHtml: this.#readHtml,
       once: writeOnce(),
       dates: formatOnce(dateFormat(lang, timeZone)),
+    };
+  }
+
+  #commentForm(lang: string): CommentForm | null {
+    const { comments } = this.#options;
+    const [author] = this.urls.inboxes();
+    if (!comments || !author || !this.urls.hasComments()) return null;
+    const contact = chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
+    return {
+      action: this.urls.href(PATHS.comments),
+      script: this.assets.commentScript(),
+      address: author.address,
+      words: { ...contact, ...chooseCommentWords(lang, { words: comments.words, lang: this.settings.lang }) },
+      isStyled: this.settings.styles,
     };
   }
 

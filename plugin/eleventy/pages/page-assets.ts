@@ -8,6 +8,7 @@ import type { SiteUrls } from "../site-urls.js";
 const SCRIPT = "twtxt-mentions.js";
 /** The first loads the second when a reader uses the form. */
 const CONTACT_SCRIPTS = ["twtxt-contact.js", "twtxt-contact-conversation.js"] as const;
+const COMMENT_SCRIPTS = ["twtxt-comments.js", "twtxt-comments-form.js"] as const;
 const STYLE = "twtxt.css";
 
 /** The scripts and the stylesheet of a site, in the folder of its pages of mentions, or else of its timeline or contact page. */
@@ -29,6 +30,11 @@ export class PageAssets {
     return this.urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
   }
 
+  /** The path of the script that starts the form for comments, for templates. */
+  commentScript(): string {
+    return this.urls.hrefInTemplates(this.#folder() + COMMENT_SCRIPTS[0]);
+  }
+
   /** The path of the stylesheet, for templates; `null` for none. */
   style(): string | null {
     return this.settings.styles ? this.urls.hrefInTemplates(this.#folder() + STYLE) : null;
@@ -41,6 +47,7 @@ export class PageAssets {
     const names = [
       ...(hasMentions || this.urls.hasLiveTimeline() ? [SCRIPT] : []),
       ...(hasForm ? CONTACT_SCRIPTS : []),
+      ...(this.urls.hasComments() ? COMMENT_SCRIPTS : []),
       ...((hasMentions || hasTimeline || hasForm) && this.settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();

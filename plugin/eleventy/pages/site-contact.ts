@@ -7,9 +7,7 @@ import { element, type Markup, type MarkupElement, toHtml } from "../../site/htm
 import { KEEP } from "../mentions/mention-html.js";
 import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { PageAssets } from "./page-assets.js";
-
-/** Longer names are cut. PROTOCOL 3.5 */
-const NAME_LENGTH = "60";
+import { actionButton, lines, toWordData, writeForm } from "./write-form.js";
 
 type Recipient = Inbox & { endpoint: string };
 
@@ -80,36 +78,18 @@ export class SiteContact {
     );
   }
 
-  #form({ message, name, send, kept, forget, save, open }: ContactWords): MarkupElement {
-    const button = (action: string, text: string, isHidden: boolean) =>
-      element("button", { type: "button", name: action, ...(isHidden && { hidden: "" }) }, text);
-    return element(
-      "form",
-      { class: "twtxt-write", hidden: "" },
-      ...lines([
-        element("label", {}, message, element("textarea", { name: "text", rows: "5", required: "", dir: "auto" })),
-        element(
-          "label",
-          {},
-          name,
-          element("input", { name: "name", maxlength: NAME_LENGTH, autocomplete: "nickname" }),
-        ),
-        element("p", {}, element("button", {}, send), " ", element("span", { role: "status" })),
-        element("p", { class: "twtxt-note" }, kept),
-        element(
-          "p",
-          { class: "twtxt-actions" },
-          ...lines([button("forget", forget, true), button("save", save, true), button("open", open, false)]),
-        ),
-      ]),
-    );
+  #form({ message: text, name, send, kept: note, forget, save, open }: ContactWords): MarkupElement {
+    const buttons = [
+      actionButton("forget", forget, true),
+      actionButton("save", save, true),
+      actionButton("open", open, false),
+    ];
+    return writeForm({ hidden: "" }, { words: { text, name, send }, limits: { rows: "5" }, note, buttons });
   }
 
-  /** The data for the script, which has the English words itself. */
+  /** The data for the script. */
   #toData({ user, address, key }: Recipient, words: ContactWords, lang: string): Record<string, string> {
     const { inbox } = this.urls.bases;
-    const names = Object.keys(CONTACT_STATUS) as (keyof typeof CONTACT_STATUS)[];
-    const own = names.filter((name) => words[name] !== CONTACT_STATUS[name]);
     return {
       "data-address": address,
       "data-key": key,
@@ -117,9 +97,7 @@ export class SiteContact {
       "data-inbox": this.urls.href(`${inbox}/${user}`),
       "data-guests": this.urls.href(`${inbox}/`),
       ...(lang !== "en" && { lang }),
-      ...(own.length > 0 && {
-        "data-words": JSON.stringify(Object.fromEntries(own.map((name) => [name, words[name]]))),
-      }),
+      ...toWordData<keyof typeof CONTACT_STATUS>(words, CONTACT_STATUS),
     };
   }
 
@@ -127,8 +105,4 @@ export class SiteContact {
     const [before = "", ...after] = sentence.split("{address}");
     return [before, ...after.flatMap((part) => [element("strong", { class: "twtxt-address" }, address), part])];
   }
-}
-
-function lines(elements: readonly MarkupElement[]): Markup[] {
-  return ["\n", ...elements.flatMap((each) => [each, "\n"])];
 }

@@ -1,0 +1,57 @@
+// plugin/eleventy/pages/write-form.ts: the form in which readers write, on the contact page and under posts.
+import { element, type Markup, type MarkupElement } from "../../site/html.js";
+import { VISIBLE_NAME_LENGTH } from "../../site/visible-name.js";
+
+interface FormParts {
+  /** The labels of text and name, and the button. */
+  words: { text: string; name: string; send: string };
+  /** Of the text. */
+  limits: Record<string, string>;
+  /** Below the fields for text and name. */
+  fields?: readonly MarkupElement[];
+  note: string;
+  /** The buttons at the end. */
+  buttons: readonly MarkupElement[];
+}
+
+/** @param attributes - of the form */
+export function writeForm(attributes: Record<string, string>, parts: FormParts): MarkupElement {
+  const { words, limits, fields = [], note, buttons } = parts;
+  const name = { name: "name", maxlength: String(VISIBLE_NAME_LENGTH), autocomplete: "nickname" };
+  return element(
+    "form",
+    { class: "twtxt-write", ...attributes },
+    ...lines([
+      label(words.text, element("textarea", { name: "text", required: "", dir: "auto", ...limits })),
+      label(words.name, element("input", name)),
+      ...fields,
+      element("p", {}, element("button", {}, words.send), " ", element("span", { role: "status" })),
+      element("p", { class: "twtxt-note" }, note),
+      element("p", { class: "twtxt-actions" }, ...lines(buttons)),
+    ]),
+  );
+}
+
+export function label(text: string, field: MarkupElement): MarkupElement {
+  return element("label", {}, text, field);
+}
+
+/** A button with which the script does something. */
+export function actionButton(name: string, text: string, isHidden: boolean): MarkupElement {
+  return element("button", { type: "button", name, ...(isHidden && { hidden: "" }) }, text);
+}
+
+/** The words for a script, which has the English ones itself. */
+export function toWordData<Name extends string>(
+  words: Readonly<Record<Name, string>>,
+  english: Readonly<Record<Name, string>>,
+): Record<string, string> {
+  const own = (Object.keys(english) as Name[]).filter((name) => words[name] !== english[name]);
+  if (own.length === 0) return {};
+  return { "data-words": JSON.stringify(Object.fromEntries(own.map((name) => [name, words[name]]))) };
+}
+
+/** Elements on lines of their own. */
+export function lines(elements: readonly MarkupElement[]): Markup[] {
+  return ["\n", ...elements.flatMap((each) => [each, "\n"])];
+}

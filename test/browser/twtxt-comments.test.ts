@@ -1,0 +1,159 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describeInChromium, sharedChromium, violationsInSchemes } from "../helpers/chromium.js";
+import { type CommentedBlog, commentedBlog } from "../helpers/commented-blog.js";
+import { COMPILED } from "../helpers/paths.js";
+
+const PICTURES = process.env.COMMENT_PICTURES;
+
+describe("the scripts of pages with comments", () => {
+  it("are below 10 kB for readers who write nothing, minified and compressed as in the package", async () => {
+    const scripts = ["twtxt-mentions.js", "twtxt-comments.js"].map((file) => readFile(join(COMPILED, "browser", file)));
+    const sizes = (await Promise.all(scripts)).map((script) => gzipSync(script).length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(10_000);
+  });
+});
+
+/** A reader with a browser of their own. */
+async function reader(
+  blog: CommentedBlog,
+  options: BrowserContextOptions = {},
+  path = "/posts/quinces/",
+): Promise<Page> {
+  const page = await (await sharedChromium()).newPage(options);
+  onTestFinished(() => page.close());
+  await page.goto(blog.url + path);
+  return page;
+}
+
+async function write(page: Page, text: string, name?: string): Promise<void> {
+  await page.getByText("Write a comment").click();
+  await page.getByRole("textbox", { name: "Your comment" }).fill(text);
+  if (name !== undefined) await page.getByLabel("Your name (optional)").fill(name);
+  await page.getByRole("button", { name: "Send", exact: true }).first().click();
+}
+
+const item = (page: Page, text: string) => page.locator("li.u-comment").filter({ hasText: text }).last();
+
+describeInChromium("a reader under a post", () => {
+  let blog: CommentedBlog;
+
+  beforeAll(async () => {
+    blog = await commentedBlog();
+  });
+
+  it("comments, sees it wait, edits it, is approved, answered and told, and deletes it", async () => {
+    const page = await reader(blog);
+    expect(await violationsInSchemes(page)).toEqual([]);
+    await write(page, "What a harvst!", "Dana");
+    await expect.poll(() => item(page, "harvst").locator(".twtxt-waits").textContent()).toBe("waits for approval");
+    await page.reload();
+    await expect.poll(() => item(page, "harvst").locator(".twtxt-waits").count()).toBe(1);
+    expect(await violationsInSchemes(page)).toEqual([]);
+
+    await item(page, "harvst").getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Your comment" }).fill("What a harvest!");
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
+    await expect.poll(() => item(page, "harvest!").count()).toBe(1);
+    expect(await blog.list("held")).toMatchObject([{ text: expect.stringContaining("What a harvest!") }]);
+    await blog.approve();
+
+    const eve = await reader(blog);
+    await expect.poll(() => item(eve, "harvest!").count()).toBe(1);
+    expect(await item(eve, "harvest!").locator(".twtxt-guest").textContent()).toBe("Guest");
+    await item(eve, "harvest!").getByRole("button", { name: "Reply: Dana" }).click();
+    await eve.getByRole("textbox", { name: "Your reply to Dana" }).fill("Ten jars?");
+    await eve.getByRole("button", { name: "Send", exact: true }).first().click();
+    await expect.poll(() => item(eve, "Ten jars?").locator(".twtxt-waits").count()).toBe(1);
+    await blog.approve();
+
+    await page.reload();
+    await expect.poll(() => page.locator(".twtxt-news").textContent()).toBe("Answers to you since your last visit: 1");
+    await expect.poll(() => page.locator(".twtxt-thread li").filter({ hasText: "Ten jars?" }).count()).toBe(1);
+    expect(await violationsInSchemes(page)).toEqual([]);
+    await page.reload();
+    await expect.poll(() => item(page, "Ten jars?").count()).toBe(1);
+    expect(await page.locator(".twtxt-news").count()).toBe(0);
+
+    page.on("dialog", (dialog) => dialog.accept());
+    const own = page.locator("li.u-comment").filter({ hasText: "harvest!" }).first();
+    await own.getByRole("button", { name: "Delete" }).first().click();
+    await expect.poll(async () => (await blog.list("shown")).length).toBe(1);
+    await page.reload();
+    await expect.poll(() => page.locator(".twtxt-gone").count()).toBe(1);
+    expect(await page.getByText("harvest!").count()).toBe(0);
+  });
+
+  it("writes without JavaScript: the page says that the comment waits, and a refusal keeps the words", async () => {
+    const page = await reader(blog, { javaScriptEnabled: false });
+    const note = page.getByText("Thank you. Your comment appears here when the author has approved it.");
+    expect(await note.isVisible()).toBe(false);
+    await write(page, "By hand", "Fred");
+    await page.waitForURL(/#twtxt-comment-held$/);
+    expect(await note.isVisible()).toBe(true);
+    expect(await blog.list("held")).toMatchObject([{ author: { name: "Fred" } }]);
+    await page.goto(`${blog.url}/posts/quinces/`);
+    await write(page, "By hand", "Fred");
+    expect(await page.getByRole("heading").first().textContent()).toContain("This comment could not be added");
+    expect(await page.getByLabel("Your comment").inputValue()).toBe("By hand");
+    await blog.approve();
+  });
+
+  it("keeps a draft with whom it answers, and the words of a comment that could not be sent", async () => {
+    const page = await reader(blog);
+    await expect.poll(() => item(page, "By hand").count()).toBe(1);
+    await item(page, "By hand").getByRole("button", { name: "Reply" }).click();
+    await page.getByRole("textbox", { name: "Your reply to Fred" }).fill("A draft");
+    await page.reload();
+    await page.getByText("Write a comment").click();
+    await page.getByLabel("Your name (optional)").focus();
+    await expect.poll(() => page.getByRole("textbox", { name: "Your reply to Fred" }).inputValue()).toBe("A draft");
+
+    blog.isDown = true;
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
+    await expect
+      .poll(() => page.getByRole("status").first().textContent())
+      .toBe("The site cannot be reached. Check your connection.");
+    blog.isDown = false;
+    expect(await page.getByRole("textbox", { name: "Your reply to Fred" }).inputValue()).toBe("A draft");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect(await page.getByRole("textbox", { name: "Your comment" }).inputValue()).toBe("");
+    await page.getByRole("textbox", { name: "Your comment" }).fill("A draft");
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
+    await expect.poll(() => item(page, "A draft").count()).toBe(1);
+
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByRole("button", { name: "Forget me in this browser" }).click();
+    await page.waitForLoadState();
+    await expect
+      .poll(() => page.evaluate("indexedDB.databases().then((all) => all.length + localStorage.length)"))
+      .toBe(0);
+    expect(await item(page, "A draft").count()).toBe(0);
+  });
+
+  it("sees that a post is closed", async () => {
+    const page = await reader(blog, {}, "/posts/medlars/");
+    expect(await page.getByText("Comments are closed.").isVisible()).toBe(true);
+    expect(await page.getByText("Write a comment").count()).toBe(0);
+    expect(await page.getByText("I answered on my own site").count()).toBe(1);
+    expect(await violationsInSchemes(page)).toEqual([]);
+  });
+
+  it.each([320, 1280])("fits into a screen of %d pixels", async (width) => {
+    const page = await reader(blog, { viewport: { width, height: 900 } });
+    await page.getByText("Write a comment").click();
+    await page.getByText("I answered on my own site").click();
+    await page.getByRole("textbox", { name: "Your comment" }).focus();
+    await expect.poll(() => item(page, "By hand").getByRole("button", { name: "Reply" }).count()).toBe(1);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    expect(await violationsInSchemes(page)).toEqual([]);
+    if (!PICTURES) return;
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.screenshot({ path: join(PICTURES, `${width}-${colorScheme}.png`), fullPage: true });
+    }
+  });
+});
