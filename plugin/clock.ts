@@ -6,7 +6,7 @@ import * as v from "valibot";
 export type Clock = () => number;
 
 /** By how much the clocks of processes that share a store may differ. */
-const SKEW_MS = 5 * 60_000;
+export const SKEW_MS = 5 * 60_000;
 
 /**
  * Whether a stored time is still ahead. A time further ahead than it was ever stored comes from a wrong clock and counts as past.

@@ -163,7 +163,10 @@ async function formToken(c: ClientRequest): Promise<string> {
   if (!FORMS.includes(readEssence(c.req.header("content-type")))) {
     throw new TwtxtError("bad-content-type", `Send a form, or the header ${CSRF_HEADER}.`);
   }
-  const { [CSRF_FIELD]: token } = await c.req.parseBody();
+  const fields = await c.req.parseBody().catch((cause) => {
+    throw new TwtxtError("bad-request", "The form is not well-formed.", { cause });
+  });
+  const token = fields[CSRF_FIELD];
   return typeof token === "string" ? token : "";
 }
 

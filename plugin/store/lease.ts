@@ -1,7 +1,7 @@
 // plugin/store/lease.ts: a lease, so that one process at a time does some work.
 import { randomUUID } from "node:crypto";
 import * as v from "valibot";
-import { type Clock, isAhead } from "../clock.js";
+import { type Clock, isAhead, SKEW_MS } from "../clock.js";
 import { ifUnchanged, readJson, writeJson } from "./json.js";
 import { type Sleep, sleep } from "./retry.js";
 import type { Store } from "./store.js";
@@ -11,6 +11,8 @@ const RENEWAL = 5_000;
 /** Work must not outlast the lease: a mention takes at most two requests of ten seconds. */
 const MARGIN = 20_000;
 const POLL = 1_000;
+/** A holder that has not renewed its lease for this long begins nothing new. */
+const SILENCE = DURATION - MARGIN;
 
 const LeaseRecord = v.object({ holder: v.nullish(v.string(), null), until: v.number() });
 
@@ -78,11 +80,19 @@ async function takeLease(key: string, options: LeaseOptions): Promise<HeldLease 
   const again = memory?.released && (await take(memory.released));
   if (again) return again;
   const giveUp = now() + patience;
+  let seen: { etag: string | undefined; at: number } | null = null;
   for (let isFirst = true; ; isFirst = false) {
     const stored = await readJson(store, key, LeaseRecord);
-    const taken = stored && isAhead(stored.value.until, now(), DURATION) ? null : await take(stored);
+    const isRenewed = seen !== null && seen.etag !== stored?.etag;
+    if (seen === null || isRenewed) seen = { etag: stored?.etag, at: now() };
+    const { until, holder: other } = stored?.value ?? { until: 0, holder: null };
+    const hasEnded = !isAhead(until, now(), DURATION);
+    // A lease that has ended by this clock may be held by a process whose clock is behind, which renews it.
+    const isDoubtful = hasEnded && other !== null && isAhead(until + SKEW_MS, now(), 0);
+    const isWatched = isDoubtful && now() < seen.at + SILENCE;
+    const taken = hasEnded && !isWatched ? await take(stored) : null;
     if (taken) return taken;
-    if (now() >= giveUp) return null;
+    if (now() >= giveUp && (!isWatched || isRenewed)) return null;
     if (isFirst) options.onWaiting?.();
     await (options.sleep ?? sleep)(POLL);
   }

@@ -27,6 +27,17 @@ describe("a request of the client's own page that names something impossible", (
     expect(client.printed).toEqual([]);
   });
 
+  it("400: a form that is not well-formed", async () => {
+    const { client, visitor } = await opened();
+    const headers = {
+      cookie: visitor.cookie,
+      origin: client.origin,
+      "content-type": "multipart/form-data; boundary=a",
+    };
+    const { status } = await client.ask("/write/draft", { method: "POST", headers, body: Buffer.from("--a\r\nx") });
+    expect([status, client.printed]).toEqual([400, []]);
+  });
+
   it.each(["a\0b", "notes\u001b[31m"])("400: the folder %j", async (folder) => {
     const { alice, client, visitor } = await opened();
     const { text } = await visitor.submit("/write/draft", { body: "Hello", newFolder: folder, next: "save" });

@@ -129,6 +129,28 @@ describe("a lease", () => {
     expect(next.lease?.isHeld()).toBe(true);
   });
 
+  it("is not taken over by a run whose clock is five minutes ahead, while the first one works", async () => {
+    const { clock, run } = place();
+    const first = run();
+    await clock.step(1);
+    const ahead = () => clock.now() + 300 * SECOND;
+    const [hasty, patient] = [run({ now: ahead }), run({ now: ahead, patience: 45 * SECOND })];
+    await clock.step(60);
+    expect(await Promise.all([hasty.ended, patient.ended])).toEqual(["held by another", "held by another"]);
+    expect(first.lease?.isHeld()).toBe(true);
+  });
+
+  it("of a killed run is taken over by a run whose clock is five minutes ahead, after 10 s without a renewal", async () => {
+    const { clock, run } = place();
+    run({ sleep: forever });
+    await setImmediate();
+    const next = run({ now: () => clock.now() + 300 * SECOND });
+    await clock.step(9);
+    expect(next.startedAt).toBeNull();
+    await clock.step(2);
+    expect(next.lease?.isHeld()).toBe(true);
+  });
+
   it("expires in a suspended run 20 s before another run can take it, and is lost when one does", async () => {
     const { clock, run } = place();
     const suspended = run({ sleep: forever });
@@ -153,7 +175,8 @@ describe("a lease", () => {
     const first = run();
     await clock.step(1);
     store.fail({ when: "before", operation: "put" });
-    await clock.step(30);
+    // So long that the lease has ended by all clocks.
+    await clock.step(330);
     expect(first.lease?.isHeld()).toBe(false);
     store.repair();
     const next = run();

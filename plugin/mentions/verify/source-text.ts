@@ -26,6 +26,8 @@ const INVISIBLE =
   /[\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0]/g;
 /** Characters that start a mention, subject, tag, link, image or code. */
 const SYNTAX = /[<>[\]#`]/g;
+/** A host in a name, with or without a port. */
+const HOST_NAME = /(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}(?::\d+)?/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** A URL, up to a character that no URL contains. It does not start inside a word or another URL. */
@@ -52,12 +54,14 @@ export function quoteName(raw: string): string {
 
 /**
  * The author's name without markup, at most 80 characters; the host if nothing visible is left. With the host of the
- * source if the author is of another one: "Bob, via brid.gy".
+ * source if the author is of another one: "Bob, via brid.gy". A name that looks like a host itself must not pass for that.
  */
 export function plainName({ author, identity }: Pick<StoredMention, "author" | "identity">): string {
   const name = nameLine(author.name.replace(SYNTAX, ""));
-  const via = viaHost({ source: identity, author });
-  const shown = VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : new URL(identity).host;
+  const { host } = new URL(identity);
+  const namesOther = name.match(HOST_NAME)?.some((each) => each.toLowerCase() !== host) ?? false;
+  const via = viaHost({ source: identity, author }) ?? (namesOther ? host : null);
+  const shown = VISIBLE.test(name) ? shortened(name, PLAIN_NAME_LIMIT) : host;
   return via === null ? shown : `${shown}, via ${via}`;
 }
 

@@ -212,6 +212,16 @@ describe("a notice", () => {
     },
   );
 
+  it.each([
+    ["Bob, via brid.gy", "Bob, via brid.gy, via bob.example"],
+    ["127.0.0.1:47111", "127.0.0.1:47111, via bob.example"],
+    ["bob.example", "bob.example"],
+    ["Dr. Bob", "Dr. Bob"],
+  ])("has the host if the name names another host: %s", (name, shown) => {
+    const mention = storedMention({ author: { name, url: "https://bob.example/", photo: null } });
+    expect(textOf(mention).split(LS)[0]).toBe(`${shown} mentioned you:`);
+  });
+
   it("keeps joiners and combining characters in names", () => {
     for (const name of ["\u0645\u06cc\u200c\u062e", "\u{1f468}\u200d\u{1f373}", "e\u0301ve"]) {
       const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
