@@ -27,7 +27,7 @@ const INVISIBLE =
 /** Characters that start a mention, subject, tag, link, image or code. */
 const SYNTAX = /[<>[\]#`]/g;
 /** A host in a name, with or without a port. */
-const HOST_NAME = /(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}(?::\d+)?/gu;
+const HOST_NAME = /(?:[\p{L}\p{N}-]+\.)+(?:[\p{L}\p{N}-]{2,}|\d+)(?::\d+)?/gu;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** A URL, up to a character that no URL contains. It does not start inside a word or another URL. */
