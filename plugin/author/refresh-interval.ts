@@ -2,26 +2,24 @@
 import type { Clock } from "../clock.js";
 
 export class RefreshInterval {
-  readonly #milliseconds: number;
-  readonly #now: Clock;
   #start = Number.NEGATIVE_INFINITY;
 
-  constructor(milliseconds: number, now: Clock) {
-    this.#milliseconds = milliseconds;
-    this.#now = now;
-  }
+  constructor(
+    private readonly milliseconds: number,
+    private readonly now: Clock,
+  ) {}
 
   /** @returns whether it is time to read the data again. If so, the next interval starts, so that one caller reads it. */
   claim(): boolean {
-    const age = this.#now() - this.#start;
+    const age = this.now() - this.#start;
     // The clock may have been set back.
-    if (age >= 0 && age < this.#milliseconds) return false;
+    if (age >= 0 && age < this.milliseconds) return false;
     this.restart();
     return true;
   }
 
   /** Starts the next interval early, because the data was just read. */
   restart(): void {
-    this.#start = this.#now();
+    this.#start = this.now();
   }
 }

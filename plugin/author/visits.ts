@@ -11,19 +11,16 @@ const SeenRecord = v.object({ upTo: v.string() });
 
 /** The visits to one list. All times have one form, such as `YYYY-MM-DDThh:mm:ssZ`. The method throws TwtxtError `store-failed`. */
 export class Visits {
-  readonly #store: Store;
-  readonly #key: string;
-  readonly #now: Clock;
   /** The time of the newest item that the author has seen; `null` before the first visit. */
   seen: string | null = null;
   /** `at` is the time of its last page. */
   #visit: { before: string; at: number } | null = null;
 
-  private constructor(store: Store, key: string, now: Clock) {
-    this.#store = store;
-    this.#key = key;
-    this.#now = now;
-  }
+  private constructor(
+    private readonly store: Store,
+    private readonly key: string,
+    private readonly now: Clock,
+  ) {}
 
   /** @param key - of the list in the store */
   static async open(store: Store, key: string, now: Clock): Promise<Visits> {
@@ -39,16 +36,16 @@ export class Visits {
 
   /** Marks all items as seen by the author. @param newest - the time of the newest one */
   async markSeen(newest: string): Promise<void> {
-    const now = this.#now();
+    const now = this.now();
     if (this.#visit === null || now - this.#visit.at > VISIT_MS) {
       this.#visit = { before: (await this.#storedSeen()) ?? newest, at: now };
     }
     this.#visit.at = now;
     const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
-    this.seen = (await update(this.#store, this.#key, SeenRecord, change))?.upTo ?? newest;
+    this.seen = (await update(this.store, this.key, SeenRecord, change))?.upTo ?? newest;
   }
 
   async #storedSeen(): Promise<string | null> {
-    return (await readJson(this.#store, this.#key, SeenRecord))?.value.upTo ?? null;
+    return (await readJson(this.store, this.key, SeenRecord))?.value.upTo ?? null;
   }
 }

@@ -34,28 +34,27 @@ type Values = ValuesOf<typeof REPORT_OPTIONS>;
 /** The log and the metrics of a running `serve`. */
 export class Reports {
   readonly metrics = new Metrics();
-  readonly #values: Values;
-  readonly #terminal: Terminal;
   #close = () => {};
 
-  constructor(values: Values, terminal: Terminal) {
-    this.#values = values;
-    this.#terminal = terminal;
+  constructor(
+    private readonly values: Values,
+    private readonly terminal: Terminal,
+  ) {
     this.metrics.set("info", { version: version(), node: process.version }, 1);
   }
 
   readonly log: Log = (line, context) => {
     this.metrics.add("logLines", { level: context?.level ?? "info" });
-    this.#terminal.say(formatLogLine(this.#values.log, this.#terminal.now(), line, context));
+    this.terminal.say(formatLogLine(this.values.log, this.terminal.now(), line, context));
   };
 
   readonly noteJob = (name: string, isDone: boolean): void => {
     this.metrics.add("jobs", { job: name, result: isDone ? "done" : "failed" });
-    if (isDone) this.metrics.set("jobSuccess", { job: name }, this.#terminal.now() / 1000);
+    if (isDone) this.metrics.set("jobSuccess", { job: name }, this.terminal.now() / 1000);
   };
 
   noteBuild(): void {
-    this.metrics.set("build", {}, this.#terminal.now() / 1000);
+    this.metrics.set("build", {}, this.terminal.now() / 1000);
   }
 
   /**
@@ -64,7 +63,7 @@ export class Reports {
    * @throws TwtxtError `bad-usage` if the port cannot be used
    */
   async serveMetrics(endpointAt: NodeServerOptions["findEndpoint"]): Promise<void> {
-    const { metrics: place } = this.#values;
+    const { metrics: place } = this.values;
     if (!place) return;
     const isUp = async () => (await endpointAt(ROUTES.health.below)?.answer(HEALTH, ""))?.status === 200;
     const started = serveMetrics({ ...place, metrics: this.metrics, isUp }).catch((cause: Error) => {

@@ -36,17 +36,14 @@ type Decided = Pick<ManagedMention, "id" | "version">;
 
 /** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
 export class SiteMentions {
-  readonly #api: Awaited<ReturnType<typeof openSiteApi>>;
-  readonly #ending: AbortSignal | undefined;
-
-  private constructor(api: Awaited<ReturnType<typeof openSiteApi>>, ending: AbortSignal | undefined) {
-    this.#api = api;
-    this.#ending = ending;
-  }
+  private constructor(
+    private readonly api: Awaited<ReturnType<typeof openSiteApi>>,
+    private readonly ending: AbortSignal | undefined,
+  ) {}
 
   /** What a mention says about a page of the site. */
   readonly describe = (mention: ManagedMention): MentionSentence =>
-    describeMention(mention, this.#api.settings.feedUrl, ENGLISH);
+    describeMention(mention, this.api.settings.feedUrl, ENGLISH);
 
   /**
    * @param ending - aborts requests that only read
@@ -64,11 +61,11 @@ export class SiteMentions {
     json?: object,
     headers: Record<string, string> = {},
   ): Promise<T> {
-    const { root, ask } = this.#api;
+    const { root, ask } = this.api;
     // `netlify dev` changes bodies whose type is not named.
     const named = json === undefined ? headers : { ...headers, "content-type": "application/json" };
     const body = json && { body: Buffer.from(JSON.stringify(json)) };
-    const aborting = method === "GET" && this.#ending && { signal: this.#ending };
+    const aborting = method === "GET" && this.ending && { signal: this.ending };
     const response = await ask({ method, path, headers: named, ...body, ...aborting });
     const answer = v.safeParse(schema, await response.json());
     if (answer.success) return answer.output;

@@ -38,7 +38,6 @@ export interface Conversation extends Thread {
 /** Follows the inbox, opens each message once, and delivers the outbox. Plain text stays in memory. */
 export class Correspondence {
   readonly mailbox: Mailbox;
-  readonly #inbox: InboxClient;
   readonly #entries = new Map<string, InboxEntry>();
   /** The messages whose senders were not verified, to verify them again. */
   readonly #uncertain = new Map<string, InboxMessage>();
@@ -50,9 +49,11 @@ export class Correspondence {
   /** Whether all older messages were opened once; `null` while they are being opened. */
   #isComplete: boolean | null = false;
 
-  private constructor(mailbox: Mailbox, inbox: InboxClient) {
+  private constructor(
+    mailbox: Mailbox,
+    private readonly inbox: InboxClient,
+  ) {
     this.mailbox = mailbox;
-    this.#inbox = inbox;
     this.#senders = mailbox.senders();
   }
 
@@ -129,7 +130,7 @@ export class Correspondence {
   }
 
   async delete(id: string): Promise<void> {
-    await this.#inbox.delete(id);
+    await this.inbox.delete(id);
     this.#remove(id);
     await this.mailbox.readMarks.remove([id]);
   }
@@ -169,7 +170,7 @@ export class Correspondence {
           void this.#openOlder(ending);
         };
         const options = { existing: "newest" as const, every: POLL_SECONDS };
-        for await (const messages of newMessages(this.#inbox, options, { signal: ending, sleep, onStart })) {
+        for await (const messages of newMessages(this.inbox, options, { signal: ending, sleep, onStart })) {
           await this.#add(messages, resolve);
         }
       };
@@ -193,7 +194,7 @@ export class Correspondence {
     if (wasComplete === null) return;
     this.#isComplete = null;
     const openAll = async () => {
-      for await (const messages of this.#inbox.newestFirst(BATCH)) {
+      for await (const messages of this.inbox.newestFirst(BATCH)) {
         const isKnown = messages.every(({ id }) => this.#entries.has(id));
         if (ending.aborted || this.#entries.size >= MAX_ENTRIES || (wasComplete && isKnown)) break;
         this.isOpening ||= !isKnown;
@@ -230,7 +231,7 @@ export class Correspondence {
   }
 
   async #keepWanted(entries: readonly InboxEntry[]): Promise<InboxEntry[]> {
-    const { wanted } = await this.mailbox.withoutBlocked(entries, this.#inbox);
+    const { wanted } = await this.mailbox.withoutBlocked(entries, this.inbox);
     for (const { id } of entries) this.#remove(id);
     for (const entry of wanted) this.#entries.set(entry.id, entry);
     return wanted;

@@ -45,10 +45,13 @@ export class Mailbox {
   readonly drafts: MessageDrafts;
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof createNetwork>;
-  readonly #now: Clock;
-  readonly #choice: Pick<OwnSiteChoice, "url">;
 
-  private constructor(author: Author, keys: OwnKeys, choice: OwnSiteChoice, now: Clock) {
+  private constructor(
+    author: Author,
+    keys: OwnKeys,
+    private readonly choice: OwnSiteChoice,
+    private readonly now: Clock,
+  ) {
     this.author = author;
     this.keys = keys;
     this.contacts = new Contacts(author.store, now);
@@ -61,8 +64,6 @@ export class Mailbox {
     const hosts = { "allow-private-host": [...choice["allow-private-host"], ...own] };
     this.#network = createNetwork(hosts, { ownUrl: `https://${domain}` });
     this.lookup = lookupOnce(this.#network.lookup);
-    this.#now = now;
-    this.#choice = choice;
   }
 
   /** @throws TwtxtError as {@link loadAuthor} */
@@ -72,14 +73,14 @@ export class Mailbox {
   }
 
   senders(options: Pick<SenderLookupOptions, "patienceMs"> = {}): SenderLookup {
-    return createSenderLookup(this.#network.lookup, { now: this.#now, ...options });
+    return createSenderLookup(this.#network.lookup, { now: this.now, ...options });
   }
 
   outbox(onResult?: OnResult): Outbox {
     const { ask } = this.#network;
     const { store, address, identity } = this.author;
     const chooseSigner = (recipient: string) => (isGuestAtSameSite(recipient, address) ? identity : null);
-    const options = { store, ask, now: this.#now, random: Math.random, chooseSigner };
+    const options = { store, ask, now: this.now, random: Math.random, chooseSigner };
     return new Outbox({ ...options, ...(onResult && { onResult }) });
   }
 
@@ -87,7 +88,7 @@ export class Mailbox {
   send(message: MessageToSend, onResult: OnResult): ReturnType<typeof sendMessage> {
     const { author, contacts, lookup } = this;
     const from = { address: author.address, key: this.keys[0] };
-    return sendMessage(message, { from, contacts, lookup, outbox: this.outbox(onResult), now: this.#now });
+    return sendMessage(message, { from, contacts, lookup, outbox: this.outbox(onResult), now: this.now });
   }
 
   /**
@@ -95,8 +96,8 @@ export class Mailbox {
    * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
    */
   async inbox(fetch?: Fetch): Promise<InboxClient> {
-    const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.#choice);
-    return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.#now, sleep });
+    const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.choice);
+    return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.now, sleep });
   }
 
   async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {

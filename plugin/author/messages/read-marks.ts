@@ -18,28 +18,24 @@ export type IsRead = (id: string) => boolean;
  * All methods throw TwtxtError `store-failed`.
  */
 export class ReadMarks {
-  readonly #store: Store;
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
+  constructor(private readonly store: Store) {}
 
   async current(): Promise<IsRead> {
-    const known = new Set((await readJson(this.#store, KEY, ReadRecord))?.value.ids);
+    const known = new Set((await readJson(this.store, KEY, ReadRecord))?.value.ids);
     return (id) => known.has(toMark(id));
   }
 
   async add(ids: readonly string[]): Promise<void> {
     const isRead = await this.current();
     if (ids.every(isRead)) return;
-    await update(this.#store, KEY, ReadRecord, (old) => {
+    await update(this.store, KEY, ReadRecord, (old) => {
       return { ids: [...new Set([...(old?.ids ?? []), ...ids.map(toMark)])].slice(-MAX_MARKS) };
     });
   }
 
   async remove(ids: readonly string[]): Promise<void> {
     const removed = new Set(ids.map(toMark));
-    await update(this.#store, KEY, ReadRecord, (old) => {
+    await update(this.store, KEY, ReadRecord, (old) => {
       return old?.ids.some((id) => removed.has(id)) ? { ids: old.ids.filter((id) => !removed.has(id)) } : null;
     });
   }

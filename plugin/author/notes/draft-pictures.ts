@@ -47,18 +47,15 @@ export function pictureType(name: string): string {
 
 /** The pictures of the drafts in a store. All methods throw TwtxtError `store-failed`. */
 export class DraftPictures {
-  readonly #store: Store;
-  readonly #limits: PictureLimits;
-
-  constructor(store: Store, limits: PictureLimits) {
-    this.#store = store;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly limits: PictureLimits,
+  ) {}
 
   /** In the order in which they were added. */
   async of(draft: string): Promise<DraftPicture[]> {
     if (!DRAFT_ID.test(draft)) return [];
-    return (await readJson(this.#store, listKey(draft), PICTURES))?.value ?? [];
+    return (await readJson(this.store, listKey(draft), PICTURES))?.value ?? [];
   }
 
   /**
@@ -76,41 +73,41 @@ export class DraftPictures {
       size: clean.bytes.length,
       sha256: createHash("sha256").update(clean.bytes).digest("hex"),
     };
-    await update(this.#store, listKey(draft), PICTURES, (old) => [...(old ?? []), picture]);
+    await update(this.store, listKey(draft), PICTURES, (old) => [...(old ?? []), picture]);
     return picture;
   }
 
   /** Copies all pictures to another draft, which has none. The limits do not apply. */
   async copy(from: string, to: string): Promise<void> {
     const pictures = await this.of(from);
-    for (const { name } of pictures) await this.#store.put(pictureKey(to, name), await this.bytes(from, name));
-    if (pictures.length > 0) await writeJson(this.#store, listKey(to), pictures);
+    for (const { name } of pictures) await this.store.put(pictureKey(to, name), await this.bytes(from, name));
+    if (pictures.length > 0) await writeJson(this.store, listKey(to), pictures);
   }
 
   async remove(draft: string, name: string): Promise<void> {
     if (!(await this.#find(draft, name))) return;
-    await update(this.#store, listKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
-    await this.#store.delete(pictureKey(draft, name));
+    await update(this.store, listKey(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
+    await this.store.delete(pictureKey(draft, name));
   }
 
   async clear(draft: string): Promise<void> {
-    const keys = await this.#store.keys(`${PREFIX}${draft}/`);
-    await Promise.all(keys.map((key) => this.#store.delete(key)));
+    const keys = await this.store.keys(`${PREFIX}${draft}/`);
+    await Promise.all(keys.map((key) => this.store.delete(key)));
   }
 
   /** @throws TwtxtError `not-found` */
   async bytes(draft: string, name: string): Promise<Uint8Array> {
-    const stored = (await this.#find(draft, name)) && (await this.#store.get(pictureKey(draft, name)));
+    const stored = (await this.#find(draft, name)) && (await this.store.get(pictureKey(draft, name)));
     if (!stored) throw new TwtxtError("not-found", `The draft has no picture ${JSON.stringify(name)}.`);
     return stored.bytes;
   }
 
   async place(): Promise<PicturePlace> {
-    return (await readJson(this.#store, PLACE_KEY, PLACE))?.value ?? "beside";
+    return (await readJson(this.store, PLACE_KEY, PLACE))?.value ?? "beside";
   }
 
   async rememberPlace(place: PicturePlace): Promise<void> {
-    if ((await this.place()) !== place) await writeJson(this.#store, PLACE_KEY, place);
+    if ((await this.place()) !== place) await writeJson(this.store, PLACE_KEY, place);
   }
 
   async #find(draft: string, name: string): Promise<DraftPicture | undefined> {
@@ -121,21 +118,21 @@ export class DraftPictures {
     const last = Math.max(0, ...before.map(({ name }) => Number(/\d+/.exec(name)?.[0])));
     for (let number = last + 1; ; number += 1) {
       const name = `picture-${number}${extension}`;
-      if ((await this.#store.put(pictureKey(draft, name), bytes, { isNew: true })) !== null) return name;
+      if ((await this.store.put(pictureKey(draft, name), bytes, { isNew: true })) !== null) return name;
     }
   }
 
   async #checkLimits(count: number, size: number, name: string): Promise<void> {
-    if (count >= this.#limits.count) {
-      throw new TwtxtError("too-large", `${name} was not added: a note has at most ${this.#limits.count} pictures.`);
+    if (count >= this.limits.count) {
+      throw new TwtxtError("too-large", `${name} was not added: a note has at most ${this.limits.count} pictures.`);
     }
-    const drafts = new Collection(this.#store, PREFIX, PICTURES);
+    const drafts = new Collection(this.store, PREFIX, PICTURES);
     const lists = (await drafts.ids()).filter((id) => id.endsWith(`/${LIST}`));
     const stored = (await drafts.getAll(lists)).flat().reduce((sum, picture) => sum + picture.size, 0);
-    if (stored + size <= this.#limits.bytes) return;
+    if (stored + size <= this.limits.bytes) return;
     throw new TwtxtError(
       "too-large",
-      `${name} was not added: your drafts contain pictures of ${sizeText(stored)}, and the limit is ${sizeText(this.#limits.bytes)}. Delete a draft that you do not need, then add it again.`,
+      `${name} was not added: your drafts contain pictures of ${sizeText(stored)}, and the limit is ${sizeText(this.limits.bytes)}. Delete a draft that you do not need, then add it again.`,
     );
   }
 }

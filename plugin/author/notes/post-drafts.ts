@@ -51,12 +51,14 @@ export type SavedText = Omit<PostDraft, "saved"> & DraftSave;
 export class PostDrafts {
   readonly pictures: DraftPictures;
   readonly #drafts: Collection<PostDraft>;
-  readonly #now: Clock;
 
-  constructor(store: Store, now: Clock, limits = PICTURE_LIMITS) {
+  constructor(
+    store: Store,
+    private readonly now: Clock,
+    limits = PICTURE_LIMITS,
+  ) {
     this.pictures = new DraftPictures(store, limits);
     this.#drafts = new Collection(store, "drafts/", DRAFT);
-    this.#now = now;
   }
 
   /**
@@ -76,7 +78,7 @@ export class PostDrafts {
 
   /** @returns the stored draft: that of another page if it was not replaced */
   async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
-    const draft: PostDraft = { ...text, saved: new Date(this.#now()).toISOString() };
+    const draft: PostDraft = { ...text, saved: new Date(this.now()).toISOString() };
     const stored = await this.#drafts.update(text.id, (old) => {
       return old === null || mayReplace(old, { ...text, seen }) ? draft : null;
     });

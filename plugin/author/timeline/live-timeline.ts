@@ -73,7 +73,6 @@ export async function readKnownMentions(store: Store): Promise<readonly PublicMe
 
 /** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
-  readonly #parts: LiveTimelineParts;
   readonly #interval: RefreshInterval;
   /** The conversations, the one with the newest item first. */
   threads: readonly TimelineThread[] = [];
@@ -91,11 +90,11 @@ export class LiveTimeline {
   #reading: Promise<void> = Promise.resolve();
   /** Rounds that are under way or wait for another one. */
   #rounds = 0;
-  readonly #visits: Visits;
 
-  private constructor(parts: LiveTimelineParts, visits: Visits) {
-    this.#parts = parts;
-    this.#visits = visits;
+  private constructor(
+    private readonly parts: LiveTimelineParts,
+    private readonly visits: Visits,
+  ) {
     this.#interval = new RefreshInterval(EVERY_MS, parts.machine.now);
   }
 
@@ -116,7 +115,7 @@ export class LiveTimeline {
 
   /** How many items of others are newer than those that the author has seen. */
   get newCount(): number {
-    const { seen } = this.#visits;
+    const { seen } = this.visits;
     if (seen === null) return 0;
     const firstKnown = this.#times.findIndex((time) => time <= seen);
     return firstKnown === -1 ? this.#times.length : firstKnown;
@@ -124,12 +123,12 @@ export class LiveTimeline {
 
   /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
   get seenBefore(): string | null {
-    return this.#visits.seenBefore;
+    return this.visits.seenBefore;
   }
 
   /** Reads everything in the background, at most every five minutes. If that fails, {@link status} says why. */
   refreshIfDue(): void {
-    const { ending, faultText } = this.#parts;
+    const { ending, faultText } = this.parts;
     if (ending.aborted || !this.#interval.claim()) return;
     void this.refresh().catch((error: unknown) => {
       this.#status.fault = faultText(error);
@@ -151,11 +150,11 @@ export class LiveTimeline {
 
   async markSeen(): Promise<void> {
     const [newest] = this.#times;
-    if (newest !== undefined) await this.#visits.markSeen(newest);
+    if (newest !== undefined) await this.visits.markSeen(newest);
   }
 
   async #read(): Promise<void> {
-    const { store, machine, ending } = this.#parts;
+    const { store, machine, ending } = this.parts;
     const signal = AbortSignal.any([ending, AbortSignal.timeout(ROUND_MS)]);
     const [feeds] = await Promise.all([this.#readFeeds(signal), this.#readMentions(signal)]);
     if (ending.aborted) return;
@@ -168,7 +167,7 @@ export class LiveTimeline {
   }
 
   async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
-    const { site, choice, machine } = this.#parts;
+    const { site, choice, machine } = this.parts;
     const follow = await this.#followed();
     const urls = follow.map(({ url }) => url);
     const { ask } = createNetwork(addLoopbackHosts(site, choice, urls));
@@ -177,7 +176,7 @@ export class LiveTimeline {
 
   /** If the site does not answer, the mentions that were read before stay. */
   async #readMentions(signal: AbortSignal): Promise<void> {
-    const { site, choice } = this.#parts;
+    const { site, choice } = this.parts;
     try {
       const settings = (await this.#published())?.settings ?? site.settings;
       this.#mentions = await shownMentions(settings, choice, signal);
@@ -189,7 +188,7 @@ export class LiveTimeline {
   }
 
   async #show(feeds: readonly FollowedFeed[]): Promise<void> {
-    const { site, machine } = this.#parts;
+    const { site, machine } = this.parts;
     const twts = (await this.#published())?.pages.twts ?? [];
     const entries = timelineEntries({
       feeds,
@@ -210,11 +209,11 @@ export class LiveTimeline {
 
   /** What the last real build published; `null` before the first one. */
   async #published() {
-    return publishedSite(this.#parts.site).catch(ifTwtxtError(() => null));
+    return publishedSite(this.parts.site).catch(ifTwtxtError(() => null));
   }
 
   async #followed() {
-    const { site } = this.#parts;
+    const { site } = this.parts;
     const { feedUrl, nick } = site.settings;
     return [...(await followedFeeds(site)), { nick: nick ?? new URL(feedUrl).host, url: feedUrl }];
   }

@@ -86,17 +86,14 @@ interface PutWork {
 }
 
 class PutBatch {
-  readonly #work: PutWork;
   readonly #byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
   #stored = 0;
 
-  constructor(work: PutWork) {
-    this.#work = work;
-  }
+  constructor(private readonly work: PutWork) {}
 
   /** @returns results in the order of the files @throws TwtxtError if it is interrupted */
   put(files: readonly SourceFile[]): Promise<PutResult[]> {
-    const { values, sealFile } = this.#work;
+    const { values, sealFile } = this.work;
     // Sealing needs the whole file in memory.
     const queue = new PQueue({ concurrency: values.concurrency ?? (sealFile ? 1 : CONCURRENCY) });
     return Promise.all(files.map((file) => queue.add(() => this.#putFile(file, files.length))));
@@ -114,12 +111,12 @@ class PutBatch {
       const advice = error.code === "bad-metadata" ? " --filename NAME stores it under another name." : "";
       result = { file, result: null, error: error.message + advice };
     }
-    this.#work.onResult(result);
+    this.work.onResult(result);
     return result;
   }
 
   #checkInterrupted(total: number): void {
-    const { site, sealFile } = this.#work;
+    const { site, sealFile } = this.work;
     if (!site.signal.aborted) return;
     // Sealing gives new bytes each time, so the same command would send everything again.
     const advice = sealFile ? "" : " To continue, run the same command again.";
@@ -127,7 +124,7 @@ class PutBatch {
   }
 
   async #putOne(file: SourceFile): Promise<ChangeResult> {
-    const { site, values, change, sealFile, progress } = this.#work;
+    const { site, values, change, sealFile, progress } = this.work;
     const counter = byteCounter(file.size, progress);
     const { key, contents, ...options } = await prepareBlob(file, { site, change, key: values.key, sealFile });
     const same = this.#byKey.get(key);

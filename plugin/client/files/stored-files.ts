@@ -30,8 +30,6 @@ export interface Listing {
 
 /** The author's blobs, with previews and opened names in memory. */
 export class StoredFiles {
-  readonly #context: Pick<ClientContext, "choice" | "machine" | "ending">;
-  readonly #folder: WorkFolder;
   readonly #previews = new Map<string, CleanPicture | null>();
   /** By the SHA-256 of the sealed contents. */
   readonly #opened = new Map<string, OpenedName>();
@@ -39,14 +37,14 @@ export class StoredFiles {
   /** The pages that are being read, by their cursors. */
   readonly #reading = new Map<string, Promise<Listing>>();
 
-  constructor(context: Pick<ClientContext, "choice" | "machine" | "ending">, folder: WorkFolder) {
-    this.#context = context;
-    this.#folder = folder;
-  }
+  constructor(
+    private readonly context: Pick<ClientContext, "choice" | "machine" | "ending">,
+    private readonly folder: WorkFolder,
+  ) {}
 
   /** @throws TwtxtError as {@link blobSite} */
   site(): Promise<BlobSite> {
-    const { choice, machine, ending } = this.#context;
+    const { choice, machine, ending } = this.context;
     return blobSite(choice, machine, ending);
   }
 
@@ -96,10 +94,10 @@ export class StoredFiles {
 
   /** The contents of a blob, verified, and opened if it is sealed to the author. @throws TwtxtError as `receiveFile` */
   async #contents(key: string): Promise<ReceivedFile> {
-    const { machine, choice } = this.#context;
+    const { machine, choice } = this.context;
     const source = await ownBlob(key, await this.site(), machine);
     const namesKey = (choice.identity ?? choice.as) !== undefined;
-    const folder = await this.#folder.path();
+    const folder = await this.folder.path();
     const received = await receiveFile(source, { folder, opens: true, isAnyAccepted: false, namesKey });
     const { file } = received.opening;
     if (file) this.#opened.set(received.received.blob.sha256, { filename: file.filename, type: file.type });

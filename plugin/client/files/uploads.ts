@@ -33,7 +33,6 @@ interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "end
 
 /** All uploads since the client was started, until they are removed from the list. */
 export class Uploads {
-  readonly #options: UploadsOptions;
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
   readonly #ids = new Set<string>();
   /** Newest first. */
@@ -41,9 +40,7 @@ export class Uploads {
   /** How many stored files {@link removeStored} has removed from the list. */
   removed = 0;
 
-  constructor(options: UploadsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: UploadsOptions) {}
 
   /** @throws TwtxtError `not-found` */
   find(id: string): Upload {
@@ -92,7 +89,7 @@ export class Uploads {
   }
 
   async #findPath({ id }: Upload): Promise<string> {
-    return join(await this.#options.folder.path(), id);
+    return join(await this.options.folder.path(), id);
   }
 
   /**
@@ -112,7 +109,7 @@ export class Uploads {
   }
 
   async #receive(upload: Upload, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { choice, machine, ending } = this.#options;
+    const { choice, machine, ending } = this.options;
     const { filename, size, visibility, isCleaned } = upload.choice;
     try {
       const path = await this.#findPath(upload);
@@ -151,7 +148,7 @@ export class Uploads {
       clearTimeout(timer);
       timer = setTimeout(() => {
         if (upload.isPaused) pausing.abort(new TwtxtError("unreachable", "Paused."));
-      }, this.#options.maxPauseMs);
+      }, this.options.maxPauseMs);
     };
     try {
       if (upload.isEnded) return true;
@@ -175,7 +172,7 @@ export class Uploads {
     file: SourceFile,
     { pausing, limitPause }: { pausing: AbortSignal; limitPause(): void },
   ): Promise<void> {
-    const { choice, machine, ending, onStored } = this.#options;
+    const { choice, machine, ending, onStored } = this.options;
     const { visibility } = upload.choice;
     const site = await blobSite(choice, machine, AbortSignal.any([ending, upload.cancelled, pausing]));
     const sealFile = visibility === "sealed" ? await fileSealer([], site.author, choice, machine) : null;
@@ -193,7 +190,7 @@ export class Uploads {
   #fail(upload: Upload, error: unknown): void {
     if (upload.stage === "cancelled") return;
     upload.stage = "failed";
-    upload.remark = faultText(error, this.#options.machine);
+    upload.remark = faultText(error, this.options.machine);
   }
 }
 
