@@ -50,9 +50,7 @@ export function shortKey(key: string): string {
   return isContentAddress(key) ? key.slice(0, SHORT_KEY_LENGTH) : key;
 }
 
-/**
- * The strong `ETag` of a blob, with quotation marks. It changes with the contents and with any metadata.
- */
+/** The strong `ETag` of a blob, with quotation marks. It changes with the contents and with any metadata. */
 export function toEtag({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
   return `"${hash("sha256", JSON.stringify([sha256, type, filename, isPublic, sorted]))}"`;

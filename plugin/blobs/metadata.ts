@@ -96,11 +96,7 @@ const VISIBILITY = new Map([
   ["?0", false],
 ]);
 
-/**
- * Reads the metadata in a request's headers.
- *
- * @throws TwtxtError `bad-metadata`
- */
+/** Reads the metadata in a request's headers. @throws TwtxtError `bad-metadata` */
 export function readChange(headers: Headers): Change {
   const type = headers.get("content-type");
   const disposition = headers.get("content-disposition");

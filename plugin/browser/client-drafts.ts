@@ -26,10 +26,8 @@ interface SavedDraft {
 }
 
 class DraftSaver {
-  readonly #form: HTMLFormElement;
   /** Where the button sends the draft. */
   readonly #action: string;
-  readonly #state: HTMLElement;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isChanged = false;
   #hasFailed = false;
@@ -39,20 +37,22 @@ class DraftSaver {
   /** Whether the text has grown by that of another page since the author submitted a form. */
   #hasGrown = false;
 
-  constructor(form: HTMLFormElement, button: HTMLButtonElement, state: HTMLElement) {
-    this.#form = form;
+  constructor(
+    private readonly form: HTMLFormElement,
+    button: HTMLButtonElement,
+    private readonly state: HTMLElement,
+  ) {
     this.#action = button.hasAttribute("formaction") ? button.formAction : form.action;
-    this.#state = state;
   }
 
   start(): void {
-    this.#form.addEventListener("input", () => {
+    this.form.addEventListener("input", () => {
       // A new draft is saved once it has a text.
-      const text = this.#form.querySelector("textarea")?.value.trim() ?? "";
+      const text = this.form.querySelector("textarea")?.value.trim() ?? "";
       this.#isChanged = this.#field("seen").value !== "" || text !== "";
       this.#saveAfter(PAUSE_MS);
     });
-    this.#form.addEventListener("focusout", () => void this.#save());
+    this.form.addEventListener("focusout", () => void this.#save());
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) void this.#save();
     });
@@ -67,7 +67,7 @@ class DraftSaver {
   }
 
   #field(name: string): HTMLInputElement {
-    return this.#form.elements.namedItem(name) as HTMLInputElement;
+    return this.form.elements.namedItem(name) as HTMLInputElement;
   }
 
   #saveAfter(milliseconds: number): void {
@@ -87,9 +87,9 @@ class DraftSaver {
 
   async #send(): Promise<void> {
     this.#isChanged = false;
-    const edit = this.#form.elements.namedItem("edit");
+    const edit = this.form.elements.namedItem("edit");
     if (edit instanceof HTMLInputElement) edit.value = String(Number(edit.value) + 1);
-    const fields = [...new FormData(this.#form)].flatMap(([name, value]) =>
+    const fields = [...new FormData(this.form)].flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value]] : [],
     );
     const body = new URLSearchParams(fields);
@@ -114,16 +114,16 @@ class DraftSaver {
     this.#warning ??= warning;
     if (added !== "") {
       this.#hasGrown = true;
-      this.#form.querySelector("textarea")?.setRangeText(added, 0, 0, "preserve");
+      this.form.querySelector("textarea")?.setRangeText(added, 0, 0, "preserve");
     }
     this.#say(this.#warning === null ? text : `${this.#warning} ${text}`, this.#warning !== null);
     if (path !== undefined) history.replaceState(history.state, "", path);
   }
 
   #say(text: string, isFailure: boolean): void {
-    this.#state.className = isFailure ? "notice failure" : "muted";
+    this.state.className = isFailure ? "notice failure" : "muted";
     // A screen reader announces each change.
-    if (this.#state.textContent !== text) this.#state.textContent = text;
+    if (this.state.textContent !== text) this.state.textContent = text;
   }
 
   /** Saves the draft before a form that sends or deletes it is submitted. */

@@ -13,8 +13,6 @@ export function completeNicks(): void {
 
 /** A list box under the text. The focus stays in the text, which names the current option. */
 class Completion {
-  readonly #text: HTMLTextAreaElement;
-  readonly #known: readonly KnownNick[];
   readonly #list = document.createElement("ul");
   readonly #count = document.createElement("p");
   #shown: readonly KnownNick[] = [];
@@ -24,10 +22,10 @@ class Completion {
   /** The position after the space that follows a completed nick; -1 elsewhere. */
   #afterSpace = -1;
 
-  constructor(text: HTMLTextAreaElement, known: readonly KnownNick[]) {
-    this.#text = text;
-    this.#known = known;
-  }
+  constructor(
+    private readonly text: HTMLTextAreaElement,
+    private readonly known: readonly KnownNick[],
+  ) {}
 
   start(): void {
     Object.assign(this.#list, { id: "nick-list", role: "listbox", ariaLabel: "People to mention", hidden: true });
@@ -35,16 +33,16 @@ class Completion {
     const place = document.createElement("div");
     place.className = "nick-place";
     place.append(this.#list, this.#count);
-    this.#text.after(place);
+    this.text.after(place);
     for (const [name, value] of Object.entries({ haspopup: "listbox", autocomplete: "list", controls: "nick-list" })) {
-      this.#text.setAttribute(`aria-${name}`, value);
+      this.text.setAttribute(`aria-${name}`, value);
     }
-    this.#text.addEventListener("input", () => this.#update());
-    this.#text.addEventListener("keydown", (event) => this.#onKey(event));
-    this.#text.addEventListener("beforeinput", (event) => this.#skipSecondSpace(event));
-    this.#text.addEventListener("blur", () => this.#show([]));
+    this.text.addEventListener("input", () => this.#update());
+    this.text.addEventListener("keydown", (event) => this.#onKey(event));
+    this.text.addEventListener("beforeinput", (event) => this.#skipSecondSpace(event));
+    this.text.addEventListener("blur", () => this.#show([]));
     document.addEventListener("selectionchange", () => {
-      if (document.activeElement === this.#text) this.#update();
+      if (document.activeElement === this.text) this.#update();
     });
     // The text keeps the focus.
     this.#list.addEventListener("mousedown", (event) => event.preventDefault());
@@ -56,7 +54,7 @@ class Completion {
 
   /** What is typed before the caret, and where its "@" is; `null` for no nick. */
   #typed(): { nick: string; start: number } | null {
-    const { value, selectionStart, selectionEnd } = this.#text;
+    const { value, selectionStart, selectionEnd } = this.text;
     const nick = selectionStart === selectionEnd ? typedNick(value.slice(0, selectionStart)) : null;
     return nick === null ? null : { nick, start: selectionStart - nick.length - 1 };
   }
@@ -64,7 +62,7 @@ class Completion {
   #update(): void {
     const typed = this.#typed();
     if (typed?.start !== this.#closedAt) this.#closedAt = -1;
-    const found = typed === null ? [] : completeNick(typed.nick, this.#known).slice(0, MAX_SHOWN);
+    const found = typed === null ? [] : completeNick(typed.nick, this.known).slice(0, MAX_SHOWN);
     // Enter starts a new line after a nick that is complete.
     const isComplete = found.length === 1 && found[0]?.written === `@${typed?.nick}`;
     this.#show(isComplete || this.#closedAt >= 0 ? [] : found);
@@ -85,8 +83,8 @@ class Completion {
     for (const [index, option] of [...this.#list.children].entries()) option.ariaSelected = String(index === at);
     const option = this.#list.children[at];
     option?.scrollIntoView({ block: "nearest" });
-    if (option) this.#text.setAttribute("aria-activedescendant", option.id);
-    else this.#text.removeAttribute("aria-activedescendant");
+    if (option) this.text.setAttribute("aria-activedescendant", option.id);
+    else this.text.removeAttribute("aria-activedescendant");
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -105,24 +103,24 @@ class Completion {
 
   /** Authors type a space after a name by habit. */
   #skipSecondSpace(event: InputEvent): void {
-    const isSecond = event.data === " " && this.#text.selectionStart === this.#afterSpace;
+    const isSecond = event.data === " " && this.text.selectionStart === this.#afterSpace;
     this.#afterSpace = -1;
-    if (isSecond && this.#text.selectionStart === this.#text.selectionEnd) event.preventDefault();
+    if (isSecond && this.text.selectionStart === this.text.selectionEnd) event.preventDefault();
   }
 
   #accept(at: number): void {
     const typed = this.#typed();
     const chosen = this.#shown[at];
     if (typed === null || chosen === undefined) return;
-    const end = this.#text.selectionEnd;
-    const after = this.#text.value.slice(end);
+    const end = this.text.selectionEnd;
+    const after = this.text.value.slice(end);
     const hasSpace = after.startsWith(" ");
     const space = hasSpace || !/^\s/.test(after) ? " " : "";
-    this.#text.setRangeText(chosen.written + space, typed.start, hasSpace ? end + 1 : end, "end");
-    this.#afterSpace = space === "" ? -1 : this.#text.selectionEnd;
+    this.text.setRangeText(chosen.written + space, typed.start, hasSpace ? end + 1 : end, "end");
+    this.#afterSpace = space === "" ? -1 : this.text.selectionEnd;
     this.#show([]);
     // Other scripts save the text.
-    this.#text.dispatchEvent(new Event("input", { bubbles: true }));
+    this.text.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
 

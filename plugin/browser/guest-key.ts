@@ -9,11 +9,7 @@ export function toSecretKey(seed: Uint8Array): SecretKey {
   return secretKey(new Uint8Array([...seed, ...publicKey]));
 }
 
-/**
- * The address of a guest at the site of this author. PROTOCOL 3.5
- *
- * @param author - the author's address
- */
+/** The address of a guest at the site of this author. PROTOCOL 3.5 @param author - the author's address */
 export function guestAddress({ publicKey }: Pick<SecretKey, "publicKey">, author: string): string {
   return `${encodeKey(publicKey)}${author.slice(author.indexOf("@"))}`;
 }

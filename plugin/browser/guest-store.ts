@@ -37,23 +37,20 @@ interface Schema extends DBSchema {
 
 /** The conversation with one author. Several tabs of the browser share it. */
 export class GuestStore {
-  readonly #address: string;
   #database: Promise<IDBPDatabase<Schema>> | null = null;
 
-  constructor(address: string) {
-    this.#address = address;
-  }
+  constructor(private readonly address: string) {}
 
   async conversation(): Promise<Conversation | undefined> {
-    return (await this.#existing())?.get("conversations", this.#address);
+    return (await this.#existing())?.get("conversations", this.address);
   }
 
   /** Starts a conversation with a key. @param created - default: now. @returns an existing one, if another tab was first */
   async start(seed: Uint8Array, created = `${new Date().toISOString().slice(0, 19)}Z`): Promise<Conversation> {
     return navigator.locks.request(DATABASE, async () => {
       const change = (await this.#open()).transaction("conversations", "readwrite");
-      const found = await change.store.get(this.#address);
-      const conversation = found ?? { address: this.#address, seed, created, name: "", draft: "" };
+      const found = await change.store.get(this.address);
+      const conversation = found ?? { address: this.address, seed, created, name: "", draft: "" };
       if (!found) await change.store.put(conversation);
       await change.done;
       return conversation;
@@ -63,7 +60,7 @@ export class GuestStore {
   /** Does nothing if the conversation was forgotten. */
   async update(fields: Partial<Pick<Conversation, "name" | "draft">>): Promise<void> {
     const change = (await this.#existing())?.transaction("conversations", "readwrite");
-    const found = await change?.store.get(this.#address);
+    const found = await change?.store.get(this.address);
     if (found) await change?.store.put({ ...found, ...fields });
     await change?.done;
   }
@@ -79,10 +76,10 @@ export class GuestStore {
   async put(message: Omit<GuestMessage, "address">): Promise<boolean> {
     const change = (await this.#existing())?.transaction(["conversations", "messages"], "readwrite");
     if (!change) return false;
-    const isKept = (await change.objectStore("conversations").getKey(this.#address)) !== undefined;
+    const isKept = (await change.objectStore("conversations").getKey(this.address)) !== undefined;
     const messages = change.objectStore("messages");
-    const isNew = (await messages.getKey([this.#address, message.id])) === undefined;
-    if (isKept) await messages.put({ ...message, address: this.#address });
+    const isNew = (await messages.getKey([this.address, message.id])) === undefined;
+    if (isKept) await messages.put({ ...message, address: this.address });
     await change.done;
     return isKept && isNew;
   }
@@ -127,7 +124,7 @@ export class GuestStore {
     if (!database) return;
     const change = database.transaction(["conversations", "messages"], "readwrite");
     await change.objectStore("messages").delete(this.#range());
-    await change.objectStore("conversations").delete(this.#address);
+    await change.objectStore("conversations").delete(this.address);
     const left = await change.objectStore("conversations").count();
     await change.done;
     if (left > 0) return;
@@ -137,7 +134,7 @@ export class GuestStore {
   }
 
   #range(): IDBKeyRange {
-    return IDBKeyRange.bound([this.#address], [this.#address, []]);
+    return IDBKeyRange.bound([this.address], [this.address, []]);
   }
 
   /** @returns `null` without any conversation: reading must not create the database again */

@@ -25,7 +25,6 @@ const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
 export class ContactForm implements FormScript {
-  readonly #host: HTMLElement;
   readonly #form: HTMLFormElement;
   readonly #words: ContactStatus;
   readonly #author: Author;
@@ -38,9 +37,8 @@ export class ContactForm implements FormScript {
   #isSending = false;
 
   /** @param host - the element with the form; its data names the author */
-  constructor(host: HTMLElement) {
+  constructor(private readonly host: HTMLElement) {
     const { address = "", key = "", document = "", inbox = "", words = "{}" } = host.dataset;
-    this.#host = host;
     this.#form = host.querySelector("form") as HTMLFormElement;
     this.#words = { ...CONTACT_STATUS, ...JSON.parse(words) };
     this.#author = { address, key, document, inbox };
@@ -244,8 +242,8 @@ export class ContactForm implements FormScript {
   }
 
   #list(messages: readonly GuestMessage[]): void {
-    const list = this.#host.querySelector(".twtxt-conversation") as HTMLElement;
-    const lang = this.#host.lang || document.documentElement.lang || "en";
+    const list = this.host.querySelector(".twtxt-conversation") as HTMLElement;
+    const lang = this.host.lang || document.documentElement.lang || "en";
     const context = {
       words: this.#words,
       author: this.#author.address,
@@ -263,7 +261,7 @@ export class ContactForm implements FormScript {
   }
 
   #inbox(key: SecretKey): GuestInbox {
-    const { guests = "" } = this.#host.dataset;
+    const { guests = "" } = this.host.dataset;
     const publicKey = encodeKey(key.publicKey);
     return new GuestInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
   }

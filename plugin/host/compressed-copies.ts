@@ -47,21 +47,18 @@ interface Copied {
 
 /** The compressed copies of a site. They are named by the hash of the contents, so an unchanged file is not compressed again. */
 export class CompressedCopies {
-  readonly #folder: string;
   /** By path. */
   #files = new Map<string, Copied>();
   #work = Promise.resolve();
 
   /** @param folder - of the copies; nothing else may be in it */
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
+  constructor(private readonly folder: string) {}
 
   /** The place of a file's copy; `null` if it has changed since, or never had one. */
   find({ path, size, modified }: StaticFile, encoding: Encoding): { folder: string; name: string } | null {
     const known = this.#files.get(path);
     if (known?.size !== size || known.modified !== modified.getTime()) return null;
-    return { folder: this.#folder, name: `${known.name}.${encoding}` };
+    return { folder: this.folder, name: `${known.name}.${encoding}` };
   }
 
   /**
@@ -78,7 +75,7 @@ export class CompressedCopies {
   }
 
   async #compressAll(folders: readonly string[], signal: AbortSignal): Promise<void> {
-    const existing = new Set(await readdir(this.#folder).catch(() => []));
+    const existing = new Set(await readdir(this.folder).catch(() => []));
     const files = new Map<string, Copied>();
     for (const folder of folders) {
       for await (const path of listTexts(await realpath(folder).catch(() => folder))) {
@@ -89,7 +86,7 @@ export class CompressedCopies {
     }
     this.#files = files;
     const names = new Set([...files.values()].map(({ name }) => name));
-    for (const copy of existing) if (!names.has(parse(copy).name)) await rm(join(this.#folder, copy), { force: true });
+    for (const copy of existing) if (!names.has(parse(copy).name)) await rm(join(this.folder, copy), { force: true });
   }
 
   async #compress(path: string, existing: Set<string>): Promise<Copied | null> {
@@ -100,9 +97,9 @@ export class CompressedCopies {
     for (const [encoding, compress] of Object.entries(encodings)) {
       const file = `${name}.${encoding}`;
       if (existing.has(file)) continue;
-      await mkdir(this.#folder, { recursive: true });
-      await writeFile(join(this.#folder, `${file}.new`), await compress(contents));
-      await rename(join(this.#folder, `${file}.new`), join(this.#folder, file));
+      await mkdir(this.folder, { recursive: true });
+      await writeFile(join(this.folder, `${file}.new`), await compress(contents));
+      await rename(join(this.folder, `${file}.new`), join(this.folder, file));
       existing.add(file);
     }
     return { size, modified: mtime.getTime(), name };

@@ -22,12 +22,9 @@ export class Connections {
   readonly #connections = new WeakMap<Duplex, Connection>();
   /** Connections between two requests, the longest idle first. */
   readonly #idle = new Set<Duplex>();
-  readonly #maxIdle: number;
 
   /** @param maxIdle - beyond it, the connection that has been idle longest is closed */
-  constructor(maxIdle: number) {
-    this.#maxIdle = maxIdle;
-  }
+  constructor(private readonly maxIdle: number) {}
 
   /**
    * Runs the work for a request when the requests before it on the same connection are answered (HTTP/1.1 pipelining).
@@ -62,7 +59,7 @@ export class Connections {
     if (socket.destroyed) return;
     this.#idle.add(socket);
     const [oldest] = this.#idle;
-    if (this.#idle.size > this.#maxIdle) oldest?.destroy();
+    if (this.#idle.size > this.maxIdle) oldest?.destroy();
   }
 
   /**

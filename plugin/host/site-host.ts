@@ -23,7 +23,6 @@ interface SiteHostOptions {
 }
 
 export class SiteHost {
-  readonly #options: SiteHostOptions;
   #services: SiteServices;
   #paths: SpecialPaths;
   /** Starts the scheduled run. */
@@ -36,8 +35,7 @@ export class SiteHost {
   #isOutdated = false;
   #work = Promise.resolve();
 
-  constructor(options: SiteHostOptions) {
-    this.#options = options;
+  constructor(private readonly options: SiteHostOptions) {
     this.#services = options.make(options.site);
     this.#paths = findSpecialPaths(options.site);
   }
@@ -53,7 +51,7 @@ export class SiteHost {
 
   /** Runs the jobs now, every few hours, after each build, and when mentions are due again. Called again, it starts anew. */
   begin(): void {
-    const { site, file } = this.#options;
+    const { site, file } = this.options;
     this.#stopTimers();
     const runScheduled = () => this.#enqueue(() => this.#services.runScheduled());
     runScheduled();
@@ -73,14 +71,14 @@ export class SiteHost {
     clearInterval(this.#timer);
     clearInterval(this.#timelineTimer);
     clearTimeout(this.#sendTimer);
-    unwatchFile(this.#options.file);
+    unwatchFile(this.options.file);
   }
 
   /** Runs jobs one after the other. A failure is logged and does not stop the next one. */
   #enqueue(job: () => Promise<void>): void {
     this.#work = this.#work
       .then(job)
-      .catch((error) => this.#options.log((error as Error).message, { level: "error" }))
+      .catch((error) => this.options.log((error as Error).message, { level: "error" }))
       .then(() => this.#sendLater());
   }
 
@@ -93,7 +91,7 @@ export class SiteHost {
   }
 
   async #loadBuild(): Promise<void> {
-    const { read, make, log } = this.#options;
+    const { read, make, log } = this.options;
     try {
       const site = await read();
       const services = make(site);

@@ -39,12 +39,9 @@ export interface DailyShare extends SenderFolder {
 
 /** Limits what one sender's address may store in a place per day. */
 export class DailyShares {
-  readonly #options: DailyShareOptions;
   #salt: { day: string; bytes: Uint8Array } | null = null;
 
-  constructor(options: DailyShareOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: DailyShareOptions) {}
 
   /**
    * The folders of these networks.
@@ -64,35 +61,35 @@ export class DailyShares {
 
   /** @param id - 64 hex digits, of an item that may arrive */
   async survey(sender: SenderFolder, id: string): Promise<DailyShare> {
-    const { count, sum, found } = await this.#options.store.survey(sender.folder, id);
+    const { count, sum, found } = await this.options.store.survey(sender.folder, id);
     return { ...sender, count, bytes: sum, isCounted: found.length > 0 };
   }
 
   /** Whether a share may contain so much. One item a day is always allowed, however small the place. */
   isWithin({ count, bytes }: { count: number; bytes: number }, { shares }: SenderFolder): boolean {
-    const { limits } = this.#options;
+    const { limits } = this.options;
     const part = shares / SHARES;
     return count <= 1 || (count <= limits.messages * part && bytes <= limits.bytes * part);
   }
 
   /** Records an item durably. @param size - in bytes */
   async record({ folder }: SenderFolder, { id, size }: { id: string; size: number }): Promise<void> {
-    await this.#options.store.put(`${folder}${id}-${size}`, new Uint8Array(), { isNew: true });
+    await this.options.store.put(`${folder}${id}-${size}`, new Uint8Array(), { isNew: true });
   }
 
   /** Deletes the records of earlier days. @param keys - of all places, with the salts; others are ignored */
   async sweep(keys: readonly string[], isOver: () => boolean): Promise<void> {
     const today = this.#date();
     const isOutdated = (key: string) => (DAY.exec(key)?.[1] ?? today) < today;
-    await sweep(this.#options.store, keys.filter(isOutdated), isOver);
+    await sweep(this.options.store, keys.filter(isOutdated), isOver);
   }
 
   #date(): string {
-    return new Date(this.#options.now()).toISOString().slice(0, 10);
+    return new Date(this.options.now()).toISOString().slice(0, 10);
   }
 
   async #readSalt(day: string): Promise<Uint8Array> {
-    const { store, random, root } = this.#options;
+    const { store, random, root } = this.options;
     const key = `${root}-salts/${day}`;
     const stored = await store.get(key);
     if (stored) return stored.bytes;

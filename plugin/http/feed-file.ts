@@ -60,11 +60,7 @@ export function endpointInHeader({ webmention = [] }: FeedHeader, feedUrl: strin
   );
 }
 
-/**
- * The first usable endpoint of a list, without fragment.
- *
- * @param base - resolves relative URLs
- */
+/** The first usable endpoint of a list, without fragment. @param base - resolves relative URLs */
 export function firstEndpoint(values: readonly string[], base: string): string | null {
   for (const value of values) {
     if (value.length > MAX_URL_LENGTH || !canParseUrl(value, base)) continue;

@@ -117,11 +117,7 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
   return problem(error, { allow: allowed.join(", ") });
 }
 
-/**
- * Reads the body of a request, up to a limit.
- *
- * @throws TwtxtError `body-too-large`
- */
+/** Reads the body of a request, up to a limit. @throws TwtxtError `body-too-large` */
 export async function readBody(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();

@@ -70,11 +70,7 @@ export function signRequest(request: UnsignedRequest, signer: Signer, now: numbe
   return { ...Object.fromEntries(headers), ...formatSignature({ components, parameters, signature }) };
 }
 
-/**
- * The value of `Content-Digest` (RFC 9530) with SHA-256.
- *
- * @param hash - 32 bytes
- */
+/** The value of `Content-Digest` (RFC 9530) with SHA-256. @param hash - 32 bytes */
 export function contentDigest(hash: Uint8Array): string {
   return `sha-256=:${base64.encode(hash)}:`;
 }

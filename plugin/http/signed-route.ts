@@ -4,11 +4,7 @@ import { type Handler, type HttpRequest, methodNotAllowed, type RequestContext }
 /** Methods that require a signature, even on routes that do not allow them. */
 const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/**
- * Reads the body of a request signed by an author.
- *
- * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
- */
+/** Reads the body of a request signed by an author. @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large` */
 export type ReadSigned = (request: HttpRequest, maxBytes: number) => Promise<Uint8Array>;
 
 /**

@@ -13,13 +13,10 @@ const PIECE_LENGTH = 4096;
  * @example for (const row of rows) { if (slices.isOver) await slices.next(); work(row); }
  */
 export class TimeSlices {
-  readonly #signal: AbortSignal | undefined;
   #start = performance.now();
 
   /** @param signal - the deadline of the computation */
-  constructor(signal?: AbortSignal) {
-    this.#signal = signal;
-  }
+  constructor(private readonly signal?: AbortSignal) {}
 
   /** Whether it is time to call {@link next}. */
   get isOver(): boolean {
@@ -33,8 +30,8 @@ export class TimeSlices {
    */
   async next(): Promise<void> {
     await setImmediate();
-    if (this.#signal?.aborted) {
-      throw new TwtxtError("unreachable", "It took too long to read the answer.", { cause: this.#signal.reason });
+    if (this.signal?.aborted) {
+      throw new TwtxtError("unreachable", "It took too long to read the answer.", { cause: this.signal.reason });
     }
     this.#start = performance.now();
   }

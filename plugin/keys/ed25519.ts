@@ -8,11 +8,7 @@ const ED25519_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 const X25519_HEAD = Buffer.from("302e020100300506032b656e04220420", "hex");
 const KEY_BYTES = 32;
 
-/**
- * Imports a private key. This takes longer than using it once.
- *
- * @param seed - 32 bytes; may be wiped afterwards
- */
+/** Imports a private key. This takes longer than using it once. @param seed - 32 bytes; may be wiped afterwards */
 export function toSecretKey(seed: Uint8Array): SecretKey {
   const signing = importKey(ED25519_HEAD, seed);
   let agreeing: KeyObject | undefined;

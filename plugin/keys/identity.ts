@@ -41,11 +41,7 @@ export async function loadIdentity(address: string, location: IdentityLocation):
   return { identity, file };
 }
 
-/**
- * Reads the identity in a file, whatever its address.
- *
- * @throws TwtxtError as {@link loadIdentity}
- */
+/** Reads the identity in a file, whatever its address. @throws TwtxtError as {@link loadIdentity} */
 export async function readIdentity({ file }: IdentityFile): Promise<StoredIdentity> {
   return { identity: parseIdentity((await readIdentityFile(file)).text, file), file };
 }
@@ -136,11 +132,7 @@ export async function copyIdentity(address: string, file: string, location: Iden
   await createSecret(file, text);
 }
 
-/**
- * The words of an identity's private key.
- *
- * @throws TwtxtError as {@link loadIdentity}
- */
+/** The words of an identity's private key. @throws TwtxtError as {@link loadIdentity} */
 export async function wordsOfIdentity(address: string, location: IdentityLocation): Promise<string[]> {
   const { text } = await findIdentity(address, location);
   const seed = readSeed(text);

@@ -33,11 +33,7 @@ const EXTENSION = ".key";
 /** Folder of an address's former keys. */
 const FORMER = "former";
 
-/**
- * Finds the identity of an address.
- *
- * @throws TwtxtError `no-identity` if there is none; errors of reading the file
- */
+/** Finds the identity of an address. @throws TwtxtError `no-identity` if there is none; errors of reading the file */
 export async function findIdentityText(address: string, location: IdentityLocation): Promise<IdentityText> {
   if ("file" in location) return readIdentityFile(location.file);
   const { keychain, folder } = location;

@@ -74,11 +74,7 @@ function inOneLine(text: string): string {
   return text.toWellFormed().replace(LINE_BREAK, "\u2028");
 }
 
-/**
- * Parses the plaintext of a message. It never fails: anything but a valid line is text.
- *
- * @see PROTOCOL 3.2
- */
+/** Parses the plaintext of a message. It never fails: anything but a valid line is text. @see PROTOCOL 3.2 */
 export function parseMessage(text: string): Message {
   const lines: ClaimedLine[] = [];
   const events: MessageEvent[] = [];

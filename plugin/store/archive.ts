@@ -69,11 +69,7 @@ export class ArchiveWriter implements CopyTarget {
     return this.#sums;
   }
 
-  /**
-   * The bytes of the archive.
-   *
-   * @param addAll - adds all values; its errors end the stream
-   */
+  /** The bytes of the archive. @param addAll - adds all values; its errors end the stream */
   stream(about: About, addAll: () => Promise<void>): AsyncIterable<Uint8Array> {
     const { readable, controller } = this.#packer;
     const work = async () => {

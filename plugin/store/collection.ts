@@ -5,25 +5,21 @@ import type { Condition, Store } from "./store.js";
 
 /** The values of a folder by their ids. All methods throw TwtxtError `store-failed`, also for a damaged value. */
 export class Collection<T> {
-  readonly #store: Store;
-  readonly #folder: string;
-  readonly #schema: v.GenericSchema<unknown, T>;
-
   /** @param folder - the start of all keys, with a slash at its end; an id is the rest */
-  constructor(store: Store, folder: string, schema: v.GenericSchema<unknown, T>) {
-    this.#store = store;
-    this.#folder = folder;
-    this.#schema = schema;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly folder: string,
+    private readonly schema: v.GenericSchema<unknown, T>,
+  ) {}
 
   /** @returns `null` if there is none */
   async get(id: string): Promise<T | null> {
-    return (await readJson(this.#store, this.#folder + id, this.#schema))?.value ?? null;
+    return (await readJson(this.store, this.folder + id, this.schema))?.value ?? null;
   }
 
   /** The ids of all values, in no order. */
   async ids(): Promise<string[]> {
-    return (await this.#store.keys(this.#folder)).map((key) => key.slice(this.#folder.length));
+    return (await this.store.keys(this.folder)).map((key) => key.slice(this.folder.length));
   }
 
   /**
@@ -37,26 +33,26 @@ export class Collection<T> {
 
   /** Those of these values that exist. @param onDamaged - as for {@link list} */
   async getAll(ids: readonly string[], onDamaged?: (error: DamagedValue) => void): Promise<T[]> {
-    const reading = ids.map((id) => readJson(this.#store, this.#folder + id, this.#schema, onDamaged));
+    const reading = ids.map((id) => readJson(this.store, this.folder + id, this.schema, onDamaged));
     return (await Promise.all(reading)).flatMap((stored) => (stored ? [stored.value] : []));
   }
 
   /** As {@link writeJson}. */
   write(id: string, value: T, condition?: Condition): Promise<string | null> {
-    return writeJson(this.#store, this.#folder + id, value, condition);
+    return writeJson(this.store, this.folder + id, value, condition);
   }
 
   /** As {@link update}. */
   update(id: string, change: (old: T | null) => T | null): Promise<T | null> {
-    return update(this.#store, this.#folder + id, this.#schema, change);
+    return update(this.store, this.folder + id, this.schema, change);
   }
 
   async delete(id: string): Promise<void> {
-    await this.#store.delete(this.#folder + id);
+    await this.store.delete(this.folder + id);
   }
 
   async forget(id: string): Promise<boolean> {
-    const isThere = (await this.#store.get(this.#folder + id)) !== null;
+    const isThere = (await this.store.get(this.folder + id)) !== null;
     await this.delete(id);
     return isThere;
   }

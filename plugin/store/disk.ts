@@ -9,11 +9,7 @@ import type { Range } from "./store.js";
 /** Size of a read in bytes. */
 const READ_BYTES = 256 * 1024;
 
-/**
- * Makes a folder and its parents, readable only by the owner.
- *
- * @returns the topmost folder that was new, if any
- */
+/** Makes a folder and its parents, readable only by the owner. @returns the topmost folder that was new, if any */
 export async function makeFolder(path: string): Promise<string | undefined> {
   try {
     return await mkdir(path, { mode: 0o700, recursive: true });

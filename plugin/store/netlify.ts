@@ -35,11 +35,8 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  * are not atomic: two writers at once may both succeed.
  */
 export class NetlifyStore extends ListedStore implements StreamingStore {
-  readonly #options: NetlifyStoreOptions;
-
-  constructor(options: NetlifyStoreOptions) {
+  constructor(private readonly options: NetlifyStoreOptions) {
     super();
-    this.#options = options;
   }
 
   async get(key: string): Promise<StoredValue | null> {
@@ -103,9 +100,9 @@ export class NetlifyStore extends ListedStore implements StreamingStore {
 
   /** Opens the store for one operation, with a timeout and a record of failures of its own. */
   async #run<T>(operation: (blobs: Blobs) => Promise<T>): Promise<T> {
-    const { fetch, failure } = recordingFetch(AbortSignal.timeout(TOTAL_MS), this.#options.fetch);
+    const { fetch, failure } = recordingFetch(AbortSignal.timeout(TOTAL_MS), this.options.fetch);
     try {
-      return await operation(getStore({ ...this.#options, consistency: "strong", fetch }));
+      return await operation(getStore({ ...this.options, consistency: "strong", fetch }));
     } catch (error) {
       const cause = failure() ?? (error as Error);
       throw new TwtxtError("store-failed", `Netlify Blobs failed: ${describeError(cause)}.`, { cause });

@@ -28,7 +28,6 @@ const LOG_BYTES = 16 * 2 ** 20;
 /** A connection that is opened when it is needed, and closed after some seconds without use. */
 export class Connection {
   readonly file: string;
-  readonly #root: string;
   #rows: Rows | null = null;
   #isReadOnly = false;
   #openedAt = 0;
@@ -36,23 +35,18 @@ export class Connection {
   #idleTimer: NodeJS.Timeout | undefined;
 
   /** @param root - the folder of the store, absolute */
-  constructor(root: string) {
-    this.#root = root;
+  constructor(private readonly root: string) {
     this.file = join(root, FILE);
   }
 
-  /**
-   * Reads rows. A database that cannot be written can be read.
-   *
-   * @returns `null` if there is no database
-   */
+  /** Reads rows. A database that cannot be written can be read. @returns `null` if there is no database */
   read<T>(work: (rows: Rows) => T): Promise<T | null> {
     return withRetries(() => {
       // It shows no later changes, so the disk may be writable by now.
       if (this.#isReadOnly && performance.now() - this.#openedAt > READ_ONLY_MS) this.close();
       if (this.#rows) return work(this.#use(this.#rows));
       if (!isThere(this.file)) return null;
-      const { rows, isReadOnly } = openToRead(this.#root, this.file);
+      const { rows, isReadOnly } = openToRead(this.root, this.file);
       this.#isReadOnly = isReadOnly;
       return work(this.#use(rows));
     });
@@ -72,7 +66,7 @@ export class Connection {
   /** Creates the database if there is none. */
   async prepareToWrite(): Promise<void> {
     if (this.#rows && !this.#isReadOnly) return;
-    if (!isThere(this.file)) await createFile(this.#root, this.file);
+    if (!isThere(this.file)) await createFile(this.root, this.file);
     await withRetries(() => void this.#use(this.#openToWrite()));
   }
 
@@ -80,7 +74,7 @@ export class Connection {
   openSnapshot(): Promise<Rows | null> {
     return withRetries(() => {
       if (!isThere(this.file)) return null;
-      const { rows } = openToRead(this.#root, this.file);
+      const { rows } = openToRead(this.root, this.file);
       rows.startSnapshot();
       return rows;
     });
@@ -96,7 +90,7 @@ export class Connection {
   #openToWrite(): Rows {
     if (this.#rows && !this.#isReadOnly) return this.#rows;
     this.close();
-    const rows = openToWrite(this.#root, this.file);
+    const rows = openToWrite(this.root, this.file);
     this.#isReadOnly = false;
     return rows;
   }

@@ -26,15 +26,11 @@ export interface ReaderOptions {
 }
 
 export class SqliteReader {
-  readonly #options: ReaderOptions;
-
-  constructor(options: ReaderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ReaderOptions) {}
 
   async get(key: string): Promise<StoredValue | null> {
     checkKey(key);
-    const { files } = this.#options;
+    const { files } = this.options;
     return this.#find(key, async ({ etag, size, value, file }) => {
       const bytes = file === null ? value : await files.read(file, size);
       return bytes && { bytes, etag };
@@ -43,7 +39,7 @@ export class SqliteReader {
 
   async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     checkKey(key);
-    const { files } = this.#options;
+    const { files } = this.options;
     return this.#find(key, async ({ size, value, file }) =>
       file === null ? toStream(value ?? new Uint8Array(), range) : files.stream(file, size, range),
     );
@@ -60,13 +56,13 @@ export class SqliteReader {
 
   async list(prefix: string, range: ListRange): Promise<string[]> {
     checkPrefix(prefix);
-    const { root, query } = this.#options;
+    const { root, query } = this.options;
     return withStoreErrors(root, async () => (await query((rows) => rows.list(prefix, range))) ?? []);
   }
 
   async survey(folder: string, id = ""): Promise<FolderSurvey> {
     checkPrefix(folder);
-    const { root, query } = this.#options;
+    const { root, query } = this.options;
     return withStoreErrors(
       root,
       async () => (await query((rows) => rows.survey(folder, id))) ?? surveyKeys([], folder, id),
@@ -75,7 +71,7 @@ export class SqliteReader {
 
   /** @param open - returns `null` if the file of the value is gone: another process has replaced it since */
   #find<T>(key: string, open: (entry: Entry) => Promise<T | null>): Promise<T | null> {
-    const { root, query } = this.#options;
+    const { root, query } = this.options;
     return withStoreErrors(root, async () => {
       for (let last: Entry | undefined; ; ) {
         const row = (await query((rows) => rows.find(key))) ?? undefined;

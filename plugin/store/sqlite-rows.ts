@@ -62,12 +62,9 @@ interface FileEntry {
 }
 
 export class Rows {
-  readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(database: Database) {
-    this.#database = database;
-  }
+  constructor(private readonly database: Database) {}
 
   find(key: string): Entry | undefined {
     const sql = "SELECT etag, size, value, file FROM entries WHERE key = ?";
@@ -126,10 +123,10 @@ export class Rows {
   }
 
   commit(steps: readonly Step[]): StepResult[] {
-    this.#database.exec("BEGIN IMMEDIATE");
+    this.database.exec("BEGIN IMMEDIATE");
     try {
       const results = steps.map(([sql, ...values]) => this.#prepared(sql).get(...values));
-      this.#database.exec("COMMIT");
+      this.database.exec("COMMIT");
       return results;
     } catch (error) {
       this.#rollBack();
@@ -139,20 +136,20 @@ export class Rows {
 
   /** From here on, shows the database as it is now. */
   startSnapshot(): void {
-    this.#database.exec("BEGIN");
+    this.database.exec("BEGIN");
     this.list("", { limit: 1 });
   }
 
   close(): void {
     // libsql closes a database only with its last statement, so a snapshot would keep the log from starting again.
     this.#rollBack();
-    this.#database.close();
+    this.database.close();
   }
 
   #prepared(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#database.prepare(sql);
+      statement = this.database.prepare(sql);
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -160,7 +157,7 @@ export class Rows {
 
   #rollBack(): void {
     try {
-      this.#database.exec("ROLLBACK");
+      this.database.exec("ROLLBACK");
     } catch {
       // There is no transaction, or SQLite has rolled it back already.
     }

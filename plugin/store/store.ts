@@ -51,11 +51,7 @@ export type Condition = { isNew: true } | { etag: string };
 export interface Store {
   /** @returns `null` if the key does not exist */
   get(key: string): Promise<StoredValue | null>;
-  /**
-   * Writes a value.
-   *
-   * @returns the new etag; `null` if the condition was not met and nothing was written
-   */
+  /** Writes a value. @returns the new etag; `null` if the condition was not met and nothing was written */
   put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null>;
   /** Deletes a key, whatever its version. A missing key is not an error. */
   delete(key: string): Promise<void>;

@@ -49,15 +49,13 @@ interface Pending {
 export type Commit = (steps: readonly Step[]) => Promise<StepResult[]>;
 
 export class WriteQueue {
-  readonly #commit: Commit;
-  readonly #reserve: SpaceReserve;
   readonly #pending: Pending[] = [];
   #isRunning = false;
 
-  constructor(commit: Commit, reserve: SpaceReserve) {
-    this.#commit = commit;
-    this.#reserve = reserve;
-  }
+  constructor(
+    private readonly commit: Commit,
+    private readonly reserve: SpaceReserve,
+  ) {}
 
   /** Makes a change, durable when it returns. */
   add(change: Change): Promise<Outcome> {
@@ -74,7 +72,7 @@ export class WriteQueue {
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#takeBatch();
       try {
-        await this.#reserve.checkSpace();
+        await this.reserve.checkSpace();
         const outcomes = await this.#write(batch.map(({ change }) => change));
         batch.forEach(({ resolve }, at) => void resolve(outcomes[at] as Outcome));
       } catch (error) {
@@ -87,7 +85,7 @@ export class WriteQueue {
 
   /** Makes the changes that need no additional space, with the reserve. Each has its own transaction, so that it may fail alone. */
   async #writeToFullDisk(batch: readonly Pending[], error: unknown): Promise<void> {
-    this.#reserve.release();
+    this.reserve.release();
     for (const { change, resolve, reject } of batch) {
       try {
         if (await this.#needsSpace(change)) throw error;
@@ -102,13 +100,13 @@ export class WriteQueue {
   /** Whether a change stores more than before. Marks, such as those of deletions and nonces, count as nothing. */
   async #needsSpace({ key, value }: Change): Promise<boolean> {
     if (value === null || value.size <= MARK_BYTES) return false;
-    const [former] = await this.#commit([[FIND_FORMER, key]]);
+    const [former] = await this.commit([[FIND_FORMER, key]]);
     return value.size > Number(former?.size ?? 0);
   }
 
   async #write(changes: readonly Change[]): Promise<Outcome[]> {
     const parts = changes.map(toSteps);
-    const results = await this.#commit(parts.flat());
+    const results = await this.commit(parts.flat());
     let at = 0;
     return parts.map((steps) => {
       const rows = results.slice(at, at + steps.length);

@@ -35,13 +35,10 @@ type Answer = { results: StepResult[]; error?: undefined } | { error: { message:
 
 /** The thread of one database, started by its first transaction. It runs one transaction at a time. */
 export class WriteThread {
-  readonly #file: string;
   #thread: Worker | null = null;
   #answer: ((answer: Answer) => void) | null = null;
 
-  constructor(file: string) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string) {}
 
   /** Runs steps in a transaction. The database must exist, and the previous transaction must have ended. */
   async commit(steps: readonly Step[]): Promise<StepResult[]> {
@@ -68,7 +65,7 @@ export class WriteThread {
   }
 
   #start(): Worker {
-    const thread = new Worker(SCRIPT, { eval: true, workerData: { file: this.#file, libsql: libsqlFile() } });
+    const thread = new Worker(SCRIPT, { eval: true, workerData: { file: this.file, libsql: libsqlFile() } });
     const answer = (answer: Answer) => {
       if (this.#thread === thread) this.#answer?.(answer);
     };

@@ -54,18 +54,15 @@ const MAX_ON_PAGE = 100;
 
 /** All methods throw TwtxtError as {@link AskSite}, and `blob-tampered` for an invalid response. */
 export class BlobClient {
-  readonly #ask: AskSite;
-  readonly #owner: string;
-
   /** @param owner - the key that signs the requests, `kex1...` */
-  constructor(ask: AskSite, owner: string) {
-    this.#ask = ask;
-    this.#owner = owner;
-  }
+  constructor(
+    private readonly ask: AskSite,
+    private readonly owner: string,
+  ) {}
 
   /** @returns `null` if there is no such blob */
   async head(key: string): Promise<(RemoteBlob & { size: number }) | null> {
-    const answer = await ifExists(this.#ask({ method: "HEAD", path: toPath(key) }));
+    const answer = await ifExists(this.ask({ method: "HEAD", path: toPath(key) }));
     if (!answer) return null;
     const blob = this.#remoteBlob(key, answer);
     if (blob.size !== null) return { ...blob, size: blob.size };
@@ -75,7 +72,7 @@ export class BlobClient {
 
   /** @returns `null` if there is no such blob */
   async get(key: string): Promise<Download | null> {
-    const answer = await ifExists(this.#ask({ method: "GET", path: toPath(key) }));
+    const answer = await ifExists(this.ask({ method: "GET", path: toPath(key) }));
     return answer && { blob: this.#remoteBlob(key, answer), chunks: answer.chunks, close: answer.close };
   }
 
@@ -108,11 +105,11 @@ export class BlobClient {
    */
   async newest(limit: number, after = ""): Promise<NewestBlobs> {
     const cursor = after && `&after=${encodeURIComponent(after)}`;
-    const answer = await this.#ask({ method: "GET", path: `?order=newest&limit=${limit}${cursor}` });
+    const answer = await this.ask({ method: "GET", path: `?order=newest&limit=${limit}${cursor}` });
     const { blobs, next, count, bytes } = Object(await answer.json());
     const isPage = [count, bytes].every(Number.isSafeInteger) && (next === null || typeof next === "string");
     if (!isPage || next === after) throw notBlobs();
-    return { blobs: parseBlobs(blobs, this.#owner), next, count, bytes };
+    return { blobs: parseBlobs(blobs, this.owner), next, count, bytes };
   }
 
   /** All blobs, in no order. */
@@ -120,8 +117,8 @@ export class BlobClient {
     const blobs: BlobInfo[] = [];
     let after = "";
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const page = Object(await (await this.#ask({ method: "GET", path: after && `?after=${after}` })).json());
-      blobs.push(...parseBlobs(page.blobs, this.#owner));
+      const page = Object(await (await this.ask({ method: "GET", path: after && `?after=${after}` })).json());
+      blobs.push(...parseBlobs(page.blobs, this.owner));
       const { next } = page;
       if (next === null) return blobs;
       // Each cursor is greater than the one before, or the list would have no end.
@@ -132,11 +129,11 @@ export class BlobClient {
   }
 
   #remoteBlob(key: string, { headers }: SiteAnswer): RemoteBlob {
-    return remoteBlob("The site", { owner: this.#owner, key }, headers);
+    return remoteBlob("The site", { owner: this.owner, key }, headers);
   }
 
   async #change(request: SiteRequest): Promise<ChangeResponse> {
-    const answer = await this.#ask(request);
+    const answer = await this.ask(request);
     const json = await answer.json();
     if (!parseBlobJson(json)) throw notBlobs();
     const { purged, note } = Object(json);

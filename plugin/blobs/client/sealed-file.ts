@@ -31,11 +31,7 @@ export function formatSealedFile({ filename, type, bytes }: SealedFile): Uint8Ar
   return Buffer.concat([Buffer.from(`${JSON.stringify({ filename, type })}\n`), bytes]);
 }
 
-/**
- * Parses the output of {@link formatSealedFile}.
- *
- * @throws TwtxtError `bad-message`
- */
+/** Parses the output of {@link formatSealedFile}. @throws TwtxtError `bad-message` */
 export function parseSealedFile(plaintext: Uint8Array): SealedFile {
   const end = plaintext.subarray(0, MAX_LINE).indexOf(LF);
   try {

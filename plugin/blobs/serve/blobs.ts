@@ -50,13 +50,11 @@ export interface BlobsOptions {
 export class Blobs {
   /** The signature names the owner; for shared blobs, the path does. */
   readonly handlers: Record<"blobs" | "blob" | "shared", Handler>;
-  readonly #options: BlobsOptions;
   readonly #parts: ChangeParts;
 
-  constructor(options: BlobsOptions) {
+  constructor(private readonly options: BlobsOptions) {
     const { store, now, random, sleep, limits, sharedUrl, sameOwner, purge, log } = options;
     const stored = new StoredBlobs({ store, now, random, log });
-    this.#options = options;
     this.#parts = {
       stored,
       quota: new Quota(stored.contents, limits),
@@ -122,7 +120,7 @@ export class Blobs {
   async #answerReader(request: HttpRequest, path: string): Promise<Response> {
     const { stored, sharedUrl, copies } = this.#parts;
     const [owner = "", key = "", ...others] = path.split("/");
-    const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
+    const isPossible = this.options.owners.has(owner) && isBlobKey(key) && others.length === 0;
     const requested = { owner, sharedUrl, toTag: (blob: StoredBlob) => copies.toTag(blob) };
     const response = await readShared(stored.contents, request, requested, async () =>
       isPossible ? this.#findShared(owner, key) : null,
@@ -133,7 +131,7 @@ export class Blobs {
 
   /** The newest key counts, so that a blob that was put again or moved is shown at its earlier URLs. */
   async #findShared(owner: string, key: string): Promise<StoredBlob | null> {
-    const { sameOwner = [] } = this.#options;
+    const { sameOwner = [] } = this.options;
     for (const one of sameOwner.includes(owner) ? sameOwner : [owner]) {
       const blob = await this.#parts.stored.find(one, key);
       if (blob?.isPublic) return blob;
@@ -142,7 +140,7 @@ export class Blobs {
   }
 
   #verify(request: HttpRequest) {
-    const { authority, owners, now } = this.#options;
+    const { authority, owners, now } = this.options;
     return verifyHead(request, { authority, allowed: owners, now });
   }
 }

@@ -22,15 +22,11 @@ interface CdnCopiesOptions {
 }
 
 export class CdnCopies {
-  readonly #options: CdnCopiesOptions;
-
-  constructor(options: CdnCopiesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CdnCopiesOptions) {}
 
   /** Records that a blob is about to change, so that the next run purges it whatever happens. */
   async noteChange(blob: BlobId): Promise<void> {
-    const { store, purge } = this.#options;
+    const { store, purge } = this.options;
     if (purge) await store.put(FOLDER + this.toTag(blob), new Uint8Array());
   }
 
@@ -48,7 +44,7 @@ export class CdnCopies {
    * @param isOver - when true, nothing more is started
    */
   async purgeAgain(isOver: () => boolean): Promise<void> {
-    const { store, purge } = this.#options;
+    const { store, purge } = this.options;
     if (!purge) return;
     for (const key of await store.keys(FOLDER)) {
       // If one purge fails after all tries, the others would fail too.
@@ -59,17 +55,17 @@ export class CdnCopies {
 
   /** Whether the CDN may show a blob, or that of another key of its owner, at its URL. @param before - its former version */
   mayExist(before: { isPublic: boolean } | null, owner: string): boolean {
-    return before?.isPublic === true || this.#options.sameOwner?.includes(owner) === true;
+    return before?.isPublic === true || this.options.sameOwner?.includes(owner) === true;
   }
 
   toTag({ owner, key }: BlobId): string {
-    const { sameOwner = [] } = this.#options;
+    const { sameOwner = [] } = this.options;
     const group = sameOwner.includes(owner) ? sameOwner.at(-1) : owner;
     return `twtxt-blob-${createHash("sha256").update(`${group}/${key}`).digest("hex").slice(0, 32)}`;
   }
 
   async #purgeTag(tag: string): Promise<boolean> {
-    const { purge, sleep, log } = this.#options;
+    const { purge, sleep, log } = this.options;
     try {
       await retry(async () => purge?.(tag), { pauses: PAUSES_MS, sleep });
       return true;

@@ -63,17 +63,14 @@ export interface ContentsOptions {
 
 /** The contents of all owners. All methods throw TwtxtError `store-failed`. */
 export class BlobContents {
-  readonly #options: ContentsOptions;
   /** Until when large contents are not compared again, in milliseconds since 1970. */
   readonly #intactUntil = new Map<string, number>();
 
-  constructor(options: ContentsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ContentsOptions) {}
 
   /** @returns `null` if it was replaced or deleted since it was found */
   read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    return this.#options.store.read(contents, range);
+    return this.options.store.read(contents, range);
   }
 
   /**
@@ -83,7 +80,7 @@ export class BlobContents {
    * @throws TwtxtError `blob-damaged`; the stream of a large blob throws it before its last bytes
    */
   async readIntact(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
-    const { store } = this.#options;
+    const { store } = this.options;
     if (blob.size > COMPARED_BYTES) return this.#readLarge(blob, range);
     const found = await store.get(blob.contents);
     if (!found) return null;
@@ -92,7 +89,7 @@ export class BlobContents {
   }
 
   async #readLarge(blob: StoredBlob, range: Range | undefined): Promise<ReadableStream<Uint8Array> | null> {
-    const { store, now, log } = this.#options;
+    const { store, now, log } = this.options;
     const { contents } = blob;
     const stream = await store.read(contents, range);
     if (!stream || range || now() < (this.#intactUntil.get(contents) ?? 0)) return stream;
@@ -104,7 +101,7 @@ export class BlobContents {
 
   #noteIntact(contents: string): void {
     this.#intactUntil.delete(contents);
-    this.#intactUntil.set(contents, this.#options.now() + INTACT_MS);
+    this.#intactUntil.set(contents, this.options.now() + INTACT_MS);
     const [oldest = contents] = this.#intactUntil.keys();
     if (this.#intactUntil.size > MAX_INTACT) this.#intactUntil.delete(oldest);
   }
@@ -121,9 +118,9 @@ export class BlobContents {
     chunks: AsyncIterable<Uint8Array>,
     hash: () => string,
   ): Promise<NewContents> {
-    const { store, now } = this.#options;
+    const { store, now } = this.options;
     const start = now();
-    const contents = `${FOLDER}${owner}/${toPlace(key)}-${start.toString(36)}.${randomHex(this.#options.random)}-${size}`;
+    const contents = `${FOLDER}${owner}/${toPlace(key)}-${start.toString(36)}.${randomHex(this.options.random)}-${size}`;
     await store.write(contents, chunks, size);
     if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
     // The sweep would soon delete them.
@@ -133,17 +130,17 @@ export class BlobContents {
 
   /** Deletes contents without a blob. */
   async discard({ contents }: Pick<NewContents, "contents">): Promise<void> {
-    await this.#options.store.delete(contents);
+    await this.options.store.delete(contents);
   }
 
   /** What an owner stores, in bytes, and the keys of a place. */
   survey(owner: string, place: string): Promise<FolderSurvey> {
-    return this.#options.store.survey(`${FOLDER}${owner}/`, place);
+    return this.options.store.survey(`${FOLDER}${owner}/`, place);
   }
 
   /** All contents of an owner, or of all owners. */
   async list(owner?: string): Promise<ContentsName[]> {
-    const keys = await this.#options.store.keys(owner === undefined ? FOLDER : `${FOLDER}${owner}/`);
+    const keys = await this.options.store.keys(owner === undefined ? FOLDER : `${FOLDER}${owner}/`);
     return keys.flatMap((key) => parseName(key) ?? []);
   }
 
@@ -152,7 +149,7 @@ export class BlobContents {
     const folder = `${FOLDER}${owner}/`;
     // A dot sorts after the hyphen that follows a place.
     const start = after === "" ? undefined : `${folder}${after}.`;
-    const keys = await this.#options.store.list(folder, { after: start, limit: limit + 1 });
+    const keys = await this.options.store.list(folder, { after: start, limit: limit + 1 });
     // A blob that is being replaced briefly has two contents.
     const places = [...new Set(keys.slice(0, limit).flatMap((key) => parseName(key)?.place ?? []))];
     return { places, next: keys.length > limit ? (places.at(-1) ?? null) : null };
@@ -179,7 +176,7 @@ export class BlobContents {
 
   /** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */
   async listPossibleLeftovers(): Promise<ContentsName[]> {
-    const { now, random } = this.#options;
+    const { now, random } = this.options;
     const all = await this.list();
     const toId = ({ owner, place }: ContentsName) => `${owner}/${place}`;
     const counts = new Map<string, number>();

@@ -27,14 +27,12 @@ type Totals = Pick<BlobLimits, "count" | "bytes">;
  * time, and on a bucket by those of two seconds.
  */
 export class Quota {
-  readonly #contents: Pick<BlobContents, "survey" | "list">;
-  readonly #limits: BlobLimits;
   readonly #uploads = new Set<Upload>();
 
-  constructor(contents: Pick<BlobContents, "survey" | "list">, limits: BlobLimits) {
-    this.#contents = contents;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly contents: Pick<BlobContents, "survey" | "list">,
+    private readonly limits: BlobLimits,
+  ) {}
 
   /**
    * Reserves space for an upload.
@@ -44,9 +42,9 @@ export class Quota {
    */
   async reserve({ owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">): Promise<() => void> {
     const upload = { owner, place: toPlace(key), size };
-    const mayExceed = await this.#add(upload, this.#contents.survey(owner, upload.place), this.#mayExceed);
-    const exceeded = mayExceed && (await this.#add(upload, this.#contents.list(owner), this.#findExceeded));
-    const { count, bytes } = this.#limits;
+    const mayExceed = await this.#add(upload, this.contents.survey(owner, upload.place), this.#mayExceed);
+    const exceeded = mayExceed && (await this.#add(upload, this.contents.list(owner), this.#findExceeded));
+    const { count, bytes } = this.limits;
     if (exceeded === "count") throw quotaExceeded(count === 1 ? "1 blob" : `${count} blobs`, "count");
     if (exceeded === "bytes") throw quotaExceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
     return () => void this.#uploads.delete(upload);
@@ -77,8 +75,8 @@ export class Quota {
     const isAlone = uploads.every((one) => one.place !== place);
     const largest = Math.max(0, ...stored.found.map((key) => parseEntry(key)?.number ?? 0));
     const growth = isAlone ? Math.max(0, size - largest) : size;
-    const hasCount = !isNew || stored.count + uploads.length < this.#limits.count;
-    return hasCount && (growth === 0 || stored.sum + sumSizes(uploads) + growth <= this.#limits.bytes) ? null : true;
+    const hasCount = !isNew || stored.count + uploads.length < this.limits.count;
+    return hasCount && (growth === 0 || stored.sum + sumSizes(uploads) + growth <= this.limits.bytes) ? null : true;
   };
 
   /** Counts each blob once. */
@@ -89,8 +87,8 @@ export class Quota {
   ): keyof Totals | null => {
     const before = sumBlobs(stored, uploads);
     const after = sumBlobs(stored, [...uploads, upload]);
-    if (after.count > Math.max(this.#limits.count, before.count)) return "count";
-    return after.bytes > Math.max(this.#limits.bytes, before.bytes) ? "bytes" : null;
+    if (after.count > Math.max(this.limits.count, before.count)) return "count";
+    return after.bytes > Math.max(this.limits.bytes, before.bytes) ? "bytes" : null;
   };
 }
 

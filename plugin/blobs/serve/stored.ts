@@ -67,11 +67,9 @@ const RECORD = v.union([
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
 export class StoredBlobs {
   readonly contents: BlobContents;
-  readonly #options: ContentsOptions;
 
-  constructor(options: ContentsOptions) {
+  constructor(private readonly options: ContentsOptions) {
     this.contents = new BlobContents(options);
-    this.#options = options;
   }
 
   async find(owner: string, key: string): Promise<StoredBlob | null> {
@@ -79,7 +77,7 @@ export class StoredBlobs {
   }
 
   async record(owner: string, key: string): Promise<StoredRecord> {
-    const found = await readJson(this.#options.store, recordKey(owner, toPlace(key)), RECORD);
+    const found = await readJson(this.options.store, recordKey(owner, toPlace(key)), RECORD);
     return { blob: toBlob(found), etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
@@ -107,7 +105,7 @@ export class StoredBlobs {
     change: (before: StoredBlob | null) => Promise<NextVersion>,
     { mayBeRefused, first }: { mayBeRefused: boolean; first?: StoredRecord | undefined },
   ): Promise<BlobChange> {
-    const { store, now } = this.#options;
+    const { store, now } = this.options;
     const owner = nonce.keyid;
     let known = first;
     return winRace(TRIES, async () => {
@@ -125,7 +123,7 @@ export class StoredBlobs {
       const after = next && toRecord({ owner, key, created, modified }, next);
       const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
       // Random, because writers that compete must write different bytes.
-      const write = randomHex(this.#options.random);
+      const write = randomHex(this.options.random);
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
       const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
@@ -151,7 +149,7 @@ export class StoredBlobs {
 
   /** Logs a damaged record instead of throwing, so that the others can be read. */
   async #readableRecord(owner: string, place: string) {
-    const { store, log } = this.#options;
+    const { store, log } = this.options;
     const key = recordKey(owner, place);
     let isDamaged = false;
     const found = await readJson(store, key, RECORD, () => {

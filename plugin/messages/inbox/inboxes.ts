@@ -79,13 +79,8 @@ interface Inbox {
   guests: GuestOptions | null;
 }
 
-/**
- * The inboxes. The host has no private key and can neither read nor change a message.
- *
- * @see PROTOCOL 3.3, 3.4, 3.5
- */
+/** The inboxes. The host has no private key and can neither read nor change a message. @see PROTOCOL 3.3, 3.4, 3.5 */
 export class Inboxes {
-  readonly #options: InboxOptions;
   readonly #messages: StoredMessages;
   readonly #shares: DailyShares;
   readonly #deliveryParts: DeliveryParts;
@@ -94,9 +89,8 @@ export class Inboxes {
   /** The user's name is the type of an event. */
   readonly #newMessages = new EventTarget();
 
-  constructor(options: InboxOptions) {
+  constructor(private readonly options: InboxOptions) {
     const { store, now, users } = options;
-    this.#options = options;
     this.#messages = new StoredMessages(store, now);
     this.#shares = new DailyShares({ ...options, root: "inbox" });
     const onStored = (user: string, size: number) => {
@@ -114,7 +108,7 @@ export class Inboxes {
   };
 
   async sweep(run: SweepRun): Promise<void> {
-    const { users, limits, guests, store } = this.#options;
+    const { users, limits, guests, store } = this.options;
     // One listing, which has the salts of senders too.
     const keys = await store.keys("inbox");
     const keysByUser = new Map([...users.keys()].map((user): [string, string[]] => [user, []]));
@@ -134,7 +128,7 @@ export class Inboxes {
 
   /** The messages of each author's inbox, oldest first, and how full it is, from 0 to 1. For notifications. */
   async news() {
-    const { users, limits } = this.#options;
+    const { users, limits } = this.options;
     return mapInParallel([...users.keys()], users.size, async (user) => {
       const stored = await this.#messages.all(user);
       const messages = stored.map(({ id, created }) => ({ id, created: new Date(created).toISOString() }));
@@ -155,7 +149,7 @@ export class Inboxes {
 
   /** @throws TwtxtError `not-found` */
   #openInbox(user = ""): Inbox {
-    const { users, guests } = this.#options;
+    const { users, guests } = this.options;
     const key = users.get(user);
     if (key !== undefined) return { user, key, guests: null };
     if (guests && isKeyText(user)) return { user, key: user, guests };
@@ -164,7 +158,7 @@ export class Inboxes {
 
   async #atInbox(request: HttpRequest, inbox: Inbox, address: string): Promise<Response> {
     const { user, guests } = inbox;
-    const { limits, inboxUrl } = this.#options;
+    const { limits, inboxUrl } = this.options;
     if (request.method === "GET" || request.method === "HEAD") {
       await this.#checkSigned(request, inbox);
       const types = (request.headers.get("accept") ?? "").split(",").map(readEssence);
@@ -177,7 +171,7 @@ export class Inboxes {
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than an author's */
   async #deliverToGuest(request: HttpRequest, user: string, { authors, messages }: GuestOptions): Promise<Response> {
-    const { authority, store, now } = this.#options;
+    const { authority, store, now } = this.options;
     const policy = { authority, allowed: authors, store, now };
     const { body } = await verifyRequest(request, () => bodyOfMessage(request), policy);
     const limits = { messages, bytes: messages * MESSAGE_BYTES };
@@ -188,7 +182,7 @@ export class Inboxes {
   async #delete(request: HttpRequest, inbox: Inbox, id: string): Promise<Response> {
     const nonce = await this.#checkSigned(request, inbox);
     const { user } = inbox;
-    const { store } = this.#options;
+    const { store } = this.options;
     const message = /^[0-9a-f]{64}$/.test(id) ? await this.#messages.find(user, id) : null;
     if (message === null) throw noSuch("message");
     const isThere = message !== "deleted";
@@ -200,7 +194,7 @@ export class Inboxes {
   }
 
   #subscribe(request: HttpRequest, { user, guests }: Inbox): Promise<Response> {
-    const { now, subscribe: terms, signal } = this.#options;
+    const { now, subscribe: terms, signal } = this.options;
     const openStreams = guests ? this.#guestStreams : this.#authorStreams;
     const isOffered = !guests || (guests.hasStreams && openStreams.count < MAX_GUEST_STREAMS);
     const parts = { messages: this.#messages, newMessages: this.#newMessages, now, signal, openStreams };
@@ -209,7 +203,7 @@ export class Inboxes {
 
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than that of the inbox */
   async #checkSigned(request: HttpRequest, { key }: Inbox): Promise<Nonce> {
-    const { authority, now } = this.#options;
+    const { authority, now } = this.options;
     const { nonce, checkBody } = verifyHead(request, { authority, allowed: new Set([key]), now });
     await checkBody(readBody(request, 0));
     return nonce;

@@ -53,17 +53,14 @@ export interface SweepRun {
 
 /** The messages of all users. Changes are durable when they return. */
 export class StoredMessages {
-  readonly #store: Store;
-  readonly #now: Clock;
-
-  constructor(store: Store, now: Clock) {
-    this.#store = store;
-    this.#now = now;
-  }
+  constructor(
+    private readonly store: Store,
+    private readonly now: Clock,
+  ) {}
 
   /** Lists each message once, oldest first, from the keys in the store. */
   async all(user: string): Promise<StoredMessage[]> {
-    return withoutCopies(parseMessages((await this.#store.keys(messageFolder(user))).sort()));
+    return withoutCopies(parseMessages((await this.store.keys(messageFolder(user))).sort()));
   }
 
   /**
@@ -80,15 +77,15 @@ export class StoredMessages {
     // A dot sorts after the hyphen before the size.
     const end = isReversed ? "" : ".";
     const start = after === null ? undefined : `${folder}${toOrder(after.created)}-${after.id}${end}`;
-    const keys = await this.#store.list(folder, { after: start, limit: limit + 1, isReversed });
+    const keys = await this.store.list(folder, { after: start, limit: limit + 1, isReversed });
     return { page: withoutCopies(parseMessages(keys.slice(0, limit))), isMore: keys.length > limit };
   }
 
   /** @param id - of a message that may arrive */
   async survey(user: string, id: string): Promise<InboxState> {
     const [stored, deleted] = await Promise.all([
-      this.#store.survey(messageFolder(user), id),
-      this.#store.survey(deletedFolder(user), id),
+      this.store.survey(messageFolder(user), id),
+      this.store.survey(deletedFolder(user), id),
     ]);
     return {
       // Until the next sweep, an outdated deletion counts: this clock may have jumped.
@@ -101,14 +98,14 @@ export class StoredMessages {
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
   bodies(messages: readonly StoredMessage[]): Promise<(Uint8Array | null)[]> {
-    return mapInParallel(messages, AT_ONCE, async ({ key }) => (await this.#store.get(key))?.bytes ?? null);
+    return mapInParallel(messages, AT_ONCE, async ({ key }) => (await this.store.get(key))?.bytes ?? null);
   }
 
   /** @returns `"deleted"` if its deletion is remembered, `null` for an unknown message */
   async find(user: string, id: string): Promise<StoredMessage | "deleted" | null> {
     const [copy] = await this.#findCopies(user, id);
     if (copy) return copy;
-    const { found } = await this.#store.survey(deletedFolder(user), id);
+    const { found } = await this.store.survey(deletedFolder(user), id);
     if (found.some((key) => this.#countPeriods(key, 0) <= PERIODS_KEPT)) return "deleted";
     // Another process may have stored it a moment ago.
     return (await this.all(user)).find((message) => message.id === id) ?? null;
@@ -117,27 +114,24 @@ export class StoredMessages {
   /** Stores a message. If another process has stored or deleted it since {@link survey}, that remains. */
   async keep(user: string, { created, id }: Place, body: Uint8Array): Promise<void> {
     const key = `${messageFolder(user)}${toOrder(created)}-${id}-${body.length}`;
-    await this.#store.put(key, body, { isNew: true });
+    await this.store.put(key, body, { isNew: true });
     const [copies, deleted] = await Promise.all([
       this.#findCopies(user, id),
-      this.#store.survey(deletedFolder(user), id),
+      this.store.survey(deletedFolder(user), id),
     ]);
     const extra = deleted.found.length > 0 ? [key] : copies.slice(1).map((copy) => copy.key);
-    await mapInParallel(extra, AT_ONCE, (one) => this.#store.delete(one));
+    await mapInParallel(extra, AT_ONCE, (one) => this.store.delete(one));
   }
 
   async delete(user: string, messages: readonly StoredMessage[]): Promise<void> {
     await mapInParallel(messages, AT_ONCE, async ({ id, created }) => {
       const latest = (await this.#findCopies(user, id)).at(-1)?.created ?? created;
-      await this.#store.put(
-        `${deletedFolder(user)}${toOrder(latest)}-${id}-${toPeriod(this.#now())}`,
-        new Uint8Array(),
-      );
+      await this.store.put(`${deletedFolder(user)}${toOrder(latest)}-${id}-${toPeriod(this.now())}`, new Uint8Array());
       // Searched again: a copy that is stored from here on finds its ID among the deleted ones.
       const keys = new Set(
         [...(await this.#findCopies(user, id)), ...messages.filter((one) => one.id === id)].map(({ key }) => key),
       );
-      await mapInParallel([...keys], AT_ONCE, (key) => this.#store.delete(key));
+      await mapInParallel([...keys], AT_ONCE, (key) => this.store.delete(key));
     });
   }
 
@@ -149,7 +143,7 @@ export class StoredMessages {
    */
   async sweep(user: string, keys: readonly string[], retentionDays: number | null, run: SweepRun): Promise<void> {
     const { isOver, steadySince } = run;
-    const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
+    const oldest = retentionDays === null ? 0 : this.now() - retentionDays * DAY_MS;
     const copies = parseMessages(keys.toSorted());
     const old = withoutCopies(copies).filter(({ created }) => countedSince(created, steadySince) < oldest);
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
@@ -158,17 +152,17 @@ export class StoredMessages {
     const deleted = keys.filter((key) => key.startsWith(deletedFolder(user)));
     const isOutdated = (key: string) => this.#countPeriods(key, steadySince) > PERIODS_KEPT;
     const remembered = new Set(deleted.filter((key) => !isOutdated(key)).map((key) => parseEntry(key)?.id ?? ""));
-    await sweep(this.#store, [...extraCopies(copies, remembered), ...deleted.filter(isOutdated)], isOver);
+    await sweep(this.store, [...extraCopies(copies, remembered), ...deleted.filter(isOutdated)], isOver);
   }
 
   async #findCopies(user: string, id: string): Promise<StoredMessage[]> {
-    return parseMessages((await this.#store.survey(messageFolder(user), id)).found);
+    return parseMessages((await this.store.survey(messageFolder(user), id)).found);
   }
 
   /** The periods since a deletion. */
   #countPeriods(key: string, steadySince: number): number {
     const { number = 0 } = parseEntry(key) ?? {};
-    return toPeriod(this.#now()) - countedSince(number, toPeriod(steadySince));
+    return toPeriod(this.now()) - countedSince(number, toPeriod(steadySince));
   }
 }
 

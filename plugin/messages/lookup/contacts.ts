@@ -23,18 +23,15 @@ const ContactRecord = v.object({
  */
 export type Contact = v.InferOutput<typeof ContactRecord>;
 
-/**
- * The author's contacts. All methods throw TwtxtError `store-failed`.
- *
- * @see PROTOCOL 3.2, "Trust"
- */
+/** The author's contacts. All methods throw TwtxtError `store-failed`. @see PROTOCOL 3.2, "Trust" */
 export class Contacts {
   readonly #contacts: Collection<Contact>;
-  readonly #now: Clock;
 
-  constructor(store: Store, now: Clock) {
+  constructor(
+    store: Store,
+    private readonly now: Clock,
+  ) {
     this.#contacts = new Collection(store, "contacts/", ContactRecord);
-    this.#now = now;
   }
 
   /** @returns `null` if no key is pinned */
@@ -66,7 +63,7 @@ export class Contacts {
       if (old?.key === found.key) return withInbox(old, found);
       if (old === null) return this.#toContact(found);
       if (!found.byDns) {
-        const former = { key: old.key, until: formatTimestamp(this.#now()) };
+        const former = { key: old.key, until: formatTimestamp(this.now()) };
         return { ...this.#toContact(found), former: [...(old.former ?? []), former] };
       }
       throw new TwtxtError(
@@ -87,7 +84,7 @@ export class Contacts {
   }
 
   #toContact({ address, key, endpoint, byDns }: Found): Contact {
-    return { address, key, endpoint, byDns, since: formatTimestamp(this.#now()) };
+    return { address, key, endpoint, byDns, since: formatTimestamp(this.now()) };
   }
 }
 

@@ -34,11 +34,7 @@ const MAX_URL_LENGTH = 2048;
 
 const DocumentJson = v.pipe(v.string(), v.parseJson(), v.object({ endpoint: v.string(), key: v.string() }));
 
-/**
- * Requests a document. Failures of the server are results, not errors.
- *
- * @see PROTOCOL 3.1
- */
+/** Requests a document. Failures of the server are results, not errors. @see PROTOCOL 3.1 */
 export async function askDocument(
   url: string,
   { ask, plainHosts = [], signal }: DocumentNetwork,

@@ -15,11 +15,12 @@ type BlockedSender = v.InferOutput<typeof BlockRecord>;
 /** The senders that the author has blocked, on this machine. All methods throw TwtxtError `store-failed`. */
 export class BlockedSenders {
   readonly #senders: Collection<BlockedSender>;
-  readonly #now: Clock;
 
-  constructor(store: Store, now: Clock) {
+  constructor(
+    store: Store,
+    private readonly now: Clock,
+  ) {
     this.#senders = new Collection(store, "blocked/", BlockRecord);
-    this.#now = now;
   }
 
   /** Sorted by address. */
@@ -29,7 +30,7 @@ export class BlockedSenders {
 
   /** @param key - the sender's key, if it is known */
   async block(address: string, key: string | null): Promise<void> {
-    await this.#senders.write(addressHash(address), { address, key, since: formatTimestamp(this.#now()) });
+    await this.#senders.write(addressHash(address), { address, key, since: formatTimestamp(this.now()) });
   }
 
   /** @returns whether the address was blocked */

@@ -21,12 +21,9 @@ interface Head {
  * @see github.com/msgpack/msgpack/blob/master/spec.md
  */
 export class MessagePackReader {
-  readonly #bytes: Uint8Array;
   #at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+  constructor(private readonly bytes: Uint8Array) {}
 
   /** @returns the number of objects in the array, which follow */
   array(): number {
@@ -60,7 +57,7 @@ export class MessagePackReader {
   }
 
   isAtEnd(): boolean {
-    return this.#at === this.#bytes.length;
+    return this.#at === this.bytes.length;
   }
 
   #expect(kind: Kind): Head {
@@ -75,9 +72,9 @@ export class MessagePackReader {
   }
 
   #take(size: number): Uint8Array {
-    if (size > this.#bytes.length - this.#at) throw badMessage("it is truncated");
+    if (size > this.bytes.length - this.#at) throw badMessage("it is truncated");
     this.#at += size;
-    return this.#bytes.subarray(this.#at - size, this.#at);
+    return this.bytes.subarray(this.#at - size, this.#at);
   }
 }
 

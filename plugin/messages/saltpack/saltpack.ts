@@ -21,16 +21,14 @@ export interface SealOptions {
 }
 
 export class Saltpack {
-  readonly #primitives: Primitives;
-  readonly #random: Random;
   /** Exchange keys by public key, the oldest first. Converting a key takes as long as two key exchanges. */
   readonly #exchangeKeys = new Map<string, Uint8Array>();
 
   /** @param random - cryptographically secure */
-  constructor(primitives: Primitives, random: Random) {
-    this.#primitives = primitives;
-    this.#random = random;
-  }
+  constructor(
+    private readonly primitives: Primitives,
+    private readonly random: Random,
+  ) {}
 
   /**
    * Seals a message. Only its recipients can read it, and they can verify its sender.
@@ -46,9 +44,9 @@ export class Saltpack {
   seal(plaintext: Uint8Array, options: SealOptions): Uint8Array | string {
     const sender = this.#prepared(options.sender);
     // The order of the recipients must not reveal anything.
-    const recipients = shuffled(distinct(options.recipients), this.#random);
+    const recipients = shuffled(distinct(options.recipients), this.random);
     const exchangeKeys = recipients.map((key) => this.#toExchangeKey(key));
-    const bytes = sealInOrder(plaintext, { sender, exchangeKeys, random: this.#random }, this.#primitives);
+    const bytes = sealInOrder(plaintext, { sender, exchangeKeys, random: this.random }, this.primitives);
     return options.armor ? armor(bytes) : bytes;
   }
 
@@ -63,7 +61,7 @@ export class Saltpack {
    */
   open(message: Uint8Array | string, { key }: { key: Uint8Array | SecretKey }): Opened {
     const isText = typeof message === "string" || isArmored(message);
-    return openBinary(isText ? dearmor(message) : message, this.#prepared(key), this.#primitives);
+    return openBinary(isText ? dearmor(message) : message, this.#prepared(key), this.primitives);
   }
 
   /**
@@ -76,7 +74,7 @@ export class Saltpack {
     if (pair.length !== 2 * KEY_BYTES) {
       throw new TwtxtError("bad-key", `A secret key has ${2 * KEY_BYTES} bytes, not ${pair.length}.`);
     }
-    const key = this.#primitives.secretKey(pair.subarray(0, KEY_BYTES));
+    const key = this.primitives.secretKey(pair.subarray(0, KEY_BYTES));
     if (equalBytes(key.publicKey, pair.subarray(KEY_BYTES))) return key;
     throw new TwtxtError("bad-key", "The second half of the secret key is not the public key of the first.");
   }
@@ -104,11 +102,7 @@ function distinct(recipients: readonly Uint8Array[]): Uint8Array[] {
   throw new TwtxtError("bad-message", `A message must have 1 to ${MAX_RECIPIENTS} recipients, not ${keys.length}.`);
 }
 
-/**
- * Returns the items in random order, with equal probability for each order.
- *
- * @param items - at most 256
- */
+/** Returns the items in random order, with equal probability for each order. @param items - at most 256 */
 export function shuffled<T>(items: readonly T[], random: Random): T[] {
   const left = [...items];
   return items.flatMap(() => left.splice(randomBelow(left.length, random), 1));

@@ -46,12 +46,10 @@ const CONCURRENCY = 4;
  * @see PROTOCOL 3.2, 3.3, 2.3
  */
 export class Outbox {
-  readonly #options: OutboxOptions;
   readonly #entries: Collection<OutboxEntry>;
   readonly #copies: Collection<SentCopy>;
 
-  constructor(options: OutboxOptions) {
-    this.#options = options;
+  constructor(private readonly options: OutboxOptions) {
     this.#entries = new Collection(options.store, "outbox/", EntryRecord);
     this.#copies = new Collection(options.store, "sent/", SentRecord);
   }
@@ -63,7 +61,7 @@ export class Outbox {
    * @returns a report for each recipient
    */
   async send(outgoing: Outgoing): Promise<RecipientReport[]> {
-    const entry = newEntry(outgoing, this.#options.now());
+    const entry = newEntry(outgoing, this.options.now());
     await this.#entries.write(entry.id, entry, { isNew: true });
     return this.#attempt(entry, entry.recipients, new Set());
   }
@@ -75,7 +73,7 @@ export class Outbox {
    * @returns a report for each attempted recipient
    */
   async retry({ all }: { all: boolean }): Promise<RecipientReport[]> {
-    const { now } = this.#options;
+    const { now } = this.options;
     const reports: RecipientReport[] = [];
     const silent = new Set<string>();
     const isWanted = (recipient: Recipient) => !silent.has(recipient.endpoint) && isDue(recipient, all, now());
@@ -144,7 +142,7 @@ export class Outbox {
     sharing: readonly Recipient[],
     silent: Set<string>,
   ): Promise<RecipientReport[]> {
-    const { ask, now, random, chooseSigner = () => null, onResult } = this.#options;
+    const { ask, now, random, chooseSigner = () => null, onResult } = this.options;
     const [signer = null] = sharing.flatMap(({ address }) => chooseSigner(address) ?? []);
     const delivery = await deliver(endpoint, sealed, { ask, now, signer });
     if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
