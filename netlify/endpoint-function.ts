@@ -34,7 +34,9 @@ export function endpointFunction(handlersOf: (options: ServiceOptions, onStored:
     return async (received: Request, context: Context): Promise<Response> => {
       const { deploy } = context;
       const { value: endpointAt, settled } = endpoints(deploy);
-      const address = await clientAddress(received, context);
+      // A request that only reads has no limits.
+      const isReading = received.method === "GET" || received.method === "HEAD";
+      const address = isReading ? "unknown" : (await clientKeys()).clientKey(context.ip ?? "");
       const answer = (request: Request) =>
         endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
       const request = withPrefix(received, prefix);
@@ -46,12 +48,6 @@ export function endpointFunction(handlersOf: (options: ServiceOptions, onStored:
       return response;
     };
   };
-}
-
-/** The client, as the limits of senders count it; `unknown` for a request that only reads. */
-async function clientAddress({ method }: Request, { ip = "" }: Context): Promise<string> {
-  if (method === "GET" || method === "HEAD") return "unknown";
-  return (await clientKeys()).clientKey(ip);
 }
 
 /** @returns a function that notifies the author after the answer; it loads its code then, so that the function starts fast */

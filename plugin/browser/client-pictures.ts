@@ -54,10 +54,7 @@ async function choose(given: readonly File[], { fields, input, accepted }: Compo
   askForDescriptions([...chosen.files], fields);
   fields.open = true;
   const status = fields.querySelector("[role=status]");
-  const texts = [
-    ...refused.map(({ name }) => name + NOT_CONVERTED),
-    isTooLarge ? tooLarge(files) : chosenText(files.length),
-  ];
+  const texts = [...refused.map(({ name }) => name + NOT_CONVERTED), describeChoice(files, isTooLarge)];
   if (status) status.textContent = texts.filter(Boolean).join(" ");
   if (chosen.files.length > 0) fields.querySelector<HTMLInputElement>(".description input")?.focus();
 }
@@ -65,17 +62,13 @@ async function choose(given: readonly File[], { fields, input, accepted }: Compo
 const NOT_CONVERTED =
   ' was left out: this browser cannot convert it. Save it as JPEG, then add it again. On an iPhone, Settings, Camera, Formats, "Most Compatible" takes JPEGs.';
 
-function tooLarge(files: readonly File[]): string {
-  return files.length === 1
-    ? `${files[0]?.name} is too large. Make it smaller, then add it again.`
-    : "These pictures are too large together. Add one after the other.";
-}
-
-function chosenText(count: number): string {
-  if (count === 0) return "";
-  return count === 1
-    ? "1 picture chosen. Describe it, then add it."
-    : `${count} pictures chosen. Describe each, then add them.`;
+function describeChoice([first, ...others]: readonly File[], isTooLarge: boolean): string {
+  if (!first) return "";
+  const isOne = others.length === 0;
+  if (isTooLarge && isOne) return `${first.name} is too large. Make it smaller, then add it again.`;
+  if (isTooLarge) return "These pictures are too large together. Add one after the other.";
+  if (isOne) return "1 picture chosen. Describe it, then add it.";
+  return `${others.length + 1} pictures chosen. Describe each, then add them.`;
 }
 
 /** One field for each file, with its name. */

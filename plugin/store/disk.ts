@@ -2,7 +2,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
 
@@ -38,7 +38,9 @@ export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<U
 
 /** Frees each chunk after it is written: V8 collects such buffers only after 30 to 60 MiB of them. */
 async function* freeAfterUse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const port = disconnectedPort();
+  // Buffers that are transferred to a port without a receiver are freed at once.
+  const { port1: port, port2: receiver } = new MessageChannel();
+  receiver.close();
   for await (const chunk of chunks) {
     yield chunk;
     const { buffer, byteLength } = chunk;
@@ -46,16 +48,13 @@ async function* freeAfterUse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** A port without a receiver: buffers transferred to it are freed at once. */
-function disconnectedPort(): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  port2.close();
-  return port1;
-}
-
 /** Streams a range of an open file, then closes it. Readers may bring their own buffer. */
 export function streamFile(handle: FileHandle, { first, last }: Range): ReadableStream<Uint8Array> {
   let at = first;
+  const fail = async (error: unknown): Promise<never> => {
+    await handle.close();
+    throw error;
+  };
   return new ReadableStream({
     type: "bytes",
     autoAllocateChunkSize: READ_BYTES,
@@ -63,7 +62,10 @@ export function streamFile(handle: FileHandle, { first, last }: Range): Readable
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
       const view = request.view as Uint8Array;
       const length = Math.min(view.byteLength, last + 1 - at);
-      const bytesRead = await closeOnError(handle, readInto(handle, view, { position: at, length }));
+      const { bytesRead } = await handle.read(view, { position: at, length }).catch(fail);
+      if (bytesRead === 0 && length > 0) {
+        await fail(new TwtxtError("store-failed", "The file of a value was truncated while it was being read."));
+      }
       at += bytesRead;
       if (bytesRead > 0) request.respond(bytesRead);
       if (bytesRead > 0 && at <= last) return;
@@ -74,22 +76,6 @@ export function streamFile(handle: FileHandle, { first, last }: Range): Readable
     },
     cancel: () => handle.close(),
   });
-}
-
-/** @returns the number of bytes read; 0 only if `length` is 0 */
-async function readInto(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
-  const { bytesRead } = await handle.read(view, place);
-  if (bytesRead > 0 || place.length === 0) return bytesRead;
-  throw new TwtxtError("store-failed", "The file of a value was truncated while it was being read.");
-}
-
-async function closeOnError<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
 }
 
 /** Makes the entries of a folder durable. If it is new, its parents are synced too, up to the one above `firstNew`. */

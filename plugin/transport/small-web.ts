@@ -52,7 +52,11 @@ export async function readSmallWeb(url: URL, request: SmallWebRequest): Promise<
   socket.once("close", () => signal.removeEventListener("abort", abort));
   try {
     await opened(socket, isGemini ? "secureConnect" : "connect");
-    if (isGemini) await request.checkCertificate(readCertificate(socket as TLSSocket));
+    if (socket instanceof TLSSocket) {
+      const { fingerprint256: fingerprint, valid_to } = socket.getPeerCertificate();
+      const expires = Date.parse(valid_to);
+      await request.checkCertificate({ fingerprint, expires, isAuthorized: socket.authorized });
+    }
     socket.write(isGemini ? `${url.href}\r\n` : `${selector(url)}\r\n`);
     return await receive(socket, isGemini ? readGeminiHead : readGopherHead, maxBytes);
   } catch (error) {
@@ -106,11 +110,6 @@ function opened(socket: Socket, event: string): Promise<void> {
     socket.on("error", reject);
     socket.once("close", () => reject(resetError()));
   });
-}
-
-function readCertificate(socket: TLSSocket): ServerCertificate {
-  const { fingerprint256: fingerprint, valid_to } = socket.getPeerCertificate();
-  return { fingerprint, expires: Date.parse(valid_to), isAuthorized: socket.authorized };
 }
 
 type Head = Pick<TransportResponse, "statusCode" | "headersDistinct">;

@@ -22,7 +22,6 @@ export interface UndiciRequest {
 
 type Handler = Parameters<Agent["dispatch"]>[1];
 type Controller = Parameters<NonNullable<Handler["onRequestStart"]>>[0];
-type Headers = Parameters<NonNullable<Handler["onResponseStart"]>>[2];
 
 /** undici's code for a connection that the other side has closed. */
 const CLOSED = "UND_ERR_SOCKET";
@@ -62,8 +61,9 @@ export function createUndiciClient(route: Route, firstByteMs: number) {
             if (signal.aborted) abort();
           },
           onResponseStart(_, statusCode, headers) {
-            const head = { statusCode, headersDistinct: toDistinct(headers) };
-            if (statusCode >= 200) resolve(Object.assign(response, head));
+            if (statusCode < 200) return;
+            const fields = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat()]);
+            resolve(Object.assign(response, { statusCode, headersDistinct: Object.fromEntries(fields) }));
           },
           onResponseData: (_, chunk) => response.add(chunk),
           onResponseEnd: () => end(null),
@@ -75,15 +75,6 @@ export function createUndiciClient(route: Route, firstByteMs: number) {
   };
 }
 
-/** undici takes a body of unknown length for whole if the connection is reset. macOS alone resets after a whole one. */
-function hideReset(error: NodeJS.ErrnoException): void {
-  if (error.code === "ECONNRESET") error.code = CLOSED;
-}
-
-function toDistinct(headers: Headers): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat()]));
-}
-
 function createConnector(route: Route, timeout: number): buildConnector.connector {
   return ({ hostname, port, protocol, ...options }, callback) => {
     try {
@@ -92,7 +83,10 @@ function createConnector(route: Route, timeout: number): buildConnector.connecto
       const connect = buildConnector({ timeout, minVersion: "TLSv1.2", lookup: target.lookup } as object);
       const to = { ...options, hostname: target.host, port: String(target.port), protocol: target.protocol };
       connect(to, (...[error, socket]: Parameters<buildConnector.Callback>) => {
-        socket?.prependListener("error", hideReset);
+        // undici takes a body of unknown length for whole if the connection is reset. macOS alone resets after a whole one.
+        socket?.prependListener("error", (fault: NodeJS.ErrnoException) => {
+          if (fault.code === "ECONNRESET") fault.code = CLOSED;
+        });
         error ? callback(error, null) : callback(null, socket);
       });
     } catch (error) {

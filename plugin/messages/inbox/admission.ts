@@ -28,16 +28,9 @@ export type Refusal = "known" | "full" | "share-used";
  * are counted in any case, and if there is no room only because of them, the decision waits for one of them.
  */
 export class Admission {
-  readonly #messages: StoredMessages;
-  readonly #shares: DailyShares;
-  readonly #now: Clock;
   readonly #admitted = new Map<string, Set<Admitted>>();
 
-  constructor({ messages, shares, now }: { messages: StoredMessages; shares: DailyShares; now: Clock }) {
-    this.#messages = messages;
-    this.#shares = shares;
-    this.#now = now;
-  }
+  constructor(private readonly parts: { messages: StoredMessages; shares: DailyShares; now: Clock }) {}
 
   /**
    * @returns the message with its time, which is later than that of all others: a reader who asks for what came after a
@@ -49,8 +42,8 @@ export class Admission {
     for (;;) {
       const before = [...(this.#admitted.get(user) ?? [])];
       const [state, used] = await Promise.all([
-        this.#messages.survey(user, id),
-        Promise.all(senders.map((sender) => this.#shares.survey(sender, id))),
+        this.parts.messages.survey(user, id),
+        Promise.all(senders.map((sender) => this.parts.shares.survey(sender, id))),
       ]);
       const others = [...new Set([...before, ...(this.#admitted.get(user) ?? [])])];
       const decision = this.#decide(arrival, limits, { state, used, others });
@@ -71,7 +64,7 @@ export class Admission {
     const hasRoom = ({ count, bytes }: Totals) => count < limits.messages && bytes + size <= limits.bytes;
     if (!hasRoom(state)) return "full";
     const isAllowed = ({ count, bytes }: Totals, share: DailyShare) =>
-      share.isCounted || this.#shares.isWithin({ count: count + 1, bytes: bytes + size }, share);
+      share.isCounted || this.parts.shares.isWithin({ count: count + 1, bytes: bytes + size }, share);
     if (!used.every((share) => isAllowed(share, share))) return "share-used";
     if (!hasRoom(withOthers(state, others))) return "wait";
     const fromSender = ({ folder }: DailyShare) =>
@@ -92,7 +85,7 @@ export class Admission {
       if (all.size === 0 && this.#admitted.get(user) === all) this.#admitted.delete(user);
       resolve();
     };
-    const admitted: Admitted = { ...arrival, created: Math.max(this.#now(), newest + 1), end, ended };
+    const admitted: Admitted = { ...arrival, created: Math.max(this.parts.now(), newest + 1), end, ended };
     all.add(admitted);
     return admitted;
   }
