@@ -1,16 +1,13 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
-import { resolve } from "node:path";
-import * as v from "valibot";
-import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
 import { DECISIONS, SiteMentions, verifyPending } from "../author/mentions/site-mentions.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { MentionState } from "../mentions/mention.js";
-import { ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
-import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
+import { type ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { formatSentence, viaHost } from "../site/mention-sentence.js";
 import { actionsWith, toCommand } from "./command.js";
+import { IMPORT_OPTIONS, importFiles } from "./mentions-import.js";
 import {
   choice,
   FILE,
@@ -37,9 +34,6 @@ const OPTIONS = {
   yes: flag("deletes all mentions from a source without asking, for scripts"),
   ...SITE_API_OPTIONS,
 };
-
-/** What an import needs of the output of `mentions export`. */
-const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
 
 type Values = ValuesOf<typeof OPTIONS>;
 
@@ -129,35 +123,21 @@ export const mentions = toCommand({
       },
     }),
     import: action({
-      usage: "FILE",
-      help: "imports an export of webmention.io (mentions.jf2) or of this command",
+      usage: "FILE... [--dry-run] [--move OLD=NEW]",
+      help: "imports comments from an export of Disqus or WordPress (XML) or the database of isso; or mentions from one of webmention.io (mentions.jf2) or of this command",
+      options: IMPORT_OPTIONS,
       words: oneOrMore(FILE),
-      async run(values, files, terminal) {
-        const site = await SiteMentions.open(values, terminal);
-        for (const file of files) {
-          const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
-          const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
-          const { imported, known, ignored } = await site.import(mentions, onProgress);
-          const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
-          const others = [
-            ...(known > 0 ? [`${known} the same as one that your site has`] : []),
-            ...(ignored > 0
-              ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
-              : []),
-            ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
-            ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
-          ];
-          terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
-        }
-        return 0;
-      },
+      run: importFiles,
     }),
   },
   standard: "list",
   shared: OPTIONS,
   example: `$ eleventy-twtxt mentions --state held
 3f2a91bc.07d4e5f6  2026-11-20T09:00:00Z  bob  replied to "A wooden boat"  https://bob.example/4
-$ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
+$ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6
+$ eleventy-twtxt mentions import disqus.xml --move /2014/05/=/posts/ --dry-run
+12  https://alice.example/posts/quinces/
+disqus.xml: 14 comments: 12 to import, 2 left out (2 deleted). Nothing was imported.`,
 });
 
 async function nextStep([first]: ManagedMention[], state: Values["state"], site: SiteMentions): Promise<string> {
@@ -220,21 +200,6 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
   if (canAsk(terminal)) return isConfirmed(`Delete ${what} for good?`, terminal);
   const command = typed(`mentions forget ${sources.join(" ")} --yes`);
   throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
-}
-
-/** @throws TwtxtError `bad-file` */
-async function readExport(file: string) {
-  const content = await readText(file);
-  let json: unknown;
-  try {
-    json = JSON.parse((content ?? "").replace(/^\uFEFF/, ""));
-  } catch (cause) {
-    throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
-  }
-  const own = v.safeParse(EXPORT, json);
-  if (!own.success) return readWebmentionExport(json);
-  const mentions = own.output.mentions.flatMap(({ state, ...mention }) => (state === "shown" ? [mention] : []));
-  return { mentions, unreadable: 0 };
 }
 
 async function wholeId(prefix: string, site: SiteMentions): Promise<string> {

@@ -42,7 +42,9 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const management = once(async () => {
     const { manageMentions } = await manager();
     const services = await verification();
-    return manageMentions({ ...services, readSigned: signedReader(options), received, siteIndex, now: options.now });
+    const { now, settings } = options;
+    const guestFeeds = settings.mentions.comments ? settings.urls.guestFeeds : null;
+    return manageMentions({ ...services, readSigned: signedReader(options), received, siteIndex, guestFeeds, now });
   });
   const managed =
     (route: ManagedRoute): Handler =>

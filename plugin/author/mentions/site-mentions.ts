@@ -138,23 +138,23 @@ export class SiteMentions {
   }
 
   /**
-   * Imports mentions that another service verified.
+   * Imports mentions that another service verified, and comments.
    *
    * @param mentions - in the format of `POST /api/v1/mentions/import`, which checks them
    * @param onProgress - called after each request, with the number of mentions so far
    * @returns how many were stored, were the same as a stored one, and were ignored
    */
   async import(
-    mentions: readonly object[],
+    mentions: Iterable<object> | AsyncIterable<object>,
     onProgress: (done: number) => void,
   ): Promise<v.InferOutput<typeof Imported>> {
     const sum = { imported: 0, known: 0, ignored: 0 };
-    for (let start = 0; start < mentions.length; ) {
-      const batch = firstOfImport(mentions.slice(start, start + PER_IMPORT));
+    let done = 0;
+    for await (const batch of splitImport(mentions)) {
       const answer = await this.#ask(Imported, "POST", "/import", { mentions: batch });
       for (const name of ["imported", "known", "ignored"] as const) sum[name] += answer[name];
-      start += batch.length;
-      onProgress(start);
+      done += batch.length;
+      onProgress(done);
     }
     return sum;
   }
@@ -164,14 +164,19 @@ export class SiteMentions {
   }
 }
 
-/** As many mentions as one request can have, at least one. */
-function firstOfImport(mentions: readonly object[]): readonly object[] {
-  let length = 0;
-  const end = mentions.findIndex((mention, index) => {
-    length += JSON.stringify(mention).length;
-    return length > IMPORT_LENGTH && index > 0;
-  });
-  return end < 0 ? mentions : mentions.slice(0, end);
+/** Lists of as many mentions as one request can have, at least one. */
+async function* splitImport(mentions: Iterable<object> | AsyncIterable<object>): AsyncGenerator<object[]> {
+  let [batch, length]: [object[], number] = [[], 0];
+  for await (const mention of mentions) {
+    const added = JSON.stringify(mention).length;
+    if (batch.length > 0 && (batch.length >= PER_IMPORT || length + added > IMPORT_LENGTH)) {
+      yield batch;
+      [batch, length] = [[], 0];
+    }
+    batch.push(mention);
+    length += added;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** @throws TwtxtError `no-settings` for a site that receives no mentions on any host */

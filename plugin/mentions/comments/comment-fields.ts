@@ -13,7 +13,7 @@ const BODY_LIMIT = 32 * 1024;
 /** The maximum length of a text, in characters. */
 export const TEXT_LENGTH = 2000;
 /** The name of a reader who states none. */
-const GUEST = "guest";
+export const GUEST = "guest";
 
 /** The field that people do not see, and that programs fill in. */
 export const TRAP = "subject";
@@ -77,9 +77,14 @@ export function readContents({ text, name, site, ...others }: CommentFields): Co
   return { text: lines, name: cleanName(name) ?? GUEST, site: readSite(site.trim()) };
 }
 
+/** The web site of a reader, typed with or without `https://`. @returns `null` for anything else */
+export function toSiteUrl(typedSite: string): string | null {
+  return webUrlOrNull(/^\w+:/.test(typedSite) ? typedSite : `https://${typedSite}`);
+}
+
 function readSite(typedSite: string): string | null {
   if (typedSite === "") return null;
-  const url = webUrlOrNull(/^\w+:/.test(typedSite) ? typedSite : `https://${typedSite}`);
+  const url = toSiteUrl(typedSite);
   if (url === null) throw new TwtxtError("bad-request", "The web site must be a URL such as https://dana.example.");
   return url;
 }

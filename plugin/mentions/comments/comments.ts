@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { serialize } from "../../concurrency.js";
 import { TwtxtError } from "../../errors.js";
-import { hashAmong } from "../../feed/hash.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { listNetworks, SHARES } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
@@ -18,7 +17,7 @@ import type { ReceivedMentions } from "../receive/received.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { urlsInText } from "../verify/source-text.js";
 import type { CommentContents, CommentFields } from "./comment-fields.js";
-import { type Answered, readTyped, toTwt } from "./guest-feed.js";
+import { type Answered, answerTwt, readTyped, toTwt } from "./guest-feed.js";
 
 /** More links make even a trusted reader's comment wait. */
 const MAX_LINKS = 2;
@@ -149,9 +148,8 @@ export class Comments {
 
   #answerPost(target: string): Answered {
     const { pages, nick, siteIndex } = this.#parts;
-    const { hashes, timestamp } = pages.twts.find(({ page }) => page === target) ?? { hashes: [], timestamp: "" };
-    const [v1 = "", v2 = ""] = hashes;
-    return { hash: hashAmong({ v1, v2 }, timestamp), author: { name: nick, feed: siteIndex.feedUrl } };
+    const twt = pages.twts.find(({ page }) => page === target) ?? { hashes: [], timestamp: "" };
+    return answerTwt(twt, { name: nick, feed: siteIndex.feedUrl });
   }
 
   /** @param otherwise - for a reply that is no longer shown. @throws TwtxtError `bad-request` without it */

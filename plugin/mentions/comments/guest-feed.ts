@@ -1,6 +1,6 @@
 // plugin/mentions/comments/guest-feed.ts: comments as twts of their guest's feed at this site. PROTOCOL 2.6
 import { formatFeed } from "../../feed/feed.js";
-import { twtHash, twtHashes } from "../../feed/hash.js";
+import { hashAmong, twtHash, twtHashes } from "../../feed/hash.js";
 import { formatMention, isMentionUrl, isNick } from "../../feed/mention.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { isKeyText } from "../../keys/key.js";
@@ -26,18 +26,45 @@ export function isGuest(text: string): boolean {
   return ANONYMOUS.test(text) || isKeyText(text);
 }
 
-/** The properties of a comment that follow from its words. */
+/** Whether a URL is that of a guest's feed. @param folder - the URL below which they are */
+export function isGuestFeed(url: string, folder: string): boolean {
+  const name = url.startsWith(`${folder}/`) ? url.slice(folder.length + 1) : "";
+  return name.endsWith(".txt") && isGuest(name.slice(0, -".txt".length));
+}
+
+/** A post as what a comment answers. @param hashes - both forms, the short one first */
+export function answerTwt(
+  { hashes: [v1 = "", v2 = ""], timestamp }: { hashes: readonly string[]; timestamp: string },
+  author: Answered["author"],
+): Answered {
+  return { hash: hashAmong({ v1, v2 }, timestamp), author };
+}
+
+/** Where a comment stands. */
+interface CommentPlace {
+  feed: string;
+  timestamp: string;
+  /** `null` for a page that is no post. */
+  answered: Answered | null;
+}
+
+/** The properties of a comment that follow from its words. @param html - of an imported one; default: that of the text */
 export async function toTwt(
-  { text, name, site }: CommentContents,
-  { feed, timestamp, answered }: { feed: string; timestamp: string; answered: Answered },
+  { text, name, site, html: given }: CommentContents & { html?: string },
+  { feed, timestamp, answered }: CommentPlace,
 ) {
-  const whole = `(#${answered.hash}) ${mentionAuthor(answered)}${text}`;
-  const twt = { timestamp, text: whole.replaceAll("\n", LINE_SEPARATOR) };
-  const hash = twtHash(feed, twt);
+  const whole = answered ? `(#${answered.hash}) ${mentionAuthor(answered)}${text}` : text;
+  const hashes = hashComment(feed, { timestamp, text: whole });
   // As HTML without the mention: the place of a comment says whom it answers.
-  const { html } = await withHtml({ text, html: null, hash });
+  const { html } = await withHtml({ text, html: given ?? null, hash: hashes.hash });
   const author = { name, url: feed, ...(site !== null && { page: site }), photo: null, guest: true } as const;
-  return { author, text: whole, html, hash, hashV1: twtHashes(feed, twt).v1, subject: answered.hash };
+  return { author, text: whole, html, ...hashes, subject: answered?.hash ?? null };
+}
+
+/** The hashes of a comment. @param text - lines are separated by LF */
+export function hashComment(feed: string, { timestamp, text }: { timestamp: string; text: string }) {
+  const twt = { timestamp, text: text.replaceAll("\n", LINE_SEPARATOR) };
+  return { hash: twtHash(feed, twt), hashV1: twtHashes(feed, twt).v1 };
 }
 
 function mentionAuthor({ author: { name, feed } }: Answered): string {

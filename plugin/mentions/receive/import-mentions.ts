@@ -3,11 +3,14 @@ import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
+import { readSubject } from "../../feed/subject.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { parseHtml, walkElements } from "../../http/parse-html.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
+import { plainLines } from "../../site/plain-lines.js";
+import { hashComment, isGuestFeed, readTyped } from "../comments/guest-feed.js";
 import { StoredTime } from "../mention.js";
-import { readContent } from "../verify/page-content.js";
+import { type PageContent, readContent } from "../verify/page-content.js";
 import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
 import { type NewMention, toMentionId } from "./event.js";
 import type { Imported } from "./managed-mention.js";
@@ -32,9 +35,11 @@ const Mention = v.strictObject({
     url: webUrl,
     page: v.exactOptional(webUrl),
     photo: v.nullable(webUrl),
+    /** Of a comment, whose source is a twt in the feed of a guest at this site, and whose text has what it answers. */
+    guest: v.exactOptional(v.literal(true)),
   }),
   text: v.pipe(v.string(), v.maxLength(2 * TEXT_LIMIT + 1)),
-  /** The text of a page as HTML, which is reduced to safe elements. */
+  /** The text of a page or of a comment as HTML, which is reduced to safe elements. */
   html: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(HTML_LIMIT)))),
   published: v.nullable(StoredTime),
   received: v.optional(v.nullable(StoredTime)),
@@ -46,51 +51,89 @@ export type ImportedMention = v.InferInput<typeof Mention>;
 /** The body of `POST /import`. */
 export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
 
+interface ImportParts {
+  received: ReceivedMentions;
+  siteIndex: SiteIndex;
+  /** The URL below which the feeds of guests are; `null` for a site without comments. */
+  guestFeeds: string | null;
+  now: Clock;
+}
+
 /**
- * Stores mentions whose target belongs to this site.
+ * Stores mentions whose target belongs to this site, and comments that it does not have.
+ *
  *
  * @returns the numbers of mentions that are stored now and were not before, of those that are the same as a stored one, and
  *   of those that are ignored
  */
 export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
-  { received, siteIndex, now }: { received: ReceivedMentions; siteIndex: SiteIndex; now: Clock },
+  parts: ImportParts,
 ): Promise<v.InferOutput<typeof Imported>> {
-  const found = mentions.map((mention) => ({ mention, known: toNewMention(mention, siteIndex, now()) }));
+  const { received } = parts;
+  const found = mentions.flatMap((mention) => {
+    const known = toNewMention(mention, parts);
+    return known ? [{ mention, known }] : [];
+  });
   const view = await received.journal.read();
-  const before = new Set(
-    found.flatMap(({ known }) => (known && view.entry(toMentionId(known)) ? toMentionId(known) : [])),
-  );
-  const kept: string[] = [];
+  const before = new Set(found.flatMap(({ known }) => (view.entry(toMentionId(known)) ? toMentionId(known) : [])));
+  // A comment stays as the author has decided, moved or removed it.
+  const isKept = ({ identity, instant, author }: NewMention) =>
+    author.guest && view.findComments(identity).some((comment) => comment.instant === instant);
+  const kept: NewMention[] = [];
   for (const { mention, known } of found) {
-    if (!known) continue;
-    await received.keep(await withHtml(await withContent(known, mention)));
-    kept.push(toMentionId(known));
+    if (!isKept(known)) kept.push(await withHtml(await withContent(known, mention)));
   }
+  await received.keepAll(kept);
   const after = await received.journal.read();
-  const imported = new Set(kept.filter((id) => after.entry(id) && !before.has(id))).size;
-  return { imported, known: kept.length - imported, ignored: mentions.length - kept.length };
+  const ids = new Set(kept.map(toMentionId));
+  const imported = [...ids].filter((id) => after.entry(id) && !before.has(id)).length;
+  return { imported, known: found.length - imported, ignored: mentions.length - found.length };
 }
 
-/** Reduces the HTML of a page to safe elements. */
+/** Reduces the HTML of a page or of a comment to safe elements. */
 async function withContent(
   known: NewMention,
   { html }: Pick<v.InferOutput<typeof Mention>, "html">,
 ): Promise<NewMention> {
-  if (!html || known.timestamp !== null) return known;
-  const { tree } = await parseHtml(`<!doctype html><body>${html}`);
-  const body = [...walkElements(tree)].find(({ tagName }) => tagName === "body");
+  const isPage = known.timestamp === null;
+  if (!isPage && !known.author.guest) return known;
   const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
-  return { ...known, ...(body && readContent(body, known.identity, limit)) };
+  const content = html ? await sanitizeHtml(html, known.identity, limit) : null;
+  if (isPage) return { ...known, ...content };
+  const { html: typed } = await withHtml({ ...known, text: readTyped(known) });
+  return { ...known, html: content?.html ?? typed };
 }
 
-function toNewMention(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex, now: number): NewMention | null {
+/** Reduces HTML to safe elements. @returns `null` without any text. @see {@link readContent} */
+export async function sanitizeHtml(html: string, base: string, limit: number): Promise<PageContent | null> {
+  const { tree } = await parseHtml(`<!doctype html><body>${html}`);
+  const body = [...walkElements(tree)].find(({ tagName }) => tagName === "body");
+  return body ? readContent(body, base, limit) : null;
+}
+
+function toNewMention(mention: v.InferOutput<typeof Mention>, parts: ImportParts): NewMention | null {
   const { source, target, published, received, html, ...fields } = mention;
+  const place = fields.author.guest ? placeComment(mention, parts) : placeMention(mention, parts.siteIndex);
+  return (
+    place && {
+      ...fields,
+      published: published === null ? null : formatTimestamp(Date.parse(published)),
+      html: null,
+      about: null,
+      hold: "never",
+      ...place,
+      // The original time, so that the author is not notified of old mentions. One in the future would stay on top of the list.
+      ...(received && { received: new Date(Math.min(Date.parse(received), parts.now())).toISOString() }),
+    }
+  );
+}
+
+function placeMention({ source, target }: v.InferOutput<typeof Mention>, siteIndex: SiteIndex) {
   const claim = toClaim(source, target, siteIndex);
   if (!claim) return null;
   const [timestamp = null] = claim.timestamps;
   return {
-    ...fields,
     identity: claim.source,
     // The other service has told sources apart by their URLs.
     isDeclared: timestamp === null,
@@ -99,15 +142,22 @@ function toNewMention(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
     under: claim.under,
     timestamp,
     instant: timestamp === null ? null : toInstant(timestamp),
-    published: published === null ? null : formatTimestamp(Date.parse(published)),
-    html: null,
-    hash: null,
-    hashV1: null,
-    subject: null,
-    about: null,
-    hold: "never",
-    // The original time, so that the author is not notified of old mentions. One in the future would stay on top of the list.
-    ...(received && { received: new Date(Math.min(Date.parse(received), now)).toISOString() }),
+    ...{ hash: null, hashV1: null, subject: null },
+  };
+}
+
+/** A comment of another system, or of an export of this site. @returns `null` for anything but a twt of a guest here */
+function placeComment(mention: v.InferOutput<typeof Mention>, { siteIndex, guestFeeds }: ImportParts) {
+  const [identity = "", timestamp = ""] = mention.source.split("#:~:text=");
+  const page = siteIndex.target(mention.target);
+  const isTwt = guestFeeds !== null && isGuestFeed(identity, guestFeeds) && timestamp === toInstant(timestamp);
+  if (!isTwt || page?.kind !== "page") return null;
+  const text = plainLines(mention.text).join("\n").trim();
+  return {
+    ...{ identity, isDeclared: true, given: identity, target: page.url, under: null, timestamp, instant: timestamp },
+    ...{ type: "reply" as const, text, published: timestamp, subject: readSubject(text) },
+    author: { ...mention.author, url: identity },
+    ...hashComment(identity, { timestamp, text }),
   };
 }
 

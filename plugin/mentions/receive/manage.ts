@@ -65,6 +65,7 @@ interface ManageParts {
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "moderate">;
   claims: Pick<ClaimProcessor, "verifyPending">;
+  guestFeeds: string | null;
   now: Clock;
 }
 

@@ -66,6 +66,11 @@ export class ReceivedMentions {
     return { at, stored };
   }
 
+  /** Keeps mentions, and tells of the change once. */
+  async keepAll(mentions: readonly NewMention[]): Promise<void> {
+    await this.#add(mentions.map((mention) => ({ kind: "kept", at: this.#at(), mention })));
+  }
+
   /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
   async ofSource({ url, identity, instant, timestamps, target }: SourceQuery): Promise<StoredMention[]> {
     const answered = identity ?? url;

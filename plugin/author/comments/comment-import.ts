@@ -1,0 +1,129 @@
+// plugin/author/comments/comment-import.ts: comments of other systems as twts of guests' feeds at this site. PROTOCOL 2.6
+import { createHash } from "node:crypto";
+import { TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import { GUEST, toSiteUrl } from "../../mentions/comments/comment-fields.js";
+import { type Answered, answerTwt, toTwt } from "../../mentions/comments/guest-feed.js";
+import { type ImportedMention, sanitizeHtml } from "../../mentions/receive/import-mentions.js";
+import { formatReference } from "../../mentions/reference.js";
+import { TEXT_LIMIT } from "../../mentions/verify/source-text.js";
+import type { PublishedSite } from "../../site/site.js";
+import { cleanName } from "../../site/visible-name.js";
+import type { ExportedComment, LeftOut } from "./exported-comment.js";
+import { type Move, pageFinder } from "./find-page.js";
+
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+type Counts<K = string> = Map<K, number>;
+
+interface FoundComment extends ExportedComment {
+  /** `null` for no page of this site. */
+  target: string | null;
+}
+
+/** A comment that others may answer. */
+interface PlacedComment {
+  target: string;
+  answered: Answered;
+}
+
+/** The comments of an export. Its counts are complete when all mentions have been taken. */
+export class CommentImport {
+  readonly byPage: Counts = new Map();
+  /** By the URL in the export. */
+  readonly withoutPage: Counts = new Map();
+  readonly leftOut: Counts<LeftOut> = new Map();
+  /** Those with a text that is longer than a site takes. */
+  cut = 0;
+  readonly #site: PublishedSite;
+  readonly #comments = new Map<string, FoundComment>();
+  readonly #placed = new Map<string, PlacedComment | null>();
+  readonly #posts: ReadonlyMap<string | null, PublishedSite["pages"]["twts"][number]>;
+
+  private constructor(site: PublishedSite) {
+    this.#site = site;
+    this.#posts = new Map(site.pages.twts.map((twt) => [twt.page, twt]));
+  }
+
+  /** @throws TwtxtError `no-settings` for a site without comments, and errors of the export */
+  static async read(site: PublishedSite, comments: AsyncIterable<ExportedComment>, moves: readonly Move[]) {
+    if (!site.settings.mentions.comments) {
+      const what = "To import comments, set the option mentions: { comments: true }, build and deploy.";
+      throw new TwtxtError("no-settings", what);
+    }
+    const found = new CommentImport(site);
+    const findPage = pageFinder(site, moves);
+    for await (const comment of comments)
+      found.#comments.set(comment.id, { ...comment, target: findPage(comment.pages) });
+    return found;
+  }
+
+  get found(): number {
+    return this.#comments.size;
+  }
+
+  /** The comments in the format of `POST /import`, each after the one that it answers. */
+  async *mentions(): AsyncGenerator<ImportedMention> {
+    for (const comment of this.#comments.values()) {
+      for (const next of this.#listUnplaced(comment)) {
+        const mention = await this.#place(next);
+        if (mention) yield mention;
+      }
+    }
+  }
+
+  /** A comment and those above it that have no place yet, from the top. Comments that answer each other are cut there. */
+  #listUnplaced(comment: FoundComment): FoundComment[] {
+    const line = new Set<FoundComment>();
+    for (let next: FoundComment | undefined = comment; next && !this.#placed.has(next.id) && !line.has(next); ) {
+      line.add(next);
+      next = this.#comments.get(next.parent ?? "");
+    }
+    return [...line].reverse();
+  }
+
+  async #place(comment: FoundComment): Promise<ImportedMention | null> {
+    const { id, parent, target, time, pages } = comment;
+    const above = this.#placed.get(parent ?? "") ?? null;
+    // An answer to a comment that is left out answers the one above it.
+    this.#placed.set(id, above);
+    const content = comment.leftOut ? null : await sanitizeHtml(comment.html, target ?? "", TEXT_LIMIT);
+    comment.html = "";
+    if (!content || !(time > 0 && time < YEAR_10000)) {
+      count(this.leftOut, comment.leftOut ?? "without text or date");
+      return null;
+    }
+    count(target === null ? this.withoutPage : this.byPage, target ?? pages[0] ?? "");
+    if (target === null) return null;
+    if (content.text.endsWith("…") && content.text.length > 0.8 * TEXT_LIMIT) this.cut += 1;
+    const timestamp = formatTimestamp(time);
+    const feed = this.#nameFeed(id, timestamp);
+    const answered = above?.target === target ? above.answered : this.#answerPost(target);
+    const words = { ...content, name: toName(comment.name), site: toSiteUrl(comment.site) };
+    const { author, text, html, hash } = await toTwt(words, { feed, timestamp, answered });
+    this.#placed.set(id, { target, answered: { hash, author: { name: author.name, feed } } });
+    const times = { published: timestamp, received: timestamp };
+    return { source: formatReference(feed, timestamp), target, type: "reply", author, text, html, ...times };
+  }
+
+  /** The feed of a guest who has this comment alone, the same in each import. */
+  #nameFeed(id: string, timestamp: string): string {
+    const digest = createHash("sha256").update(`${id}\n${timestamp}`).digest("hex");
+    return `${this.#site.settings.urls.guestFeeds}/anon-${digest.slice(0, 16)}.txt`;
+  }
+
+  #answerPost(page: string): Answered | null {
+    const { nick, feedUrl } = this.#site.settings;
+    const twt = this.#posts.get(page);
+    return twt ? answerTwt(twt, { name: nick, feed: feedUrl }) : null;
+  }
+}
+
+/** A name without the host of an e-mail address, which some readers have typed there. */
+function toName(typed: string): string {
+  return cleanName(typed.replace(/(\S)@\S+\.\S+/g, "$1")) ?? GUEST;
+}
+
+export function count<K>(counts: Counts<K>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

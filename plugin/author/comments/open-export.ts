@@ -1,0 +1,47 @@
+// plugin/author/comments/open-export.ts: tells the formats of exports apart by their first bytes.
+import { createReadStream } from "node:fs";
+import { pipeline } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { TwtxtError } from "../../errors.js";
+import type { ExportedComment } from "./exported-comment.js";
+import { readIsso } from "./isso.js";
+import { readXmlExport } from "./xml-exports.js";
+
+const SQLITE = "SQLite format 3\0";
+const GZIP = "\x1f\x8b";
+const START_BYTES = 64;
+
+/**
+ * Reads the comments of an export of Disqus (also compressed, as it comes), WordPress or isso.
+ *
+ * @returns `null` for a file that is neither XML nor a database, or that cannot be read
+ */
+export async function openExport(file: string): Promise<AsyncIterable<ExportedComment> | null> {
+  const start = await readStart(file);
+  if (start.startsWith(SQLITE)) return readIsso(file);
+  const isCompressed = start.startsWith(GZIP);
+  const isXml = /^(?:\xef\xbb\xbf)?\s*</.test(start);
+  return isCompressed || isXml ? readXmlExport(readTexts(file, isCompressed)) : null;
+}
+
+async function readStart(file: string): Promise<string> {
+  try {
+    for await (const chunk of createReadStream(file, { end: START_BYTES - 1 })) return chunk.toString("latin1");
+    return "";
+  } catch {
+    return "";
+  }
+}
+
+/** @throws TwtxtError `bad-file` */
+async function* readTexts(file: string, isCompressed: boolean): AsyncGenerator<string> {
+  const bytes = createReadStream(file);
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of isCompressed ? pipeline(bytes, createGunzip(), () => {}) : bytes) {
+      yield decoder.decode(chunk, { stream: true });
+    }
+  } catch (cause) {
+    throw new TwtxtError("bad-file", `${file} cannot be read: ${Object(cause).message}.`, { cause });
+  }
+}

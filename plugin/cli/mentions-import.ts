@@ -1,0 +1,126 @@
+// plugin/cli/mentions-import.ts: `eleventy-twtxt mentions import` imports comments and mentions from other systems.
+import { resolve } from "node:path";
+import * as v from "valibot";
+import { counted } from "../author/amounts.js";
+import { CommentImport } from "../author/comments/comment-import.js";
+import { openExport } from "../author/comments/open-export.js";
+import { readText } from "../author/files.js";
+import { misuse } from "../author/invocation.js";
+import { SiteMentions } from "../author/mentions/site-mentions.js";
+import { loadSite, publishedSite } from "../author/site.js";
+import { TwtxtError } from "../errors.js";
+import { ManagedMention } from "../mentions/receive/managed-mention.js";
+import { readWebmentionExport } from "../mentions/receive/webmention-io.js";
+import { flag, type Kind, repeatable, type SITE_API_OPTIONS, type ValuesOf } from "./options.js";
+import { formatTable, printData, type Terminal } from "./terminal.js";
+
+/** Pages of a report that are listed if they are not on this site. */
+const MISSING_PAGES = 10;
+
+const MOVE: Kind<{ from: string; to: string }> = {
+  name: "OLD=NEW",
+  expected: "two paths, such as /2014/05/=/posts/",
+  parse(text) {
+    const [, from = "", to = ""] = /^(\/[^=]*)=(\/[^=]*)$/.exec(text) ?? [];
+    return from === "" ? null : { from, to };
+  },
+};
+
+export const IMPORT_OPTIONS = {
+  "dry-run": flag("reads comments and counts them by page, and imports nothing"),
+  move: repeatable(MOVE, "comments on pages below the path OLD are imported for those below NEW"),
+};
+
+/** What an import needs of the output of `mentions export`. */
+const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
+
+type Values = ValuesOf<typeof IMPORT_OPTIONS & typeof SITE_API_OPTIONS>;
+
+export async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
+  for (const file of files) {
+    const comments = await openExport(resolve(terminal.folder, file));
+    if (comments) {
+      const site = await publishedSite(await loadSite(terminal, values.settings));
+      await importComments(file, await CommentImport.read(site, comments, values.move), values, terminal);
+    } else await importMentions(file, values, terminal);
+  }
+  return 0;
+}
+
+async function importComments(
+  file: string,
+  comments: CommentImport,
+  values: Values,
+  terminal: Terminal,
+): Promise<void> {
+  const isDry = values["dry-run"];
+  if (isDry) for await (const _ of comments.mentions());
+  const onProgress = (done: number) => terminal.say(`${done} of at most ${comments.found}`);
+  const site = isDry ? null : await SiteMentions.open(values, terminal);
+  const result = await site?.import(comments.mentions(), onProgress);
+  const byPage = [...comments.byPage].sort(([, one], [, other]) => other - one);
+  const missing = [...comments.withoutPage].sort(([, one], [, other]) => other - one);
+  if (isDry) {
+    const toList = (counts: typeof byPage) => counts.map(([url, count]) => ({ url, count }));
+    const data = { pages: toList(byPage), missing: toList(missing), leftOut: Object.fromEntries(comments.leftOut) };
+    printData(data, toRows(byPage), values, terminal);
+  }
+  const leftOut = [...comments.leftOut].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const parts = [
+    ...(result ? [`${result.imported} imported`] : [`${sum(byPage)} to import`]),
+    ...(result?.known ? [`${result.known} that your site has already`] : []),
+    ...(result?.ignored ? [`${result.ignored} that your live site refused: deploy it as it is built here`] : []),
+    ...(comments.cut > 0 ? [`${comments.cut} cut at 5,000 characters`] : []),
+    ...(leftOut === "" ? [] : [`${sum([...comments.leftOut])} left out (${leftOut})`]),
+    ...(missing.length > 0
+      ? [`${sum(missing)} on ${counted(missing.length, "page")} that your site does not have`]
+      : []),
+  ];
+  const end = isDry ? " Nothing was imported." : "";
+  terminal.say(`${file}: ${counted(comments.found, "comment")}: ${parts.join(", ")}.${end}`);
+  if (missing.length === 0) return;
+  for (const row of toRows(missing.slice(0, MISSING_PAGES))) terminal.say(`  ${row}`);
+  if (missing.length > MISSING_PAGES) terminal.say(`  and ${missing.length - MISSING_PAGES} more: --dry-run --json`);
+  terminal.say("If such a page has another path now, name both, and import the file again: --move /2014/05/=/posts/");
+}
+
+function sum(counts: readonly (readonly [unknown, number])[]): number {
+  return counts.reduce((all, [, count]) => all + count, 0);
+}
+
+function toRows(counts: readonly (readonly [string, number])[]): string[] {
+  return formatTable(counts.map(([url, count]) => [String(count), url]));
+}
+
+async function importMentions(file: string, values: Values, terminal: Terminal): Promise<void> {
+  if (values["dry-run"]) throw misuse("mentions import", "--dry-run is for comments: XML, or the database of isso.");
+  const site = await SiteMentions.open(values, terminal);
+  const { mentions, unreadable } = await readExport(resolve(terminal.folder, file));
+  const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
+  const { imported, known, ignored } = await site.import(mentions, onProgress);
+  const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
+  const others = [
+    ...(known > 0 ? [`${known} the same as one that your site has`] : []),
+    ...(ignored > 0
+      ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
+      : []),
+    ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
+    ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
+  ];
+  terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
+}
+
+/** @throws TwtxtError `bad-file` */
+async function readExport(file: string) {
+  const content = await readText(file);
+  let json: unknown;
+  try {
+    json = JSON.parse((content ?? "").replace(/^\uFEFF/, ""));
+  } catch (cause) {
+    throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
+  }
+  const own = v.safeParse(EXPORT, json);
+  if (!own.success) return readWebmentionExport(json);
+  const mentions = own.output.mentions.flatMap(({ state, ...mention }) => (state === "shown" ? [mention] : []));
+  return { mentions, unreadable: 0 };
+}
