@@ -10,7 +10,7 @@ import { type BuiltSite, isDryRun, isReal } from "./built-site.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateData } from "./eleventy.js";
 import { isReply, listOwnTwts, newestOwnTwts, type OwnTwt } from "./mentions/conversations.js";
 import { pageTitles } from "./mentions/page-titles.js";
-import { discoveryFiles } from "./output/discovery-files.js";
+import { discoveryFiles } from "./output/feed-files.js";
 import { lastBuild, refuseOtherSite, refuseServedFolder } from "./output/previews.js";
 import type { SiteFile } from "./output/write-files.js";
 import { SiteWriter } from "./output/write-site.js";

@@ -57,7 +57,6 @@ export class SiteParts {
     this.#isMarkdownExtended = true;
   }
 
-  /** @param file - a template of the site */
   noteTemplate(file: string | undefined): void {
     this.#isMarkdownUsed ||= file?.endsWith(".md") ?? false;
   }

@@ -7,7 +7,6 @@ const MIB = 2 ** 20;
 /** Netlify passes no larger request to a function. PROTOCOL 6 */
 const NETLIFY_MIB = 4;
 
-/** The option `blobs` as an object. */
 export const BLOBS = v.strictObject(
   {
     count: amount("Blobs that an owner may keep.", 1, 100_000, 1000),
@@ -27,7 +26,6 @@ export const BLOBS = v.strictObject(
   "true, false, or an object such as { megabytes: 1000 }",
 );
 
-/** The option `blobs`, complete. */
 export type BlobsOptions = v.InferOutput<typeof BLOBS>;
 
 export function maxBlobBytes({ maxMegabytes }: BlobsOptions, host: string): number {

@@ -17,7 +17,6 @@ const FEED = { nick, url: mentionUrl };
 const OPTION_EXAMPLE = '{ nick: "bob", url: "https://bob.example/twtxt.txt" }';
 const FILE_EXAMPLE = '{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }';
 
-/** The option `follow`. */
 export const FOLLOW = v.pipe(
   v.array(v.strictObject(FEED, `an object such as ${OPTION_EXAMPLE}`), `a list such as [${OPTION_EXAMPLE}]`),
   v.check((feeds) => repeatedNick(feeds) === null, "a list with each nick only once"),

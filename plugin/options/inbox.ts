@@ -34,7 +34,6 @@ export const inboxUrl = webUrl("https://alice.example/inbox/alice");
 /** Days until a message to a guest is removed, by default and after guests were turned off. */
 export const GUEST_DAYS = 90;
 
-/** The option `inbox.guests` as an object. */
 export const GUESTS = v.strictObject(
   {
     messages: amount("Messages from you that each guest can have.", 1, 1000, 100),
@@ -78,7 +77,6 @@ export function inboxOptions({ inbox }: { inbox: false | v.InferOutput<typeof IN
   return inbox || v.parse(INBOX, {});
 }
 
-/** The option `authors`. */
 export const AUTHORS = v.pipe(
   v.array(
     v.strictObject({ user, key: publicKey, endpoint: v.optional(inboxUrl) }, `an object such as ${AUTHOR}`),

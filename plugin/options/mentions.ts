@@ -8,7 +8,6 @@ const WORDS = 'a text such as "Erwähnungen"';
 const word = (name: keyof Words, description: string) =>
   optional(`${description} In English "${ENGLISH[name]}".`, v.pipe(v.string(WORDS), v.nonEmpty(WORDS)));
 
-/** The option `mentions` as an object. */
 export const MENTIONS = v.strictObject(
   {
     path: optionalOr("The path that receives mentions.", sitePath("/webmention"), "/webmention"),
@@ -147,7 +146,6 @@ export const MENTIONS = v.strictObject(
   'false, or an object such as { moderate: true, block: ["spam.example"] }',
 );
 
-/** The option `mentions`, complete. */
 export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
 
 /** The option `mentions`, complete; the defaults for a site that receives none. */

@@ -2,7 +2,6 @@
 import * as v from "valibot";
 import { amount, layout, optional, optionalOr, sitePath } from "./value-types.js";
 
-/** The option `timeline` as an object. */
 export const TIMELINE = v.strictObject(
   {
     path: optionalOr("The path of the page.", sitePath("/timeline/"), "/timeline/"),
@@ -12,7 +11,6 @@ export const TIMELINE = v.strictObject(
   'true, false, or an object such as { path: "/timeline/" }',
 );
 
-/** The option `timeline`, complete. */
 export type TimelineOptions = v.InferOutput<typeof TIMELINE>;
 
 /** The option `timeline`, complete; `null` for a site without a timeline, or one that follows no feeds. */

@@ -71,7 +71,6 @@ export interface MentionLike {
 export interface TwtLike {
   timestamp: string;
   hashes: readonly string[];
-  /** The URL of its page; `null` for none. */
   page: string | null;
   /** The hash of the twt that it replies to. */
   replyTo: string | null;

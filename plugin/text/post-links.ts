@@ -67,7 +67,6 @@ function tagsExcept(elements: string): RegExp {
   );
 }
 
-/** @returns `null` for a link that is not sent */
 function readHref(tag: string): string | null {
   const attributes = parseAttributes(tag);
   const isLeftOut = hasToken(attributes.get("class"), "u-mention") || hasToken(attributes.get("rel"), "ugc");

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Terminal } from "../../plugin/cli/terminal.js";
-import { discoveryFiles } from "../../plugin/eleventy/output/discovery-files.js";
+import { discoveryFiles } from "../../plugin/eleventy/output/feed-files.js";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";

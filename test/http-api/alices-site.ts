@@ -2,8 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { discoveryFiles } from "../../plugin/eleventy/output/discovery-files.js";
-import { feedFiles } from "../../plugin/eleventy/output/feed-files.js";
+import { discoveryFiles, feedFiles } from "../../plugin/eleventy/output/feed-files.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";

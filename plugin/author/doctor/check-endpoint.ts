@@ -1,7 +1,7 @@
 // plugin/author/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, whether it receives mentions, and its lists of them.
 import { FEATURES } from "../../host/channels.js";
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
-import { linkTargets } from "../../mentions/send/endpoint-links.js";
+import { linkTargets } from "../../mentions/send/discover.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../amounts.js";

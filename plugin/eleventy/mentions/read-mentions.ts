@@ -14,7 +14,6 @@ const STATIC_ADVICE = ' If your host only serves files, give the plugin the opti
 export interface KnownMentions {
   /** Newest first; `null` if unknown, which is not the same as none. */
   all: readonly PublicMention[] | null;
-  /** `null` for no warning. */
   warning: string | null;
 }
 

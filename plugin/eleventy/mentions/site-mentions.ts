@@ -247,7 +247,6 @@ export class SiteMentions {
     return new Set((this.all() ?? []).map(({ target }) => /^https?:\/\/[^/?#]+/.exec(target)?.[0] ?? ""));
   }
 
-  /** A warning about reading the mentions; `null` for none. */
   warning(): string | null {
     return this.#known?.warning ?? null;
   }

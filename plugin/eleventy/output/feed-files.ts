@@ -1,4 +1,4 @@
-// plugin/eleventy/output/feed-files.ts: the files of the feed: its header, the feed and its archives.
+// plugin/eleventy/output/feed-files.ts: the feed with its archives, and the discovery documents of the authors.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { authorError } from "../../errors.js";
@@ -8,7 +8,7 @@ import type { FieldName } from "../../feed/header.js";
 import { splitIntoParts } from "../../feed/split.js";
 import type { Twt } from "../../feed/twt.js";
 import type { Settings } from "../../options.js";
-import type { SiteUrls } from "../site-urls.js";
+import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { SiteFile } from "./write-files.js";
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
@@ -78,4 +78,28 @@ function toHeader(settings: Settings, urls: FeedUrls): Partial<Record<FieldName,
     follow: follow.map(({ nick, url }) => `${nick} ${url}`),
     refresh: some(refresh),
   };
+}
+
+/**
+ * The discovery documents of the authors; none for an author without an inbox.
+ *
+ * @throws TwtxtError `bad-option` for an invalid key
+ * @see PROTOCOL 3.1
+ */
+export async function discoveryFiles(inboxes: readonly Inbox[]): Promise<SiteFile[]> {
+  if (inboxes.length === 0) return [];
+  const [{ parseKey }, { discoveryPaths }] = await Promise.all([
+    import("../../keys/key.js"),
+    import("../../keys/address.js"),
+  ]);
+  return inboxes.flatMap(({ address, key, endpoint }) => {
+    try {
+      parseKey(key);
+    } catch (cause) {
+      throw authorError("bad-option", `options.key of ${address}: ${(cause as Error).message}`, { cause });
+    }
+    if (endpoint === null) return [];
+    const content = `${JSON.stringify({ endpoint, key })}\n`;
+    return discoveryPaths(address).map((path) => ({ path, content }));
+  });
 }

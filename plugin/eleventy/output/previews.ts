@@ -100,7 +100,6 @@ async function readJson(file: string): Promise<Record<string, unknown>> {
   return Object(parseJson(await readFile(file, "utf8").catch(() => "")));
 }
 
-/** @returns `null` if the file does not exist */
 async function readModified(file: string): Promise<number | null> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,

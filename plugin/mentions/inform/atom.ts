@@ -60,7 +60,9 @@ export function listAsAtom({ list, siteIndex, settings, cacheTag }: AtomParts): 
       element("link", { rel: "alternate", type: "text/html", href: page }),
       ...entries,
     );
-    return `<?xml version="1.0" encoding="utf-8"?>\n${toXml(feed)}\n`;
+    return `<?xml version="1.0" encoding="utf-8"?>\n${toHtml(feed)
+      .replace(/<link ([^<>]*)>/g, "<link $1/>")
+      .replace(NOT_XML, "")}\n`;
   });
 }
 
@@ -84,11 +86,4 @@ function toEntry(
     element("updated", {}, received),
     html === null ? element("content", { type: "text" }, text) : element("content", { type: "html" }, html),
   );
-}
-
-/** Writes elements as XML. The only element without an end tag in HTML that Atom has is `link`. */
-function toXml(feed: MarkupElement): string {
-  return toHtml(feed)
-    .replace(/<link ([^<>]*)>/g, "<link $1/>")
-    .replace(NOT_XML, "");
 }

@@ -148,7 +148,11 @@ export class Journal {
 
   async #tryUpdate(isWanted: (key: string) => boolean): Promise<void> {
     const former = this.#snapshot;
-    if (!former) this.#reset();
+    if (!former) {
+      // A view that could not be loaded as a whole is dropped.
+      this.#snapshots.reset();
+      this.#view = new MentionView(this.#options.twts ?? []);
+    }
     // The order matters: an event that is deleted after this listing is in the snapshot that is read next.
     const mayBeReplaced = await this.#events.list();
     const snapshot = former && !mayBeReplaced ? former : await this.#snapshots.read();
@@ -170,12 +174,6 @@ export class Journal {
     this.#snapshot = null;
     load();
     this.#snapshot = snapshot;
-  }
-
-  /** Drops a view that could not be loaded as a whole. */
-  #reset(): void {
-    this.#snapshots.reset();
-    this.#view = new MentionView(this.#options.twts ?? []);
   }
 
   /** Applies events in their order: later ones are undone first, and applied again. */

@@ -261,7 +261,6 @@ export class MentionView {
   }
 }
 
-/** @param json - the mention */
 export function toEntry({ id, received, state, type }: StoredMention, json: JsonText): Entry {
   return { id, received, state, isReply: type === "reply", above: NO_PAGES, json };
 }

@@ -24,7 +24,7 @@ export class Moderation {
   }
 
   isBlocked(url: string): boolean {
-    return this.lists.block.some((entry) => isListed(entry, url) || isBelow(entry, url));
+    return this.lists.block.some((entry) => isListed(entry, url) || new URL(url).hostname.endsWith(`.${entry}`));
   }
 
   isAllowed(url: string): boolean {
@@ -48,8 +48,4 @@ export function isFrom(source: string, { identity, given }: StoredMention): bool
 function matchesHost(entry: string, url: string): boolean {
   const source = new URL(url);
   return entry === source.hostname || entry === hostAndPort(source);
-}
-
-function isBelow(entry: string, url: string): boolean {
-  return new URL(url).hostname.endsWith(`.${entry}`);
 }

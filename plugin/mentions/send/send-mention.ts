@@ -108,7 +108,6 @@ export class MentionDelivery {
     return report;
   }
 
-  /** @returns a result if nothing is to be requested from this URL */
   #resultWithoutRequest(url: string): Result | undefined {
     const isOver = this.#hasFailed || this.options.isOver();
     return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(readHost(url));

@@ -12,7 +12,6 @@ interface WantedTwt {
 }
 
 export interface FeedPart {
-  /** `null` if no twt at that time has the mention. */
   twt: ParsedTwt | null;
   hasMoment: boolean;
   /** Whether there is an older twt. The wanted one is then not in an earlier part. */

@@ -67,7 +67,6 @@ export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatche
   };
 }
 
-/** @returns the first result that is not `null` */
 function findFirst(values: readonly string[], find: (value: string) => string | null): string | null {
   for (const value of values) {
     const found = find(value);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linkTargets } from "../../../plugin/mentions/send/endpoint-links.js";
+import { linkTargets } from "../../../plugin/mentions/send/discover.js";
 
 const endpoints = (header: string) => linkTargets(header, "webmention");
 
