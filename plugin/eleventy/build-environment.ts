@@ -6,7 +6,6 @@ import type { FollowedFeed } from "../options/follow.js";
 import type { Settings } from "../options.js";
 import type { HtmlReader } from "../text/text-from-post.js";
 
-/** The parts of the machine that a build uses. */
 export interface BuildEnvironment {
   now: Clock;
   root: string;
@@ -24,15 +23,12 @@ export interface BuildEnvironment {
 
 /** Set by builds on Netlify; the last two by Netlify's command line. */
 const NETLIFY_VARIABLES = ["NETLIFY", "NETLIFY_LOCAL", "NETLIFY_DEV"];
-/** Set by builds on static hosts. */
 const OTHER_VARIABLES = ["VERCEL", "CF_PAGES"];
 /** Configuration of static hosts. Starters such as eleventy-base-blog have several of these in addition to netlify.toml. */
 const OTHER_FILES = ["vercel.json", "wrangler.toml", "wrangler.json", "wrangler.jsonc", "CNAME", "public/CNAME"];
 const WORKFLOWS = ".github/workflows";
-/** Actions and branches of workflows that publish to GitHub Pages. */
 const GITHUB_PAGES = /deploy-pages|upload-pages-artifact|github-pages|gh-pages/i;
 
-/** The host of a site, and why it was chosen. */
 export interface HostChoice {
   name: NonNullable<Settings["host"]>;
   /** Completes a sentence after "because"; `null` if the options name the host. */
@@ -57,7 +53,6 @@ export function guessHost(root: string, environment: Readonly<Record<string, str
     : { name: "static", reason: "no file or variable indicates another host" };
 }
 
-/** The file name of a workflow that publishes to GitHub Pages, if any. */
 function pagesWorkflow(folder: string): string | undefined {
   if (!existsSync(folder)) return undefined;
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());

@@ -74,7 +74,6 @@ export class BuildLog {
     });
   }
 
-  /** Logs a message unless an earlier build of this process has logged it. */
   #logOnce(message: string, type?: "warn"): void {
     if (this.#logged.has(message)) return;
     this.#logged.add(message);

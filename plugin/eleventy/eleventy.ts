@@ -42,7 +42,6 @@ export interface EleventyConfig {
   /** @param options - `resetConfig` loads the configuration again after a change */
   addWatchTarget(target: string, options: { resetConfig: boolean }): void;
   watchIgnores: Set<string>;
-  /** Globs of files that are not templates. */
   ignores: Set<string>;
   on(event: "eleventy.before" | "eleventy.after" | "afterBuild", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;

@@ -50,7 +50,7 @@ export class SiteBuild {
     }
     this.#built = null;
     this.#templates = [];
-    urls.noteInput(directories.input);
+    urls.input = directories.input;
     urls.checkFeedUrl();
     head.begin();
     this.#discovery = await discoveryFiles(urls.inboxes());
@@ -73,8 +73,8 @@ export class SiteBuild {
   async schedulePosts({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
     const { settings, urls, deleted, mentions, timeline, environment } = this.site;
     this.#collections = this.#findCollections();
-    urls.notePages(inputPathToUrl);
-    this.#writer.others.notePages(urlToInputPath);
+    urls.pages = inputPathToUrl;
+    this.#writer.others.pages = urlToInputPath;
     const twts = new TwtsFromPosts(this.#collections, this.site, environment.now(), this.#contents);
     const built: BuiltSite = {
       templates: this.#templates,

@@ -29,7 +29,6 @@ export class SiteParts {
   readonly unknownMentions = new Findings();
   /** Notes about pages of the site at the URLs of the plugin's. */
   readonly ownPages = new Set<string>();
-  /** The URLs of the plugin's pages without a layout. */
   plainPages: readonly string[] = [];
   #isMarkdownUsed = false;
   #isMarkdownExtended = false;
@@ -67,7 +66,6 @@ export class SiteParts {
     return this.blobs.linkInHtml(hasRawMentions ? linkMentions(html, this.settings.follow) : html, file);
   }
 
-  /** Adds links and head links to a page. */
   transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
     const isDeleted = this.deleted.has(inputPath);

@@ -23,8 +23,10 @@ export class SiteUrls {
   readonly bases: Bases;
   readonly #origin: string;
   #inboxes: readonly Inbox[] | null = null;
-  #pages: Record<string, string[]> = {};
-  #input = "";
+  /** The URLs of each template, as in Eleventy's `eleventy.contentMap`. */
+  pages: Record<string, string[]> = {};
+  /** The folder of the site's sources, such as `./src/`. */
+  input = "";
   #prefix = "";
 
   constructor(
@@ -58,7 +60,6 @@ export class SiteUrls {
     return this.settings.follow.filter(({ url }) => url !== this.feedUrl());
   }
 
-  /** Whether the host updates the timeline after the build. */
   hasLiveTimeline(): boolean {
     return timelineOptions(this.settings) !== null && this.hasFunctions();
   }
@@ -91,7 +92,6 @@ export class SiteUrls {
     return this.#inboxes;
   }
 
-  /** Whether the host runs the endpoints. */
   hasFunctions(): boolean {
     const { name } = this.environment.host;
     return name === "node" || (name === "netlify" && this.settings.functions);
@@ -100,16 +100,6 @@ export class SiteUrls {
   /** The `User-Agent` of requests by the build. */
   userAgent(): string {
     return `${this.environment.client} (+${this.feedUrl()}; @${this.settings.nick})`;
-  }
-
-  /** @param pages - the URLs of each template, as in Eleventy's `eleventy.contentMap` */
-  notePages(pages: Record<string, string[]>): void {
-    this.#pages = pages;
-  }
-
-  /** @param input - the folder of the site's sources, such as `./src/` */
-  noteInput(input: string): void {
-    this.#input = input;
   }
 
   /** A path of the site, with the path prefix. Called for every post, so it does not use Eleventy's slower filter. */
@@ -166,9 +156,9 @@ export class SiteUrls {
   #findPage(path: string, post: Post): string | null {
     if (path === "" || path.startsWith("//")) return null;
     const source = path.startsWith("/")
-      ? posix.join(this.#input, path)
+      ? posix.join(this.input, path)
       : posix.join(posix.dirname(post.inputPath), path);
-    return this.#pages[`./${posix.normalize(decodePercent(source) ?? source)}`]?.[0] || null;
+    return this.pages[`./${posix.normalize(decodePercent(source) ?? source)}`]?.[0] || null;
   }
 
   #hasHtmlBase(): boolean {

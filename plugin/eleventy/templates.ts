@@ -14,7 +14,6 @@ type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?
 /** The twt of a post. @param asker - the page that is being rendered */
 type TwtOf = (post: PostLike, asker: PostLike) => PostTwt | null;
 
-/** Adds the filters, shortcodes and global data of a site's builds. */
 export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void {
   const findTwt: TwtOf = (post, asker) => {
     const permalink = readKey(post);

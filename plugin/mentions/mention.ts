@@ -26,7 +26,6 @@ export const PostedClaim = v.object({
 });
 export type PostedClaim = v.InferOutput<typeof PostedClaim>;
 
-/** The part of a claim that a verification checks. */
 export type Claim = Omit<PostedClaim, "under">;
 
 const orNull = v.nullable(v.string());
@@ -107,7 +106,6 @@ export function publishedTime({ published, received }: Pick<StoredMention, "publ
   return published !== null && Date.parse(published) > Date.parse(received) ? null : published;
 }
 
-/** The states that the author can list and decide. */
 export type MentionState = Exclude<StoredMention["state"], "removed">;
 
 export interface MentionQuery {
@@ -117,7 +115,6 @@ export interface MentionQuery {
    * listed. A reply in another conversation is listed with the type `mention`.
    */
   target?: string | undefined;
-  /** The cursor from the previous page. */
   after?: string | undefined;
   /** Lists only those that were received at this time or later, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   since?: string;

@@ -10,7 +10,6 @@ export interface FollowedFeed {
   url: string;
 }
 
-/** The name of the file in Eleventy's data folder. */
 export const FOLLOW_FILE = "follow.json";
 
 const FEED = { nick, url: mentionUrl };

@@ -84,7 +84,6 @@ export function webUrl(example: string) {
   return text(isValid, `an absolute https URL without "#", such as "${example}"`);
 }
 
-/** Whether this is the origin of a site, without a path. */
 export function isOrigin(value: string): boolean {
   if (!isSafeUrl(value) || /[?#@]/.test(value)) return false;
   const { pathname, host } = new URL(value);

@@ -49,7 +49,6 @@ export const ENGLISH = {
 
 export type Words = typeof ENGLISH;
 
-/** Why a feed could not be read. */
 export const UNREAD_REASONS = [
   "unreachable",
   "slow",

@@ -1,6 +1,5 @@
 // plugin/site/conversation.ts: replies as a tree.
 
-/** A twt or a page that replies, or that others reply to. */
 export interface Entry {
   /** Unique. */
   key: string;
@@ -12,7 +11,6 @@ export interface Entry {
   at: string;
 }
 
-/** An entry with its replies, oldest first. */
 export interface Thread<E> {
   entry: E;
   replies: Thread<E>[];
@@ -62,7 +60,6 @@ export interface MentionLike {
   replyTo: string | null;
   published: string | null;
   received: string | null;
-  /** The URL that is shown instead of the source. */
   url?: string;
   /** Hashes and URLs of its earlier versions. */
   former?: readonly string[];

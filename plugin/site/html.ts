@@ -18,7 +18,6 @@ export interface WrittenHtml {
 /** Values by name. A boolean attribute, such as `hidden`, has the value "". */
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Elements without an end tag. */
 const VOID = new Set(["br", "img", "input", "link"]);
 
 const SPECIAL = /[&<>"]/;
@@ -59,7 +58,6 @@ function addHtml(markup: Markup, parts: string[]): void {
   }
 }
 
-/** Escapes a text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? character) : text;
 }

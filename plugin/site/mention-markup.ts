@@ -35,7 +35,6 @@ export interface MentionContext {
   /** The picture before an author's name, with the space between them. Only the build can fetch pictures. */
   toPicture(author: Author): readonly Markup[];
   dates: Dates;
-  /** Parses a stranger's HTML into safe elements. */
   readHtml(html: string): readonly Markup[];
   /**
    * Markup that depends only on its key and the site. The build creates it once for all pages.
@@ -56,7 +55,6 @@ export const PARTS = [
 
 export type PartName = (typeof PARTS)[number]["name"];
 
-/** The microformats class of a mention of a page, by type. */
 const PROPERTIES: Partial<Record<ShownMention["type"], string>> = {
   reply: "u-comment",
   like: "u-like",

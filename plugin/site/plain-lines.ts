@@ -2,10 +2,8 @@
 
 /** Every line break that a reader may recognize, as Python's splitlines() does. */
 const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
-/** Control characters and direction overrides. */
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
-/** The lines of a text without control characters and tabs. */
 export function plainLines(text: string): string[] {
   return text
     .toWellFormed()

@@ -7,7 +7,6 @@ const AMOUNT = v.object({
 });
 
 export const SiteState = v.object({
-  /** The versions of this package and of Node.js at the host. */
   version: v.string(),
   node: v.string(),
   /** The number of values in its store. */

@@ -198,7 +198,6 @@ export type DeletedPage = v.InferOutput<typeof DELETED_PAGE>;
 /** The pages and twts of a site that can be mentioned. */
 export type SitePages = v.InferOutput<typeof SITE_PAGES>;
 
-/** The result of a real build for the host. */
 export type PublishedSite = v.InferOutput<typeof PUBLISHED_SITE>;
 
 /** Selects the settings for the host. */

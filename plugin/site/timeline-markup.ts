@@ -6,7 +6,6 @@ import type { MentionContext, ShownMention } from "./mention-markup.js";
 import { STRANGERS_REL } from "./safe-markup.js";
 import type { PlainTwt, Timeline } from "./timeline.js";
 
-/** Lengths of time in seconds. */
 const UNITS = [
   ["day", 86_400],
   ["hour", 3600],
@@ -25,7 +24,6 @@ export function shownMention(twt: PlainTwt & { html?: string }): ShownMention {
   };
 }
 
-/** The list of feeds that could not be read. */
 export function unreadList(
   { unread, updated }: Pick<Timeline, "unread" | "updated">,
   { words, headingLevel }: Pick<MentionContext, "words" | "headingLevel">,

@@ -4,7 +4,6 @@ import type { UnreadReason } from "../options/words.js";
 import { type Entry, mentionEntry, newestThreads, type Thread } from "./conversation.js";
 import { AUTHOR } from "./mention-list.js";
 
-/** Maximum number of twts of followed feeds. */
 const MAX_TWTS = 200;
 
 /** A twt of a followed feed or of the site's own, before its text is converted to HTML. */

@@ -45,7 +45,6 @@ export function linkBlobs(html: string, targets: LinkTargets): string {
   return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, targets) : found));
 }
 
-/** Replaces blob links in a text in Markdown, but not in code. */
 export function linkBlobsInText(text: string, toUrl: LinkTargets["toUrl"]): string {
   return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
     return key === undefined ? found : (toUrl(key) ?? found);

@@ -2,7 +2,6 @@
 import { canParseUrl, isLoopback } from "../url.js";
 import { ATTRIBUTES } from "./blob-links.js";
 
-/** Maximum number of links of a post that are sent. */
 export const MAX_LINKS = 50;
 
 const MAX_URL_LENGTH = 2048;
@@ -92,7 +91,6 @@ function hasToken(value: string | undefined, token: string): boolean {
   return value?.toLowerCase().split(/\s+/).includes(token) ?? false;
 }
 
-/** Decodes the character references that occur in URLs. */
 function decode(text: string): string {
   return text.replace(REFERENCE, (...found) => {
     const { decimal, hex, name } = found.at(-1);

@@ -12,7 +12,6 @@ import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
 import { escapeText, linkText, type PageOfHtml } from "./text-from-plain-html.js";
 
-/** The attributes with a URL, by element. */
 const LINKS: Record<string, "href" | "src"> = {
   a: "href",
   area: "href",

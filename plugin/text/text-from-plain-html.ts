@@ -158,7 +158,6 @@ function image(attributes: string, page: PageOfHtml): string {
   return PLAIN_LABEL.test(label) && PLAIN_URL.test(url) ? `![${label}](${url})` : refuse();
 }
 
-/** Text without elements and backticks. */
 function bareText(html: string): string {
   return /[<`]/.test(html) ? refuse() : requireTrimmed(collapseSpace(html));
 }

@@ -24,7 +24,6 @@ export interface PostSource {
   feedUrl: string;
   /** The absolute URL of the post's page; `null` for a post without a page. */
   permalink: string | null;
-  /** The rendered body, with mentions as links. */
   body(): string;
   /** Called only for HTML that is not plain. */
   html(): HtmlReader;
@@ -38,7 +37,6 @@ export interface PostSource {
   pictures: readonly Picture[];
 }
 
-/** A text, and what its author should know about it. */
 export interface PostText {
   /** Empty for a post without content. */
   text: string;

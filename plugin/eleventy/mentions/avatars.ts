@@ -1,5 +1,5 @@
 // plugin/eleventy/mentions/avatars.ts: pictures of the authors of mentions, downloaded by the build.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../../errors.js";
@@ -7,7 +7,6 @@ import { groupBy } from "../../groups.js";
 import type { Ask } from "../../http/guard.js";
 import { canParseUrl } from "../../url.js";
 
-/** A picture as a file of the site. */
 export interface Avatar {
   /** File name: a hash of the URL, and the extension of the image type. */
   name: string;
@@ -29,7 +28,6 @@ const IMAGE_TYPES: readonly [extension: string, start: RegExp][] = [
   ["avif", /^....ftypavi[fs]/s],
 ];
 
-/** How pictures are downloaded and where they are cached. */
 export interface AvatarSource {
   folder: string;
   ask: Ask;
@@ -84,5 +82,5 @@ async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<
 }
 
 function toFileName(url: string, extension: string): string {
-  return `${createHash("sha256").update(url).digest("hex").slice(0, 32)}.${extension}`;
+  return `${hash("sha256", url).slice(0, 32)}.${extension}`;
 }

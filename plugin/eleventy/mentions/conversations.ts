@@ -28,7 +28,6 @@ export interface Conversation extends Record<Exclude<PartName, "replies">, reado
 }
 
 export interface Reply extends ShownMention {
-  /** Whether the site's author wrote it. */
   isOwn: boolean;
   replies: readonly Reply[];
 }
@@ -73,7 +72,6 @@ export class SiteConversations {
     else this.#mentions.set(page, [mention]);
   }
 
-  /** The mentions of a page, newest first. */
   findMentions(url: string): readonly PublicMention[] {
     return this.#named(normalizeName(url));
   }

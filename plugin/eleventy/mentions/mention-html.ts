@@ -40,7 +40,6 @@ export interface MentionListOptions
   > {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
-  /** The path of the component's script, for templates. */
   script: string;
   /** The path of the stylesheet, for templates; `null` for none. */
   style: string | null;
@@ -87,7 +86,6 @@ export function conversationHtml(conversation: Conversation | null, options: Men
   return componentHtml(parts, options);
 }
 
-/** What a reply answers, above the reply. */
 export function contextHtml(answered: ShownMention, options: MentionListOptions): string {
   const context = { ...toContext(options), target: null };
   const item = mentionItem({ ...answered, type: "twt" }, context);

@@ -10,7 +10,6 @@ const FILE_BYTES = 64 * 1024 * 1024;
 const LIVE_MS = 6_000;
 const STATIC_ADVICE = ' If your host only serves files, give the plugin the option host: "static".';
 
-/** The site's mentions, as far as a build could read them. */
 export interface KnownMentions {
   /** Newest first; `null` if unknown, which is not the same as none. */
   all: readonly PublicMention[] | null;

@@ -100,7 +100,6 @@ export class SiteTimeline {
     return this.#read?.newest ?? [];
   }
 
-  /** All twts that were read of the followed feeds. */
   known(): readonly PlainTwt[] {
     return this.#read?.twts ?? [];
   }

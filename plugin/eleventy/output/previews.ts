@@ -56,7 +56,6 @@ function isWithin(served: string, output: string): boolean {
   return outer === null || inner === null || isBelow(outer, inner);
 }
 
-/** The settings of the last real build, of any version. */
 export async function lastBuild(root: string): Promise<{ output?: unknown; url?: unknown }> {
   const { settings } = await readJson(join(root, HOST_FILE));
   return Object(settings);

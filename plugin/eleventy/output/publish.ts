@@ -28,7 +28,6 @@ interface Needs {
   endpointPage: string | undefined;
   /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
   needsHashes: boolean;
-  /** Whether the host sends the links of the posts. */
   needsLinks: boolean;
 }
 

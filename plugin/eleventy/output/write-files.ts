@@ -13,12 +13,8 @@ export interface SiteFile {
 
 /** The site's other output: pages with their templates, and copied files with their sources. */
 export class OtherOutput {
-  #pages: Record<string, { inputPath: string }> = {};
+  pages: Record<string, { inputPath: string }> = {};
   #copies: Record<string, string> = {};
-
-  notePages(urlToInputPath: Record<string, { inputPath: string }>): void {
-    this.#pages = urlToInputPath;
-  }
 
   /** @param map - sources by path in the site; in development builds, also whole folders */
   noteCopies(map: Record<string, string>): void {
@@ -33,7 +29,7 @@ export class OtherOutput {
    */
   check(files: readonly { path: string }[], alternative: string): void {
     for (const { path } of files) {
-      const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
+      const page = this.pages[path] ?? this.pages[path.replace(/\/index\.html$/, "/")] ?? this.pages[`${path}/`];
       const source = page?.inputPath ?? this.#readCopy(path);
       if (source !== null) throw outputConflict(source, path, alternative);
     }

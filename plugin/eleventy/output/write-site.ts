@@ -15,7 +15,6 @@ import { publish, sitePages, takeEndpointPage } from "./publish.js";
 import { siteSettings } from "./site-settings.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./write-files.js";
 
-/** The files and the data that a build has written. */
 export interface WrittenSite {
   feed: readonly SiteFile[];
   /** What the host of the site needs. */
@@ -35,7 +34,6 @@ export class SiteWriter {
     this.others.check(discovery, 'remove the options "key" and "endpoint"');
   }
 
-  /** Writes the scripts and the stylesheet that pages load. */
   async writeAssets(output: string): Promise<void> {
     const assets = await this.site.assets.files();
     this.#checkAssets(assets);

@@ -20,12 +20,10 @@ export class PageAssets {
     readonly readAsset: (file: string) => Promise<string>,
   ) {}
 
-  /** The path of the script that updates mentions, for templates. */
   script(): string {
     return this.urls.hrefInTemplates(this.#folder() + SCRIPT);
   }
 
-  /** The path of the script that starts the contact form, for templates. */
   contactScript(): string {
     return this.urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
   }

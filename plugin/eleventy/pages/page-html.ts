@@ -9,7 +9,6 @@ interface PageParts {
   head?: string;
 }
 
-/** A complete page, for sites without a layout. */
 export function pageHtml(content: string, { title, lang, home, head = "" }: PageParts): string {
   return `<!doctype html>
 <html lang="${escapeHtml(lang)}">

@@ -43,7 +43,6 @@ interface PluginPages {
   content(number: number, hrefs: readonly string[]): WritePart | Promise<WritePart>;
 }
 
-/** The part of a page's data that is used here. */
 interface PageData {
   page: RenderedPage;
   pagination: { pageNumber: number; hrefs: string[] };
@@ -137,7 +136,6 @@ function navigation(
   return around && `<nav class="twtxt-around" aria-label="${escapeHtml(title)}">\n${around}</nav>\n`;
 }
 
-/** The page of the newest twts of the followed feeds. */
 function timelinePage({ settings, urls, timeline, mentions }: SiteParts): PluginPages[] {
   if (timeline.options === null) return [];
   const { path } = timeline.options;

@@ -9,7 +9,6 @@ import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../..
 import { Findings, sentenceAbout, shorten } from "../findings.js";
 import type { SiteUrls } from "../site-urls.js";
 
-/** Timeout of the check of all links. */
 const TOTAL_MS = 6_000;
 const CONCURRENCY = 8;
 

@@ -57,7 +57,6 @@ function secondsFrom(permalink: string): number {
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0) % HOUR_IN_SECONDS;
 }
 
-/** The start of a day, also when a clock change skips midnight. */
 function createDayStart(timeZone: string): (midnightUtc: number) => number {
   const aheadAt = createClock(timeZone);
   return (midnightUtc) => {

@@ -159,7 +159,6 @@ export class TwtsFromPosts {
     return this.#contents.get(requirePermalink(post))?.links ?? [];
   }
 
-  /** Both hashes of a twt, computed once. */
   toHashes(twt: PostTwt): TwtHashes {
     const hashes = this.#hashes.get(twt) ?? twtHashes(this.site.urls.feedUrl(), twt);
     this.#hashes.set(twt, hashes);

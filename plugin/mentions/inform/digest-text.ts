@@ -78,7 +78,6 @@ export function digestMail(news: Digest, page: string, context: NewsContext): Ma
   };
 }
 
-/** Formats a digest in a few lines for a phone. */
 export function digestNote(news: Digest, page: string, { links }: Pick<NewsContext, "links">): Note {
   const { mentions } = news;
   const toLink = (mention: StoredMention) => (mention.state === "held" && links ? [links.format(mention)] : []);

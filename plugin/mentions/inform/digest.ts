@@ -1,5 +1,5 @@
 // plugin/mentions/inform/digest.ts: notifies the author of new mentions and messages, through each channel.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
@@ -123,7 +123,7 @@ async function findDigest(state: ChannelState, { list, inboxes }: NotificationPa
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
   const names = [...mentions.map(({ id }) => id), JSON.stringify(after)].sort();
-  const id = createHash("sha256").update(names.join("\n")).digest("hex").slice(0, 32);
+  const id = hash("sha256", names.join("\n")).slice(0, 32);
   return {
     news: { id, mentions, sealed: fresh.length, filling },
     isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0,
@@ -136,7 +136,6 @@ async function findDigest(state: ChannelState, { list, inboxes }: NotificationPa
   };
 }
 
-/** News of the inboxes since the last notification. */
 interface InboxNews {
   /** Times of new messages. */
   fresh: string[];

@@ -94,7 +94,6 @@ function badUrl(): TwtxtError {
   );
 }
 
-/** Removes the password from the server's answer. */
 function failure(error: Error, password: string | undefined): TwtxtError {
   const line = error.message.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").slice(0, 300);
   const why = password ? line.replaceAll(password, "…") : line;

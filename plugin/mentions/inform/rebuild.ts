@@ -1,5 +1,5 @@
 // plugin/mentions/inform/rebuild.ts: starts rebuilds of the site, within limits because builds cost money.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
@@ -17,7 +17,6 @@ const MONTH = 31 * DAY;
 const WATCHED = 10_000;
 
 const Rebuilds = v.object({
-  /** Hash of the mentions shown at the last build. */
   shown: v.string(),
   /** Times of requested builds, milliseconds since 1970, oldest first. */
   asked: v.array(v.number()),
@@ -84,7 +83,5 @@ export async function noteBuild({ list, store }: Pick<RebuildParts, "list" | "st
 
 async function digestOfShown(list: ListMentions): Promise<string> {
   const { mentions } = await list({ state: "shown", limit: WATCHED });
-  return createHash("sha256")
-    .update(JSON.stringify(mentions.map(publicMention)))
-    .digest("hex");
+  return hash("sha256", JSON.stringify(mentions.map(publicMention)));
 }

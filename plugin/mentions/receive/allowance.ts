@@ -1,5 +1,5 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, isAhead } from "../../clock.js";
 import { coalesce } from "../../concurrency.js";
@@ -184,15 +184,11 @@ export function findWidestGroup(requester: Requester): string {
 
 /** IPv6 has more groups, none of them one of IPv4: out of its 65,536 /64s, a sender could choose the group of another sender. */
 function hashSender(network: string): string {
-  return digest(`requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
+  return hash("sha256", `requester ${network}`).slice(0, network.includes(":") ? 6 : 3);
 }
 
 export function hostKey(url: string): string {
-  return digest(new URL(url).hostname).slice(0, 16);
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", new URL(url).hostname).slice(0, 16);
 }
 
 function countedGroups(source: string, requester: Requester): GroupShare[] {

@@ -1,5 +1,5 @@
 // plugin/mentions/receive/event.ts: the stored events of mentions, and how they change the list.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../store/json.js";
 import { PlacedMention, type StoredMention, StoredTime } from "../mention.js";
@@ -55,7 +55,7 @@ export function toMentionId({
   instant,
   target,
 }: Pick<NewMention, "identity" | "instant" | "target">): string {
-  return hashText(`${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
+  return hash("sha256", `${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
 }
 
 /**
@@ -71,11 +71,7 @@ export function toMentionVersion(mention: StoredMention): string {
   const shown = [identity, timestamp, type, name, url, photo, content, under, published];
   // Only if there are any, so that earlier decisions about mentions without these links stay valid.
   const links = mention.url || author.page ? [mention.url ?? null, author.page ?? null] : [];
-  return hashText(JSON.stringify([...shown, ...links])).slice(0, 16);
-}
-
-function hashText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", JSON.stringify([...shown, ...links])).slice(0, 16);
 }
 
 /**

@@ -16,7 +16,6 @@ export const ManagedMention = v.object({
   /** A reference to a twt, or a page. */
   source: StoredUrl,
   target: v.string(),
-  /** The URL that is shown instead of the source. */
   url: v.exactOptional(v.string()),
   under: orNull,
   /** The title of `under`, or else of `target`; absent if unknown, and for the feed. */

@@ -2,7 +2,7 @@
 //
 // The key of a record is `mentions/pending/<host>/<id>-<sender>`, so that a listing of keys counts hosts and senders. Two
 // senders of the same mention at once make two records.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as v from "valibot";
 import { type Clock, countedSince, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
@@ -134,5 +134,5 @@ function parseEnd(key: string): Pick<PendingMention, "id" | "sender"> {
 /** The key up to its sender. An older version stored no sender. */
 function keyStart({ source, timestamps, target }: Claim): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
-  return `${toFolder(source)}${createHash("sha256").update(text).digest("hex").slice(0, 32)}`;
+  return `${toFolder(source)}${hash("sha256", text).slice(0, 32)}`;
 }

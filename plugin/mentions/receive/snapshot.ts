@@ -61,7 +61,6 @@ export class Snapshots {
     this.#relocation = relocation;
   }
 
-  /** Whether mentions are stored with earlier URLs of the site. */
   get hasMoved(): boolean {
     return this.#loaded.some(({ isCurrent }) => !isCurrent);
   }

@@ -36,7 +36,6 @@ interface ClaimProcessorOptions {
   moderation: Moderation;
   now: Clock;
   onStored(): void;
-  /** Gets one line for each change. */
   log: Log;
 }
 

@@ -34,7 +34,6 @@ export interface Changes {
   due: Change[];
   /** Mentions that wait for their next attempt. */
   later: WaitingChange[];
-  /** Keys of obsolete records. */
   stale: string[];
 }
 

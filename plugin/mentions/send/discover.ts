@@ -95,7 +95,6 @@ async function searchTarget(
   return { kind, found: inPage === null ? null : { endpoint: inPage, method: "HTML" } };
 }
 
-/** A mention of a feed or a page, or a link in a post. */
 export interface MentionTarget {
   target: string;
   isLink: boolean;

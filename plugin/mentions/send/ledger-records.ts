@@ -60,7 +60,6 @@ export const Backfilled = v.array(v.string());
 /** The private hosts that the guard allowed in the last run, `host:port`. */
 export const AllowedHosts = v.array(v.string());
 
-/** The parts of the ledger that are compared with the feed. */
 export interface LedgerState {
   done: readonly LedgerName[];
   unfinished: readonly UnfinishedMention[];

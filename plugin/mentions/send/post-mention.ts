@@ -17,7 +17,6 @@ export interface Attempt {
   target: string;
 }
 
-/** The endpoint's verdict on the last attempt. */
 export type Answer = PostResult & Attempt;
 
 /**

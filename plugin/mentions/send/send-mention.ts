@@ -167,7 +167,6 @@ export class MentionDelivery {
     }
   }
 
-  /** Skips a host for the rest of this run. */
   #pauseHost(url: string, result: Result): Result {
     if (result.outcome === "retry") {
       const host = readHost(url);

@@ -10,7 +10,6 @@ import { Moderation } from "../receive/moderation.js";
 import { LINK_TEXT } from "./ledger-records.js";
 import { type LiveMention, shortHash } from "./live-feed.js";
 
-/** Size limit of a page. */
 const MAX_BYTES = 1 << 20;
 
 /** The links of a site's posts, as its build found them. */

@@ -22,7 +22,6 @@ type Items = ReturnType<typeof import("microformats-parser").mf2>["items"];
 type Item = Items[number];
 type Property = Item["properties"][string][number];
 
-/** The properties that determine the type, by precedence. */
 const TYPES = [
   ["in-reply-to", "reply"],
   ["repost-of", "repost"],
@@ -123,7 +122,6 @@ function readUrls(property: Property, base: string): string[] {
   return texts.flatMap((text) => resolveUrl(text, base) ?? []);
 }
 
-/** One line for each block of the page. */
 function tidy(text: string): string {
   const lines = text.split("\n").map((line) => line.replace(/\s+/g, " ").trim());
   return lines.filter((line) => line !== "").join("\n");

@@ -6,10 +6,8 @@ import { plainLines, shortened, shortenedAtWord } from "../../site/plain-lines.j
 import { boundedMarks, safeElement } from "../../site/safe-markup.js";
 import { webUrlOrNull } from "./source-text.js";
 
-/** Elements whose contents are not text. */
 export const SILENT_TAGS = new Set("head iframe math noscript object script select style svg textarea".split(" "));
 
-/** Elements that begin a new line. */
 export const BLOCK_TAGS = new Set(
   "address article aside blockquote dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table tbody td tfoot th thead tr ul".split(
     " ",
@@ -66,7 +64,6 @@ export function readContent(content: Element, base: string, limit: number): Page
   return text === "" ? null : { text, html: blocks.map(toHtml).join("\n") };
 }
 
-/** Reads nodes within its limits. */
 class ContentReader {
   readonly #base: string;
   #characters: number;

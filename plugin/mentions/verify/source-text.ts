@@ -65,7 +65,6 @@ export function plainName({ author, identity }: Pick<StoredMention, "author" | "
   return via === null ? shown : `${shown}, via ${via}`;
 }
 
-/** A name in one line without invisible characters. */
 function nameLine(text: string): string {
   return plainLines(text).join(" ").replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
 }
