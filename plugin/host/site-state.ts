@@ -1,7 +1,7 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
-import { LedgerList } from "../mentions/send/ledger-list.js";
+import { LedgerList } from "../mentions/send/ledger.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";
 import { parseEntry } from "../store/store.js";

@@ -55,10 +55,11 @@ export const PATHS = {
   shared: "/shared",
 } as const;
 
-/** The base paths of endpoints, from the root of the site. */
-export type Bases = Record<keyof typeof PATHS | "webmention" | "inbox", string>;
+export const BASE_NAMES = ["webmention", "inbox", ...(Object.keys(PATHS) as (keyof typeof PATHS)[])] as const;
+export type Base = (typeof BASE_NAMES)[number];
 
-export type Base = keyof Bases;
+/** The base paths of endpoints, from the root of the site. */
+export type Bases = Record<Base, string>;
 
 /** @param options - the two configurable paths */
 export function completeBases({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { toInstant } from "../feed/timestamp.js";
 import { MENTIONS } from "../options/mentions.js";
 import { isTimeZone } from "../options.js";
+import { BASE_NAMES } from "./routes.js";
 import { PLAIN_TWT } from "./timeline.js";
 
 /** File with the {@link SiteSettings} of the last build, from the project's root. */
@@ -49,20 +50,7 @@ const HOST_SETTINGS = v.object({
   /** Whether the host runs the endpoints; `false` for a static host. */
   hasEndpoints: v.boolean(),
   urls: v.object({
-    webmention: v.string(),
-    mentionsJson: v.string(),
-    mentionsAtom: v.string(),
-    mentionsFeed: v.string(),
-    mentionsApi: v.string(),
-    comments: v.string(),
-    guestFeeds: v.string(),
-    decisions: v.string(),
-    siteApi: v.string(),
-    timelineJson: v.string(),
-    inbox: v.string(),
-    guests: v.string(),
-    blobs: v.string(),
-    shared: v.string(),
+    ...v.entriesFromList(BASE_NAMES, v.string()),
     /** The first of the site's own pages that list mentions; `null` for a site without. */
     mentionsPage: v.nullable(v.string()),
   }),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { SiteHost } from "../../plugin/host/site-host.js";
-import { LedgerList } from "../../plugin/mentions/send/ledger-list.js";
+import { LedgerList } from "../../plugin/mentions/send/ledger.js";
 import { writeJson } from "../../plugin/store/json.js";
 import { strayed } from "../helpers/loopback.js";
 import { PAGES, receiver, settingsOf } from "../helpers/receiver.js";

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import type { AskSite } from "../../http/site-api.js";
-import { LedgerList } from "../../mentions/send/ledger-list.js";
+import { LedgerList } from "../../mentions/send/ledger.js";
 import { type LedgerCounts, type LedgerEntry, LedgerPage, OUTCOMES } from "../../mentions/send/ledger-records.js";
 import type { MentionReport } from "../../mentions/send/send-mention.js";
 import { SiteState } from "../../site/site-state.js";
