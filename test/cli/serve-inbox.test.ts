@@ -125,7 +125,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
   it("loses no acknowledged message, whenever it is killed", async () => {
     const alice = alicesSite();
     const kept: string[] = [];
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const server = await serveProcess(alice);
       const bodies = Array.from({ length: 8 }, (_, i) => sealed(round * 8 + i));
       const answers = bodies.map(async (body) => {
@@ -137,7 +137,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
       await Promise.all(answers);
     }
     const server = await serve(alice);
-    expect(kept.length).toBeGreaterThanOrEqual(4);
+    expect(kept.length).toBeGreaterThanOrEqual(2);
     expect(await idsIn(server)).toEqual(expect.arrayContaining(kept));
   });
 

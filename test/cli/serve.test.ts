@@ -42,14 +42,14 @@ describe("eleventy-twtxt serve", () => {
     const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
     const alice = site();
     const kept: string[] = [];
-    for (const time of times.slice(0, 4)) {
+    for (const time of times.slice(0, 2)) {
       const server = await serveProcess(alice, ["--allow-private-host", bob.host]);
       if ((await mention(server, bob.twt(time))).status === 200) kept.push(bob.twt(time));
       await server.end("SIGKILL");
     }
     const server = await serve(alice);
     expect((await shown(server)).map(({ source }) => source).reverse()).toEqual(kept);
-    expect(kept).toHaveLength(4);
+    expect(kept).toHaveLength(2);
   });
 
   it("reads the site's own feed on loopback without an option", async () => {
