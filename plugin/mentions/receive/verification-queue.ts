@@ -1,4 +1,5 @@
-// plugin/mentions/receive/verification-queue.ts: limits concurrent verifications.
+// plugin/mentions/receive/verification-queue.ts: limits concurrent verifications, and lets groups take turns.
+import { groupBy } from "../../groups.js";
 import { findWidestGroup, type Requester } from "./allowance.js";
 
 /** PROTOCOL 2.4, "The proof". */
@@ -70,4 +71,22 @@ export class VerificationQueue {
     if (count > 0) this.#running.set(group, count);
     else this.#running.delete(group);
   }
+}
+
+/**
+ * Orders items so that their groups take turns: first the first item of each group. Groups are in the order of their first items.
+ *
+ * @param arrange - orders the items of a group; default: as they are
+ * @example interleaveGroups(["a1", "a2", "b1"], ([name = ""]) => name) // ["a1", "b1", "a2"]
+ */
+export function interleaveGroups<T>(
+  items: readonly T[],
+  group: (item: T) => string,
+  arrange = (ofGroup: readonly T[]): readonly T[] => ofGroup,
+): T[] {
+  const groups = [...groupBy(items, group).values()].map(arrange);
+  const rounds = Math.max(0, ...groups.map(({ length }) => length));
+  return Array.from({ length: rounds }, (_, round) =>
+    groups.flatMap((ofGroup) => ofGroup.slice(round, round + 1)),
+  ).flat();
 }

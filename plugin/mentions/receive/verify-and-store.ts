@@ -8,12 +8,11 @@ import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from ".
 import { formatReference } from "../reference.js";
 import { type Allowance, AUTHOR, findWidestGroup, type Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
-import { interleaveGroups } from "./interleave.js";
 import type { VerifiedPending } from "./managed-mention.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
-import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
+import { CONCURRENCY_PER_REQUESTER, interleaveGroups, VerificationQueue } from "./verification-queue.js";
 
 const queues = later(() => import("../host-queue.js"));
 

@@ -17,7 +17,7 @@ const QUOTED = 50;
 const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 const TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
 /** The line above each quotation: only the name is from the sender. */
-const HEADLINE = /^.{1,80} (?:mentioned you|replied to you|(?:likes|reposted|bookmarked) this)$/;
+const HEADLINE = /^.{1,80}(?:, via bob\.example)? (?:mentioned you|replied to you|(?:likes|reposted|bookmarked) this)$/;
 
 /** Each text as the text of a mention and as its author's name, in groups that fit into one mail. */
 const MAILS = Array.from({ length: Math.ceil(HOSTILE_TEXTS.length / QUOTED) }, (_, n) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { interleaveGroups } from "../../../plugin/mentions/receive/interleave.js";
+import { interleaveGroups } from "../../../plugin/mentions/receive/verification-queue.js";
 
 describe("groups that take turns", () => {
   const first = ([letter = ""]: string) => letter;
