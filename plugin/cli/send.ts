@@ -70,7 +70,7 @@ export const send = command({
   },
 });
 
-interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "links" | "findPage"> {
+interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "guestFeeds" | "links" | "findPage"> {
   nick: string | null;
   store: Store;
 }
@@ -88,6 +88,7 @@ async function findSource(values: Values, terminal: Terminal): Promise<Source> {
     feedUrl,
     nick: published?.settings.nick ?? null,
     aliases: published ? readAliases(published.settings.mentions.aliases, feedUrl).feeds : [],
+    guestFeeds: published?.settings.urls.guestFeeds,
     links: published ? siteLinks(published) : undefined,
     findPage: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
     store: await openSendStore(site, values, terminal),

@@ -125,6 +125,7 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
         allowedHosts: guard.allowPrivateHosts,
         feedUrl: settings.feedUrl,
         aliases: readAliases(settings.mentions.aliases, settings.feedUrl).feeds,
+        guestFeeds: settings.urls.guestFeeds,
         links: siteLinks({ settings, pages }),
         findPage: (timestamp) => parts.siteIndex.pageOfTwt(timestamp),
         findTwt: parts.findTwt,

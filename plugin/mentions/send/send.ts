@@ -35,6 +35,8 @@ export interface SendOptions extends LeaseOptions {
   /** The URL of the live feed. Only what it shows is sent. */
   feedUrl: string;
   aliases?: readonly string[];
+  /** The URL of the folder with the feeds of readers who comment: they have no endpoint, and read answers on the page. */
+  guestFeeds?: string | undefined;
   /** The links in the posts of the site, or `off` if it sends none. If missing, they are not known: none is sent. */
   links?: SiteLinks | "off" | undefined;
   /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
@@ -127,7 +129,9 @@ async function deliver(
 /** The mentions in these twts, and the links in their posts. A mention of a page counts before a link to it. */
 function listMentions(twts: LiveFeed["twts"], { names }: LiveFeed, options: SendOptions): LiveMention[] {
   const own = [options.feedUrl, ...names, ...(options.aliases ?? [])];
-  const mentions = liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
+  const { guestFeeds } = options;
+  const isGuests = (url: string) => guestFeeds !== undefined && url.startsWith(`${guestFeeds}/`);
+  const mentions = liveMentions(twts, (url) => isGuests(url) || own.some((one) => isSameUrl(one, url)));
   const links = createLinks(options);
   if (links === null) return mentions;
   const found = [...liveLinks(twts, links), ...mentions];

@@ -81,7 +81,7 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
-  it("is not sent for a link, a reply by hash, a bare nick, a follow field, code or a mention of the site itself", async () => {
+  it("is not sent for a link, a reply by hash, a bare nick, a follow field, code or a mention of the site itself or of a guest of it", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.answers["/twtxt.txt"] = (response) =>
@@ -94,11 +94,15 @@ describe("a new twt", () => {
           `${TODAY}\t(#abcdefghijkl) @bob quite so`,
           `2026-11-20T08:00:01Z\tmyself @<alice ${home.alice.feedUrl}> @<a https://alice.example/other.txt> @<o https://old.example/a.txt>`,
           `2026-11-20T08:00:03Z\t[hens](${bob.url}/posts/hens/) ${bob.url}/posts/eggs/ [bob](${bob.feedUrl})`,
+          `2026-11-20T08:00:04Z\t(#abcdefghijkl) @<Dana ${home.alice.url}/guests/anon-0123456789abcdef.txt> thanks`,
           `2026-11-20T08:00:02Z\tas code \`${bob.mention}\``,
           "",
         ].join("\n"),
       );
-    const report = await home.send({ aliases: ["https://old.example/a.txt"] });
+    const report = await home.send({
+      aliases: ["https://old.example/a.txt"],
+      guestFeeds: `${home.alice.url}/guests`,
+    });
     expect(report).toMatchObject({ mentions: [], troubles: [] });
     expect(bob.requests).toEqual([]);
   });
