@@ -3,7 +3,7 @@ import { typed } from "../author/invocation.js";
 import { DECISIONS, SiteMentions, verifyPending } from "../author/mentions/site-mentions.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
-import type { MentionState } from "../mentions/mention.js";
+import { type MentionState, readWords } from "../mentions/mention.js";
 import { type ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { formatSentence, viaHost } from "../site/mention-sentence.js";
 import { actionsWith, toCommand } from "./command.js";
@@ -212,10 +212,11 @@ async function findMention(prefix: string, site: SiteMentions): Promise<ManagedM
 }
 
 function formatMention(mention: ManagedMention, site: SiteMentions): string {
-  const { id, version, received, author, source, text: said } = mention;
+  const { id, version, received, author, source, text } = mention;
+  const said = text && readWords({ text, author });
   const quote = said === null ? "" : `  ${JSON.stringify(said.length > 80 ? `${said.slice(0, 79)}…` : said)}`;
   const via = author && viaHost({ source, author });
-  const name = `${author?.name ?? "?"}${via === null ? "" : `, via ${via}`}`;
+  const name = `${author?.name ?? "?"}${author?.guest ? " (guest)" : ""}${via === null ? "" : `, via ${via}`}`;
   const sentence = formatSentence(site.describe(mention));
   return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${name}  ${sentence}  ${source}${quote}`;
 }

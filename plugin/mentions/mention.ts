@@ -125,3 +125,11 @@ export interface MentionQuery {
 
 /** Lists stored mentions, newest first. */
 export type ListMentions = (query: MentionQuery) => Promise<{ mentions: StoredMention[]; next: string | null }>;
+
+/** What the twt of a comment has before the words of its reader. */
+const COMMENT_START = /^\(#\w+\) (?:@<[^<>]*> )?/;
+
+/** The text of a mention; of a comment, what its reader has typed. */
+export function readWords({ text, author }: { text: string; author: { guest?: true } | null }): string {
+  return author?.guest ? text.replace(COMMENT_START, "") : text;
+}

@@ -120,6 +120,45 @@ describe("the room of mentions, without JavaScript", () => {
     expect(await shown()).toEqual([]);
   });
 
+  it("approves and rejects several comments, selected or all, and undoes it", async () => {
+    const { client, comment, shown } = await moderatedSite({});
+    for (const name of ["Dana", "Fred", "Grace"]) expect(await comment(`I am ${name}`, name)).toBe(202);
+    const { get, submit } = await browserOf(client);
+    const held = await get("/mentions");
+    expect(itemsIn(held)).toEqual(["I am Grace", "I am Fred", "I am Dana"]);
+    expect(held).toMatch(/Dana<\/(?:a|bdi|span)>.*? \(guest\)/s);
+    const boxes = [...held.matchAll(/name="(picked\.\w+)" value="(\w+)" aria-label="([^"]+)"/g)];
+    expect(boxes.map(([, , , label]) => label)).toEqual(
+      ["Grace", "Fred", "Dana"].map((name) => `Select the mention by ${name}`),
+    );
+
+    const [, dana = "", version = ""] = boxes[2] ?? [];
+    const rejected = await submit(held, "Reject selected", { [dana]: version, decision: "rejected picked" });
+    expect(rejected).toContain("Rejected: 1 mention.");
+    expect(itemsIn(rejected)).toEqual(["I am Grace", "I am Fred"]);
+    const approved = await submit(rejected, "Approve all 2", { decision: "shown all" });
+    expect(approved).toContain("Approved: 2 mentions.");
+    expect(await shown()).toHaveLength(2);
+    expect(await submit(approved, "Undo")).toContain("Held again: 2 mentions.");
+    expect(await shown()).toEqual([]);
+    expect(await submit(await get("/mentions"), "Approve selected", { decision: "shown picked" })).toContain(
+      "Nothing is selected.",
+    );
+  });
+
+  it("rejects everything from a guest, not from the site's own host", async () => {
+    const { client, comment, shown } = await moderatedSite({});
+    for (const name of ["Dana", "Fred"]) await comment(`I am ${name}`, name);
+    const { get, submit } = await browserOf(client);
+    const held = await get("/mentions");
+    const [, block = ""] = /href="(\/mentions\/block[^"]+)"/.exec(held) ?? [];
+    const question = await get(block);
+    expect(question).toMatch(/This rejects all mentions from https:\/\/alice\.example\/guests\/anon-[0-9a-f]{16}\.txt/);
+    expect(await submit(question, "Reject all of them")).toContain("1 rejected. To refuse new ones, add");
+    expect(itemsIn(await get("/mentions?state=held"))).toEqual(["I am Dana"]);
+    expect(await shown()).toEqual([]);
+  });
+
   it("counts pending mentions, and verifies them", async () => {
     const { bob, client, send, shown } = await moderatedSite({}, false);
     const { get, submit } = await browserOf(client);

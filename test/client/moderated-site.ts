@@ -15,6 +15,8 @@ export interface ModeratedSite {
   setup: ClientSetup & { folder: string };
   /** Sends a mention from Bob's twt of this time. */
   send(timestamp: string): Promise<number>;
+  /** Sends an unsigned comment. */
+  comment(text: string, name: string): Promise<number>;
   /** The sources of the public list. */
   shown(): Promise<string[]>;
   /** Ends the server of the site. */
@@ -35,7 +37,10 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
   const created = await command(blog.folder, ["keys", "create", "alice@alice.example", "--file", file], {
     environment,
   });
-  const settings = settingsOf({ key: created.stdout.trim(), mentions: { moderate, limits: { shownPerHost: 100 } } });
+  const settings = settingsOf({
+    key: created.stdout.trim(),
+    mentions: { moderate, comments: true, limits: { shownPerHost: 100 } },
+  });
   const { folder } = site(settings, { ...PAGES, titles: { [PAGE]: "Quinces" } });
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -53,11 +58,16 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     const form = new URLSearchParams({ source: bob.twt(timestamp), target: FEED });
     return (await fetch(`${url}/webmention`, { method: "POST", body: form })).status;
   };
+  const comment = async (text: string, name: string) => {
+    const body = JSON.stringify({ target: PAGE, text, name });
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${url}/comments`, { method: "POST", headers, body })).status;
+  };
   for (const timestamp of Object.keys(twts)) await send(timestamp);
   const shown = async () => {
     const list = Object(await (await fetch(`${url}/mentions.json`)).json());
     return (list.mentions as { source: string }[]).map(({ source }) => source);
   };
   const setup = { rooms: [mentionsRoom, writeRoom], folder, environment, url };
-  return { bob, blog, setup, client: await startedClient(setup), send, shown, stop: server.end };
+  return { bob, blog, setup, client: await startedClient(setup), send, comment, shown, stop: server.end };
 }

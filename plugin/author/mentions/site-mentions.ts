@@ -1,6 +1,6 @@
 // plugin/author/mentions/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { mentionPages } from "../../http/read-mention-list.js";
 import type { SiteRequest } from "../../http/site-api.js";
 import type { MentionState } from "../../mentions/mention.js";
@@ -17,6 +17,8 @@ import { ENGLISH } from "../../options/words.js";
 import type { PublicMention } from "../../site/mention-list.js";
 import { describeMention, type MentionSentence } from "../../site/mention-sentence.js";
 import type { HostSettings } from "../../site/site.js";
+import { isFeedUrl } from "../../url.js";
+import { counted } from "../amounts.js";
 import type { Machine, OwnSiteChoice } from "../machine.js";
 import { createNetwork, ownUrl } from "../network.js";
 import type { Outcome } from "../outcome.js";
@@ -237,10 +239,43 @@ export async function decideMention(
   };
 }
 
-/** Rejects what a host has sent so far: a site has no list of blocked hosts that changes at run time. */
-export async function rejectHost(host: string, site: SiteMentions): Promise<Outcome> {
-  const count = await site.rejectSource(host);
-  return { text: `${count} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.` };
+/** Decides about several mentions. One that has changed since it was listed stays as it is. */
+export async function decideMentions(
+  mentions: readonly Decided[],
+  { from, to }: Record<"from" | "to", MentionState>,
+  site: SiteMentions,
+): Promise<Outcome> {
+  const decided: ManagedMention[] = [];
+  let changed = 0;
+  for (const mention of mentions) {
+    const isChanged = ifTwtxtError(() => null, "precondition-failed", "not-found");
+    const answer = await site.decide(mention, to).catch(isChanged);
+    if (answer) decided.push(answer);
+    else changed += 1;
+  }
+  const others =
+    changed === 0 ? "" : ` ${counted(changed, "other has", "others have")} changed since, and stayed as before.`;
+  return {
+    text: `${DECISIONS[to]}: ${counted(decided.length, "mention")}.${others}`,
+    ...(decided.length === 0 && { isFailure: true }),
+    undo: () => decideMentions(decided, { from: to, to: from }, site),
+  };
+}
+
+/** Where a mention comes from, as its sender can be blocked: a host, or the feed of a guest at this site. */
+export function readSender({ source, author }: Pick<ManagedMention, "source" | "author">): string {
+  if (author?.guest) return author.url;
+  return isFeedUrl(source) ? new URL(source).hostname : source;
+}
+
+/**
+ * Rejects what a sender has sent so far: a site has no list of blocked senders that changes at run time.
+ *
+ * @param sender - a host or a feed
+ */
+export async function rejectSender(sender: string, site: SiteMentions): Promise<Outcome> {
+  const count = await site.rejectSource(sender);
+  return { text: `${count} rejected. To refuse new ones, add "${sender}" to the option mentions.block and deploy.` };
 }
 
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {

@@ -2,18 +2,24 @@
 import { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
-import { decideMention, rejectHost, SiteMentions, verifyPending } from "../../author/mentions/site-mentions.js";
+import {
+  decideMention,
+  decideMentions,
+  readSender,
+  rejectSender,
+  SiteMentions,
+  verifyPending,
+} from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
 import { openSiteData } from "../../author/site-store.js";
 import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
-import type { MentionState } from "../../mentions/mention.js";
+import { type MentionState, readWords } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
-import { isFeedUrl } from "../../url.js";
 import { BackgroundCount, openOnce } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
-import { ActionButton, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
+import { ActionButton, Fields, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
 import { countWriters, Tabs, toWeeks, YearPage, yearStart } from "./year.js";
 
@@ -45,11 +51,21 @@ export const mentionsRoom: CreateRoom = (context) => {
     const change = { from: parseState(state), to: parseState(to) };
     return decideMention({ id, version: version || null }, change, await open(context));
   });
+  notices.addForm(routes, "/decide-many", findTab, async ({ state, decision = "", ...fields }) => {
+    const [to, which = "picked"] = decision.split(" ");
+    const mentions = Object.entries(fields).flatMap(([name, version = ""]) =>
+      name.startsWith(`${which}.`) ? [{ id: name.slice(which.length + 1), version: version || null }] : [],
+    );
+    if (mentions.length === 0) return { text: "Nothing is selected.", isFailure: true };
+    return decideMentions(mentions, { from: parseState(state), to: parseState(to) }, await open(context));
+  });
   notices.addForm(routes, "/forget", findTab, async ({ id = "" }) => {
     await (await open(context)).forget(id);
     return { text: "Forgotten. If it is sent again, it comes back." };
   });
-  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) => rejectHost(host, await open(context)));
+  notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) =>
+    rejectSender(host, await open(context)),
+  );
   notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open(context)));
   return {
     title: "Mentions",
@@ -66,7 +82,7 @@ const KEYS = [
   { key: "x", does: "rejects the mention" },
   { key: "u", does: "undoes the last decision" },
   { key: "r", does: "replies" },
-  { key: "b", does: "blocks the host of the mention, after a question" },
+  { key: "b", does: "blocks the sender of the mention, after a question" },
   { key: "d", does: "deletes the mention, after a question" },
 ];
 
@@ -156,9 +172,16 @@ export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, p
     <div id="pending" data-live>
       {pending > 0 && <Pending count={pending} />}
     </div>
+    <div id="all" data-live>
+      {mentions.length > 1 && <DecideMany {...{ mentions, state }} />}
+    </div>
     <ul id="mentions" class="items" data-live>
       {mentions.map((mention) => (
-        <MentionItem {...{ mention, describe }} isNew={seen !== null && mention.received > seen} />
+        <MentionItem
+          {...{ mention, describe }}
+          isNew={seen !== null && mention.received > seen}
+          isSelectable={mentions.length > 1}
+        />
       ))}
     </ul>
     <div id="rest" data-live>
@@ -167,6 +190,26 @@ export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, p
     </div>
   </>
 );
+
+/** Decides about several mentions of the page: those whose box is ticked, or all. */
+const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) => {
+  const button = (decision: string, label: string) => (
+    <button type="submit" name="decision" value={decision} class="quiet">
+      {label}
+    </button>
+  );
+  return (
+    <Form id="many" action="/mentions/decide-many" class="actions">
+      <Fields
+        fields={{ state, ...Object.fromEntries(mentions.map(({ id, version }) => [`all.${id}`, version ?? ""])) }}
+      />
+      {state !== "shown" && button("shown picked", "Approve selected")}
+      {state !== "rejected" && button("rejected picked", "Reject selected")}
+      {state !== "shown" && button("shown all", `Approve all ${mentions.length}`)}
+      {state !== "rejected" && button("rejected all", `Reject all ${mentions.length}`)}
+    </Form>
+  );
+};
 
 const Pending: FC<{ count: number }> = ({ count }) => (
   <Form action="/mentions/verify" class="actions">
@@ -206,11 +249,26 @@ export function ForgetPage({ mention, describe }: BylineProps) {
   );
 }
 
-function MentionItem({ mention, describe, isNew }: BylineProps & { isNew: boolean }) {
-  const { id, text, html, source } = mention;
+function MentionItem({
+  mention,
+  describe,
+  isNew,
+  isSelectable,
+}: BylineProps & { isNew: boolean; isSelectable: boolean }) {
+  const { id, version, author, html, source } = mention;
+  const text = mention.text && readWords({ text: mention.text, author });
   return (
     <li id={`mention-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="mention-by">
+        {isSelectable && (
+          <input
+            type="checkbox"
+            form="many"
+            name={`picked.${id}`}
+            value={version ?? ""}
+            aria-label={`Select the mention by ${author?.name || readSender(mention)}`}
+          />
+        )}{" "}
         <Byline {...{ mention, describe }} />
         {isNew && <span class="count"> new</span>}
       </p>
@@ -226,12 +284,13 @@ interface BylineProps extends Pick<SiteMentions, "describe"> {
 
 function Byline({ mention, describe }: BylineProps) {
   const { author, source, url = source, published, received } = mention;
-  const name = author?.name || readHost(source);
+  const name = author?.name || readSender(mention);
   return (
     <>
       <strong>
         <StrangersLink href={author?.page ?? author?.url ?? source}>{name}</StrangersLink>
       </strong>
+      {author?.guest && " (guest)"}
       <Via source={source} author={author} /> <MentionAbout sentence={describe(mention)} />,{" "}
       <StrangersLink href={url}>
         <Time at={published ?? received} />
@@ -241,7 +300,7 @@ function Byline({ mention, describe }: BylineProps) {
 }
 
 function Decisions({ mention }: { mention: ManagedMention }) {
-  const { id, state, source, version } = mention;
+  const { id, state, source, version, author } = mention;
   const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
     <ActionButton
       action="/mentions/decide"
@@ -259,16 +318,12 @@ function Decisions({ mention }: { mention: ManagedMention }) {
       <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
         Reply
       </a>
-      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readHost(source))}`}>
-        Block<span class="visually-hidden"> {readHost(source)}</span>
+      <a class="button quiet" data-key="b" href={`/mentions/block?host=${encodeURIComponent(readSender(mention))}`}>
+        Block<span class="visually-hidden"> {author?.guest ? author.name : readSender(mention)}</span>
       </a>
       <a class="button quiet" data-key="d" href={`/mentions/forget?id=${id}`}>
         Forget
       </a>
     </div>
   );
-}
-
-function readHost(url: string): string {
-  return isFeedUrl(url) ? new URL(url).hostname : url;
 }

@@ -9,13 +9,13 @@ import { nonceUsed, verifyHead } from "../../http/signature.js";
 import { isKeyText } from "../../keys/key.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
-import type { StoredMention } from "../mention.js";
+import { readWords, type StoredMention } from "../mention.js";
 import { type AnsweringSite, isBrowser } from "../receive/endpoint-page.js";
 import { toSource } from "../reference.js";
 import { type CommentFields, parseFields, readBodyOfComment, readContents } from "./comment-fields.js";
 import { commentRefusal } from "./comment-refusal.js";
 import type { Commenter, Comments } from "./comments.js";
-import { formatGuestFeed, isGuest, readTyped } from "./guest-feed.js";
+import { formatGuestFeed, isGuest } from "./guest-feed.js";
 
 const NO_BODY = 0;
 /** The element of a post that says that a comment waits, shown by `:target`. */
@@ -110,7 +110,7 @@ function toAnswer({ id, state }: StoredMention, { guest }: Commenter) {
 /** A comment as its reader sees it. */
 function toOwn(comment: StoredMention) {
   const { id, state, target, author, subject, hash, hashV1, former = [], published, received, html } = comment;
-  const [source, text, site] = [toSource(comment), readTyped(comment), author.page ?? null];
+  const [source, text, site] = [toSource(comment), readWords(comment), author.page ?? null];
   const names = { hash, hashV1, former, replyTo: subject };
   return { id, state, source, target, text, html, name: author.name, site, ...names, published, received };
 }

@@ -9,7 +9,7 @@ import type { DailyShares } from "../../http/daily-shares.js";
 import { type CommentsOptions, isTooOld } from "../../options/comments.js";
 import type { SitePages } from "../../site/site.js";
 import { canParseUrl } from "../../url.js";
-import type { StoredMention } from "../mention.js";
+import { readWords, type StoredMention } from "../mention.js";
 import type { NewMention } from "../receive/event.js";
 import type { MentionView } from "../receive/mention-view.js";
 import type { Moderation } from "../receive/moderation.js";
@@ -17,10 +17,12 @@ import type { ReceivedMentions } from "../receive/received.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { urlsInText } from "../verify/source-text.js";
 import type { CommentContents, CommentFields } from "./comment-fields.js";
-import { type Answered, answerTwt, readTyped, toTwt } from "./guest-feed.js";
+import { type Answered, answerTwt, toTwt } from "./guest-feed.js";
 
 /** More links make even a trusted reader's comment wait. */
 const MAX_LINKS = 2;
+/** A guest of whom the author has rejected so many comments, and approved none, is refused. */
+const REJECTIONS = 3;
 const LINK = /https?:\/\/|www\./gi;
 
 /** The sender of a comment. */
@@ -66,16 +68,15 @@ export class Comments {
    */
   async add(fields: CommentFields, contents: CommentContents, by: Commenter): Promise<StoredMention> {
     const feed = this.#feed(by.guest);
-    if (this.#parts.moderation.isBlocked(feed))
-      throw new TwtxtError("blocked", "This site takes no comments from you.");
     const target = this.#findOpenPost(fields.target);
     const replyTo = fields["reply-to"].trim().toLowerCase();
     return this.#inTurn(async () => {
       const { received } = this.#parts;
       const view = await received.journal.read();
       const own = view.findComments(feed);
+      if (this.#isRefused(own, feed)) throw new TwtxtError("blocked", "This site takes no comments from you.");
       const answered = replyTo === "" ? this.#answerPost(target) : this.#answerReply(replyTo, target, view);
-      const isSame = (known: StoredMention) => known.target === target && readTyped(known) === contents.text;
+      const isSame = (known: StoredMention) => known.target === target && readWords(known) === contents.text;
       if (own.some(isSame)) throw new TwtxtError("same-comment", "This comment is already here.");
       const hold = this.#isTrusted(own, contents, by) ? "never" : "always";
       if (hold === "always" && view.heldComments >= this.#parts.options.held) throw tooMany();
@@ -160,6 +161,11 @@ export class Comments {
     if (found) return { hash: found.hash ?? hash, author: { name: found.author.name, feed: found.identity } };
     if (otherwise) return { ...otherwise, hash: hash || otherwise.hash };
     throw new TwtxtError("bad-request", '"reply-to" must be the hash of a reply that is shown under this post.');
+  }
+
+  #isRefused(own: readonly StoredMention[], feed: string): boolean {
+    const count = (wanted: StoredMention["state"]) => own.filter(({ state }) => state === wanted).length;
+    return this.#parts.moderation.isBlocked(feed) || (count("rejected") >= REJECTIONS && count("shown") === 0);
   }
 
   #isTrusted(own: readonly StoredMention[], { text, site }: CommentContents, { guest, isSigned }: Commenter): boolean {

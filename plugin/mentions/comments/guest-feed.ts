@@ -12,9 +12,6 @@ import type { CommentContents } from "./comment-fields.js";
 const ANONYMOUS = /^anon-[0-9a-f]{16}$/;
 /** Characters that a nick cannot have. */
 const NO_NICK = /[\s@#!:<>()[\]'"`]+/g;
-/** What a comment's twt has before the words of the reader. */
-const START = /^\(#\w+\) (?:@<[^<>]*> )?/;
-
 /** What a comment answers: a twt of the site, or a reply. */
 export interface Answered {
   hash: string;
@@ -69,11 +66,6 @@ export function hashComment(feed: string, { timestamp, text }: { timestamp: stri
 
 function mentionAuthor({ author: { name, feed } }: Answered): string {
   return isMentionUrl(feed) ? `${formatMention({ nick: toNick(name), url: feed })} ` : "";
-}
-
-/** The words of a comment as its reader has typed them. */
-export function readTyped({ text }: Pick<StoredMention, "text">): string {
-  return text.replace(START, "");
 }
 
 function toNick(name: string): string {

@@ -2,7 +2,7 @@
 import { ENGLISH } from "../../options/words.js";
 import { describeMention, formatSentence } from "../../site/mention-sentence.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
-import type { StoredMention } from "../mention.js";
+import { readWords, type StoredMention } from "../mention.js";
 import { toMentionVersion } from "../receive/event.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { toSource } from "../reference.js";
@@ -117,11 +117,11 @@ function inboxLines({ sealed, filling }: Digest): string[] {
 
 /** One mention with its quoted text. Every untrusted line is marked. */
 function formatPassage(mention: StoredMention, { siteIndex, links }: NewsContext): string {
-  const { id, state, text } = mention;
+  const { id, state } = mention;
   const command = `npx eleventy-twtxt mentions approve ${decisionName(id, toMentionVersion(mention))}`;
   return [
     formatHeadline(mention, siteIndex),
-    ...quotedLines(excerpt(text)),
+    ...quotedLines(excerpt(readWords(mention))),
     toSource(mention),
     ...(state === "held"
       ? [links ? `Held. To approve or reject it: ${links.format(mention)}` : `Held. To show it: ${command}`]
@@ -130,7 +130,7 @@ function formatPassage(mention: StoredMention, { siteIndex, links }: NewsContext
 }
 
 function formatLine(mention: StoredMention): string {
-  const text = plainLines(mention.text).join(" ");
+  const text = plainLines(readWords(mention)).join(" ");
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 

@@ -8,7 +8,7 @@ import { ROUTES } from "../../site/routes.js";
 import { plainTextMarkup } from "../../site/text-markup.js";
 import type { DecisionLinks } from "../inform/decision-links.js";
 import { decisionName } from "../inform/digest-text.js";
-import type { StoredMention } from "../mention.js";
+import { readWords, type StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
 import { plainName } from "../verify/source-text.js";
 import { answerPage } from "./endpoint-page.js";
@@ -75,7 +75,7 @@ function question(mention: StoredMention, siteIndex: SiteIndex): Page {
   const title = `${plainName(mention)} ${sentence}`;
   const source = escapeHtml(toSource(mention));
   const content = `<h1>${escapeHtml(title)}</h1>
-<blockquote dir="auto">${plainTextMarkup(mention.text).map(toHtml).join("")}</blockquote>
+<blockquote dir="auto">${plainTextMarkup(readWords(mention)).map(toHtml).join("")}</blockquote>
 <p><a href="${source}" rel="nofollow ugc noopener noreferrer">${source}</a></p>
 <form method="post">
 <button name="decision" value="shown">Approve</button>

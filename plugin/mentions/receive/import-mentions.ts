@@ -8,8 +8,8 @@ import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { parseHtml, walkElements } from "../../http/parse-html.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { plainLines } from "../../site/plain-lines.js";
-import { hashComment, isGuestFeed, readTyped } from "../comments/guest-feed.js";
-import { StoredTime } from "../mention.js";
+import { hashComment, isGuestFeed } from "../comments/guest-feed.js";
+import { readWords, StoredTime } from "../mention.js";
 import { type PageContent, readContent } from "../verify/page-content.js";
 import { EXCERPT_LIMIT, NAME_LIMIT, TEXT_LIMIT, withHtml } from "../verify/source-text.js";
 import { type NewMention, toMentionId } from "./event.js";
@@ -101,7 +101,7 @@ async function withContent(
   const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
   const content = html ? await sanitizeHtml(html, known.identity, limit) : null;
   if (isPage) return { ...known, ...content };
-  const { html: typed } = await withHtml({ ...known, text: readTyped(known) });
+  const { html: typed } = await withHtml({ ...known, text: readWords(known) });
   return { ...known, html: content?.html ?? typed };
 }
 

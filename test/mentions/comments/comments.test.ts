@@ -213,6 +213,21 @@ describe("a trusted reader", () => {
   });
 });
 
+describe("a guest whom the author rejects", () => {
+  it("400 blocked: after three rejected comments and no approved one, until one is approved", async () => {
+    const alice = site();
+    const sent = [];
+    for (const text of ["One", "Two", "Three"]) sent.push(await comment(alice, { text }));
+    await decide(alice, sent[0]?.json.id, "rejected");
+    await decide(alice, sent[1]?.json.id, "rejected");
+    expect(await outcome(comment(alice, { text: "Four" }))).toBe("202 held");
+    await decide(alice, sent[2]?.json.id, "rejected");
+    expect(await outcome(comment(alice, { text: "Five" }))).toBe("400 blocked");
+    await decide(alice, sent[0]?.json.id, "shown");
+    expect(await outcome(comment(alice, { text: "Six" }))).toBe("202 shown");
+  });
+});
+
 describe("a guest's own comments", () => {
   const at = (id: string | undefined) => `${COMMENTS}/${id}`;
 

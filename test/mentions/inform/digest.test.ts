@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Channel, notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
-import { decisionName, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
+import { decisionName, digestMail, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
 import { mailChannel, mailSettings } from "../../../plugin/mentions/inform/mail.js";
 import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
@@ -194,6 +194,17 @@ https://bob.example/0.txt#:~:text=2026-01-02T03:04:05Z
 
 All mentions: https://alice.example/mentions/`,
     );
+  });
+
+  it("quotes a comment without the hash and the mention that its twt begins with", () => {
+    const author = { name: "Dana", url: "https://alice.example/guests/anon-0123456789abcdef.txt", photo: null };
+    const text = "(#abcdefg) @<alice https://alice.example/twtxt.txt> What a harvest!";
+    const comment = storedMention({ author: { ...author, guest: true }, text, type: "reply", state: "held" });
+    const news = { id: "0".repeat(32), mentions: [comment], sealed: 0, filling: [] };
+    const siteIndex = { feedUrl: "https://alice.example/twtxt.txt", addTitle: <M>(mention: M) => mention };
+    const { text: mail } = digestMail(news, "https://alice.example/mentions/", { siteIndex, links: null });
+    expect(mail).toContain("\n> What a harvest!\n");
+    expect(mail).toContain("npx eleventy-twtxt mentions approve");
   });
 
   it("uses the singular for one mention", async () => {
