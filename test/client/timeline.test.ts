@@ -123,6 +123,18 @@ describe("the room of the timeline", () => {
     expect(text).toMatch(new RegExp(`<a href="${page}"[^>]*><time datetime="2026-11-18T09:00:00Z"`));
   });
 
+  it("shows a mention by a page as the site does, also one whose text is that of a twt", async () => {
+    const { url, bobs, page, mentions, started } = await reader();
+    const words = {
+      text: `(#${bobs.hash}) @<alice ${url("alice")}> Here *too*.`,
+      html: "<p>@alice Here <em>too</em>.</p>",
+    };
+    mentions([received({ target: page, type: "reply", hash: "abcdefghijkl", ...words })]);
+    const { text } = await (await whenRead(await started())).get("/timeline");
+    expect(text).toContain("@alice Here <em>too</em>.");
+    expect(shownText(text)).not.toContain(`(#${bobs.hash})`);
+  });
+
   it("has pages, newest conversations first, each of which links to the next, for any number of a page", async () => {
     const { feeds, url, started } = await reader();
     const twts = Array.from({ length: 100 }, (_, n) => `${dayOf(n)}T08:00:00Z\ttwt ${n}.`);

@@ -230,6 +230,8 @@ export interface TimelineItem {
   author: Author;
   isOwn: boolean;
   text: string;
+  /** The text of a mention as HTML, as the site shows it; `null` for a twt of a feed. */
+  html: string | null;
   /** `YYYY-MM-DDThh:mm:ssZ` */
   published: string;
   /** When the author could see it for the first time, in the same form. */
@@ -286,7 +288,7 @@ function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEnt
     parents: replyTo === null ? [] : [replyTo],
     at: published,
     item: {
-      ...{ id: hash, source, hash, author, isOwn, text, published, since: published },
+      ...{ id: hash, source, hash, author, isOwn, text, html: null, published, since: published },
       ...{ type: isReply ? "reply" : "twt", sentence: isReply ? REPLIED : null },
       ...(shownUrl !== undefined && { url: shownUrl }),
     },
@@ -294,13 +296,13 @@ function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEnt
 }
 
 function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
-  const { source, url, author, text, received, type, hash } = mention;
+  const { source, url, author, text, html, received, type, hash } = mention;
   const entry = mentionEntry(mention);
   const since = `${received.slice(0, "2026-01-01T00:00:00".length)}Z`;
   return {
     ...entry,
     item: {
-      ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, since },
+      ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, html, since },
       ...(url !== undefined && { url }),
       ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at },
       ...{ type, sentence: describeMention(mention, feedUrl, ENGLISH) },

@@ -71,8 +71,8 @@ export const timelineRoom: CreateRoom = (context) => {
     return { count: timeline?.newCount ?? 0, what: "new" };
   };
   const prepare = async () => {
-    for (const { text, source } of listItems((await open()).threads.slice(0, PER_PAGE)))
-      await strangersHtml(text, source);
+    for (const { text, source, html } of listItems((await open()).threads.slice(0, PER_PAGE)))
+      await strangersHtml(text, source, html);
   };
   return { title: "Timeline", path: PATH, icon: ICON, keys, routes, news, prepare };
 };
@@ -191,7 +191,7 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
 
 const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> = ({ thread, seen }) => {
   const { entry, replies } = thread;
-  const { id, source, url = source, author, isOwn, text, published, since, type, sentence } = entry.item;
+  const { id, source, url = source, author, isOwn, text, html, published, since, type, sentence } = entry.item;
   const isNew = !isOwn && seen !== null && since > seen;
   return (
     <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
@@ -214,7 +214,7 @@ const ThreadItem: FC<{ thread: TimelineThread } & Pick<TimelineProps, "seen">> =
         </StrangersLink>
         {isNew && <span class="count">new</span>}
       </p>
-      {text !== "" && <StrangersText text={text} source={source} />}
+      {text !== "" && <StrangersText {...{ text, html, source }} />}
       <PictureList item={entry.item} />
       {!isReaction(type) && (
         <div class="actions">
