@@ -58,11 +58,21 @@ async function look() {
   check((await statusOf(picture)) === 200, "the picture of the note is served as a blob");
   check((await textOf(urlOf("contact"))).includes("alice@localhost:"), "the contact page has the address");
   check(await hasClientScript(urlOf("client")), "the link of the client opens it, with its script");
+  await fetch(new URL("/", urlOf("client")), { signal: AbortSignal.timeout(10_000) });
+  await eventually(
+    () => printed.match(/\/open\?token=/g).length === 2,
+    "another browser that asks for the client gets a link",
+  );
   check(!printed.includes("ECONNREFUSED"), "no step fails to connect to a server");
 }
 
 function check(isSo, what) {
   if (!isSo) faults.push(what);
+}
+
+async function eventually(isSo, what) {
+  for (let tries = 0; tries < 50 && !isSo(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+  check(isSo(), what);
 }
 
 async function hasClientScript(link) {

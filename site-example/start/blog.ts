@@ -117,15 +117,21 @@ export class Blog {
     });
   }
 
-  /** Starts the web client of the author. @returns the link that opens it, once */
+  /** Starts the web client of the author, and prints each further link of it. @returns the link that opens it, once */
   async startClient(): Promise<string> {
     await compile(COMPILED);
     const command = [join(COMPILED, "cli/main.js"), "client", "--no-open"];
-    const { output } = this.#start([...command, "--identity", "author.key", ...this.network]);
+    const { output, child } = this.#start([...command, "--identity", "author.key", ...this.network]);
     let link: string | undefined;
     await until(`${this.nick}'s client listens`, async () => {
       link = /http:\/\/127\.0\.0\.1:\d+\/open\?\S+/.exec(output.text)?.[0];
       return link !== undefined;
+    });
+    child.stderr.on("data", (data) => {
+      for (const line of String(data)
+        .split("\n")
+        .filter((line) => line.includes("/open?")))
+        console.log(line);
     });
     return link ?? "";
   }
@@ -138,7 +144,7 @@ export class Blog {
   }
 
   /** Starts a process in its own process group, so that Ctrl-C stops it only through {@link stop}. */
-  #start(args: string[]): { output: { text: string }; ended: Promise<number | null> } {
+  #start(args: string[]) {
     if (this.#isStopping) throw new Error("Stopping.");
     const child = spawn(process.execPath, [...TSX, ...args], {
       cwd: this.folder,
@@ -155,7 +161,7 @@ export class Blog {
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
     this.#children.set(child, ended);
     void ended.then(() => this.#children.delete(child));
-    return { output, ended };
+    return { child, output, ended };
   }
 }
 

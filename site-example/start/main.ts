@@ -35,7 +35,7 @@ Alice's blog   ${alice.url}/
     its start  ${alice.url}${THREAD}
   contact      ${alice.url}/contact/
   client       ${client}
-               what Alice sees: timeline, messages, mentions. The link works once.
+               what Alice sees: timeline, messages, mentions. The link works once; another browser gets one here.
 Bob's blog     ${bob.url}/
 
 Both are in ${FOLDER}. Ctrl-C stops them.`);
