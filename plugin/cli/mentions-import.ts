@@ -1,7 +1,7 @@
 // plugin/cli/mentions-import.ts: `eleventy-twtxt mentions import` imports comments and mentions from other systems.
 import { resolve } from "node:path";
 import * as v from "valibot";
-import { counted } from "../author/amounts.js";
+import { counted, listed } from "../author/amounts.js";
 import { CommentImport } from "../author/comments/comment-import.js";
 import { openExport } from "../author/comments/open-export.js";
 import { readText } from "../author/files.js";
@@ -34,6 +34,11 @@ export const IMPORT_OPTIONS = {
 /** What an import needs of the output of `mentions export`. */
 const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
 
+interface PageCount {
+  url: string;
+  count: number;
+}
+
 type Values = ValuesOf<typeof IMPORT_OPTIONS & typeof SITE_API_OPTIONS>;
 
 export async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
@@ -50,46 +55,41 @@ export async function importFiles(values: Values, files: string[], terminal: Ter
 async function importComments(
   file: string,
   comments: CommentImport,
-  values: Values,
+  { "dry-run": isDry, ...values }: Values,
   terminal: Terminal,
 ): Promise<void> {
-  const isDry = values["dry-run"];
-  if (isDry) for await (const _ of comments.mentions());
   const onProgress = (done: number) => terminal.say(`${done} of at most ${comments.found}`);
   const site = isDry ? null : await SiteMentions.open(values, terminal);
   const result = await site?.import(comments.mentions(), onProgress);
-  const byPage = [...comments.byPage].sort(([, one], [, other]) => other - one);
-  const missing = [...comments.withoutPage].sort(([, one], [, other]) => other - one);
-  if (isDry) {
-    const toList = (counts: typeof byPage) => counts.map(([url, count]) => ({ url, count }));
-    const data = { pages: toList(byPage), missing: toList(missing), leftOut: Object.fromEntries(comments.leftOut) };
-    printData(data, toRows(byPage), values, terminal);
-  }
-  const leftOut = [...comments.leftOut].map(([reason, count]) => `${count} ${reason}`).join(", ");
-  const parts = [
-    ...(result ? [`${result.imported} imported`] : [`${sum(byPage)} to import`]),
-    ...(result?.known ? [`${result.known} that your site has already`] : []),
-    ...(result?.ignored ? [`${result.ignored} that your live site refused: deploy it as it is built here`] : []),
-    ...(comments.cut > 0 ? [`${comments.cut} cut at 5,000 characters`] : []),
-    ...(leftOut === "" ? [] : [`${sum([...comments.leftOut])} left out (${leftOut})`]),
-    ...(missing.length > 0
-      ? [`${sum(missing)} on ${counted(missing.length, "page")} that your site does not have`]
-      : []),
-  ];
-  const end = isDry ? " Nothing was imported." : "";
-  terminal.say(`${file}: ${counted(comments.found, "comment")}: ${parts.join(", ")}.${end}`);
+  if (isDry) for await (const _ of comments.mentions());
+  const [pages, missing] = [comments.byPage, comments.withoutPage].map((counts) =>
+    [...counts].map(([url, count]) => ({ url, count })).sort((one, other) => other.count - one.count),
+  ) as [PageCount[], PageCount[]];
+  const leftOut = [...comments.leftOut].map(([why, count]) => [count, why] as const);
+  if (isDry)
+    printData({ pages, missing, leftOut: Object.fromEntries(comments.leftOut) }, toRows(pages), values, terminal);
+  const counts = listed([
+    [result?.known ?? 0, "that your site has already"],
+    [result?.ignored ?? 0, "that your live site refused: deploy it as it is built here"],
+    [comments.cut, "with a long text, which is cut"],
+    [leftOut.reduce((sum, [count]) => sum + count, 0), `left out (${listed(leftOut)})`],
+    [toSum(missing), `on ${counted(missing.length, "page")} that your site does not have`],
+  ]);
+  const first = result ? `${result.imported} imported` : `${toSum(pages)} to import`;
+  const found = counted(comments.found, "comment");
+  terminal.say(`${file}: ${found}: ${first}${counts && `, ${counts}`}.${isDry ? " Nothing was imported." : ""}`);
   if (missing.length === 0) return;
   for (const row of toRows(missing.slice(0, MISSING_PAGES))) terminal.say(`  ${row}`);
   if (missing.length > MISSING_PAGES) terminal.say(`  and ${missing.length - MISSING_PAGES} more: --dry-run --json`);
   terminal.say("If such a page has another path now, name both, and import the file again: --move /2014/05/=/posts/");
 }
 
-function sum(counts: readonly (readonly [unknown, number])[]): number {
-  return counts.reduce((all, [, count]) => all + count, 0);
+function toSum(counts: readonly PageCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-function toRows(counts: readonly (readonly [string, number])[]): string[] {
-  return formatTable(counts.map(([url, count]) => [String(count), url]));
+function toRows(counts: readonly PageCount[]): string[] {
+  return formatTable(counts.map(({ url, count }) => [String(count), url]));
 }
 
 async function importMentions(file: string, values: Values, terminal: Terminal): Promise<void> {
@@ -99,15 +99,13 @@ async function importMentions(file: string, values: Values, terminal: Terminal):
   const onProgress = (done: number) => terminal.say(`${done} of ${mentions.length}`);
   const { imported, known, ignored } = await site.import(mentions, onProgress);
   const early = mentions.filter(({ received }) => received && Date.parse(received) > terminal.now()).length;
-  const others = [
-    ...(known > 0 ? [`${known} the same as one that your site has`] : []),
-    ...(ignored > 0
-      ? [`${ignored} skipped: their targets are not pages of this site, nor of the option mentions.aliases`]
-      : []),
-    ...(early > 0 ? [`${early} with a time in the future, stored with the present time`] : []),
-    ...(unreadable > 0 ? [`${unreadable} skipped: private, or without source and target`] : []),
-  ];
-  terminal.say(`${file}: ${[`${imported} imported`, ...others].join(", ")}.`);
+  const others = listed([
+    [known, "the same as one that your site has"],
+    [ignored, "skipped: their targets are not pages of this site, nor of the option mentions.aliases"],
+    [early, "with a time in the future, stored with the present time"],
+    [unreadable, "skipped: private, or without source and target"],
+  ]);
+  terminal.say(`${file}: ${imported} imported${others && `, ${others}`}.`);
 }
 
 /** @throws TwtxtError `bad-file` */

@@ -4,40 +4,59 @@ import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { GUEST, toSiteUrl } from "../../mentions/comments/comment-fields.js";
 import { type Answered, answerTwt, toTwt } from "../../mentions/comments/guest-feed.js";
-import { type ImportedMention, sanitizeHtml } from "../../mentions/receive/import-mentions.js";
+import { HTML_LIMIT, type ImportedMention, sanitizeHtml } from "../../mentions/receive/import-mentions.js";
 import { formatReference } from "../../mentions/reference.js";
-import { TEXT_LIMIT } from "../../mentions/verify/source-text.js";
 import type { PublishedSite } from "../../site/site.js";
 import { cleanName } from "../../site/visible-name.js";
-import type { ExportedComment, LeftOut } from "./exported-comment.js";
 import { type Move, pageFinder } from "./find-page.js";
 
-const YEAR_10000 = Date.UTC(10_000, 0);
+/** Why a comment is not imported, as reports name it. */
+export type LeftOut =
+  | "deleted"
+  | "marked as spam"
+  | "not approved"
+  | "pingbacks and trackbacks"
+  | "without text or date";
 
-type Counts<K = string> = Map<K, number>;
+/** A comment as the readers of all formats give it. Neither e-mail addresses nor network addresses are read. */
+export interface ExportedComment {
+  /** The name of the system and its id of the comment, the same in each export. */
+  id: string;
+  /** The id of the comment that it answers; `null` for none. */
+  parent: string | null;
+  leftOut: LeftOut | null;
+  /** URLs and paths of its page, the best first. */
+  pages: readonly string[];
+  /** As text, like `site`; empty for none. */
+  name: string;
+  site: string;
+  /** Untrusted. */
+  html: string;
+  /** Milliseconds since 1970; `NaN` if it is unknown. */
+  time: number;
+}
+
+/** Characters of a text. With what it answers, it stays below the limit of a mention. */
+const LIMIT = 4500;
+const YEAR_10000 = Date.UTC(10_000, 0);
 
 interface FoundComment extends ExportedComment {
   /** `null` for no page of this site. */
   target: string | null;
 }
 
-/** A comment that others may answer. */
-interface PlacedComment {
-  target: string;
-  answered: Answered;
-}
-
 /** The comments of an export. Its counts are complete when all mentions have been taken. */
 export class CommentImport {
-  readonly byPage: Counts = new Map();
+  readonly byPage = new Map<string, number>();
   /** By the URL in the export. */
-  readonly withoutPage: Counts = new Map();
-  readonly leftOut: Counts<LeftOut> = new Map();
+  readonly withoutPage = new Map<string, number>();
+  readonly leftOut = new Map<LeftOut, number>();
   /** Those with a text that is longer than a site takes. */
   cut = 0;
   readonly #site: PublishedSite;
   readonly #comments = new Map<string, FoundComment>();
-  readonly #placed = new Map<string, PlacedComment | null>();
+  /** The comments in the export that have a place; for one that is left out, the one above it. */
+  readonly #placed = new Map<string, (Answered & { target: string }) | null>();
   readonly #posts: ReadonlyMap<string | null, PublishedSite["pages"]["twts"][number]>;
 
   private constructor(site: PublishedSite) {
@@ -53,8 +72,10 @@ export class CommentImport {
     }
     const found = new CommentImport(site);
     const findPage = pageFinder(site, moves);
-    for await (const comment of comments)
-      found.#comments.set(comment.id, { ...comment, target: findPage(comment.pages) });
+    for await (const comment of comments) {
+      // Copied, because parts of a text keep the whole text in memory, which is the file.
+      found.#comments.set(comment.id, structuredClone({ ...comment, target: findPage(comment.pages) }));
+    }
     return found;
   }
 
@@ -85,25 +106,27 @@ export class CommentImport {
   async #place(comment: FoundComment): Promise<ImportedMention | null> {
     const { id, parent, target, time, pages } = comment;
     const above = this.#placed.get(parent ?? "") ?? null;
-    // An answer to a comment that is left out answers the one above it.
     this.#placed.set(id, above);
-    const content = comment.leftOut ? null : await sanitizeHtml(comment.html, target ?? "", TEXT_LIMIT);
+    const content = comment.leftOut ? null : await sanitizeHtml(comment.html, target ?? "", LIMIT);
     comment.html = "";
     if (!content || !(time > 0 && time < YEAR_10000)) {
       count(this.leftOut, comment.leftOut ?? "without text or date");
       return null;
     }
-    count(target === null ? this.withoutPage : this.byPage, target ?? pages[0] ?? "");
+    count(target === null ? this.withoutPage : this.byPage, target ?? pages[0] ?? "(no URL)");
     if (target === null) return null;
-    if (content.text.endsWith("…") && content.text.length > 0.8 * TEXT_LIMIT) this.cut += 1;
+    if (content.text.endsWith("…") && content.text.length > 0.8 * LIMIT) this.cut += 1;
     const timestamp = formatTimestamp(time);
     const feed = this.#nameFeed(id, timestamp);
-    const answered = above?.target === target ? above.answered : this.#answerPost(target);
+    const answered = above?.target === target ? above : this.#answerPost(target);
     const words = { ...content, name: toName(comment.name), site: toSiteUrl(comment.site) };
     const { author, text, html, hash } = await toTwt(words, { feed, timestamp, answered });
-    this.#placed.set(id, { target, answered: { hash, author: { name: author.name, feed } } });
-    const times = { published: timestamp, received: timestamp };
-    return { source: formatReference(feed, timestamp), target, type: "reply", author, text, html, ...times };
+    this.#placed.set(id, { target, hash, author: { name: author.name, feed } });
+    return {
+      ...{ source: formatReference(feed, timestamp), target, type: "reply", author, text },
+      ...(html.length <= HTML_LIMIT && { html }),
+      ...{ published: timestamp, received: timestamp },
+    };
   }
 
   /** The feed of a guest who has this comment alone, the same in each import. */
@@ -124,6 +147,6 @@ function toName(typed: string): string {
   return cleanName(typed.replace(/(\S)@\S+\.\S+/g, "$1")) ?? GUEST;
 }
 
-export function count<K>(counts: Counts<K>, key: K): void {
+function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }

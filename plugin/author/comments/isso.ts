@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { later } from "../../later.js";
 import { openDatabase, type SqlRow } from "../../store/sqlite-driver.js";
-import type { ExportedComment } from "./exported-comment.js";
+import type { ExportedComment } from "./comment-import.js";
 import { decodeName } from "./xml-exports.js";
 
 const markdown = later(() => import("markdown-it"));

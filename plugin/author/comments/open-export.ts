@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { TwtxtError } from "../../errors.js";
-import type { ExportedComment } from "./exported-comment.js";
+import type { ExportedComment } from "./comment-import.js";
 import { readIsso } from "./isso.js";
 import { readXmlExport } from "./xml-exports.js";
 

@@ -1,5 +1,5 @@
 // plugin/author/comments/xml-exports.ts: reads the exports of Disqus (XML 1.0) and WordPress (WXR 1.0 to 1.2).
-import type { ExportedComment, LeftOut } from "./exported-comment.js";
+import type { ExportedComment, LeftOut } from "./comment-import.js";
 import { readXmlRecords, type XmlRecord } from "./xml-records.js";
 
 const DISQUS_THREAD = "disqus/thread";

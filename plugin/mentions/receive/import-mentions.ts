@@ -62,7 +62,6 @@ interface ImportParts {
 /**
  * Stores mentions whose target belongs to this site, and comments that it does not have.
  *
- *
  * @returns the numbers of mentions that are stored now and were not before, of those that are the same as a stored one, and
  *   of those that are ignored
  */
@@ -70,20 +69,20 @@ export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
   parts: ImportParts,
 ): Promise<v.InferOutput<typeof Imported>> {
-  const { received } = parts;
   const found = mentions.flatMap((mention) => {
     const known = toNewMention(mention, parts);
-    return known ? [{ mention, known }] : [];
+    return known ? [{ ...mention, known }] : [];
   });
+  const { received } = parts;
   const view = await received.journal.read();
   const before = new Set(found.flatMap(({ known }) => (view.entry(toMentionId(known)) ? toMentionId(known) : [])));
-  // A comment stays as the author has decided, moved or removed it.
-  const isKept = ({ identity, instant, author }: NewMention) =>
-    author.guest && view.findComments(identity).some((comment) => comment.instant === instant);
+  // A comment that is here stays as the author has decided, also on another page.
+  const wanted = found.filter(
+    ({ known: { author, identity, instant } }) =>
+      !author.guest || !view.findComments(identity).some((comment) => comment.instant === instant),
+  );
   const kept: NewMention[] = [];
-  for (const { mention, known } of found) {
-    if (!isKept(known)) kept.push(await withHtml(await withContent(known, mention)));
-  }
+  for (const { known, html } of wanted) kept.push(await withHtml(await withContent(known, html)));
   await received.keepAll(kept);
   const after = await received.journal.read();
   const ids = new Set(kept.map(toMentionId));
@@ -92,10 +91,7 @@ export async function importMentions(
 }
 
 /** Reduces the HTML of a page or of a comment to safe elements. */
-async function withContent(
-  known: NewMention,
-  { html }: Pick<v.InferOutput<typeof Mention>, "html">,
-): Promise<NewMention> {
+async function withContent(known: NewMention, html: string | null | undefined): Promise<NewMention> {
   const isPage = known.timestamp === null;
   if (!isPage && !known.author.guest) return known;
   const limit = known.type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;

@@ -164,7 +164,7 @@ function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
   const { id, target, url, under, type, author, text, timestamp, received } = mention;
   const [version, published] = [toMentionVersion(mention), publishedTime(mention)];
-  const html = timestamp === null ? mention.html : null;
+  const html = timestamp === null || author.guest ? mention.html : null;
   return {
     id,
     version,

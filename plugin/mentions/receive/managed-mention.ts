@@ -24,7 +24,7 @@ export const ManagedMention = v.object({
   type: v.nullable(v.picklist(MENTION_TYPES)),
   author: v.nullable(AUTHOR),
   text: orNull,
-  /** Of a page; the HTML of a twt follows from its text. */
+  /** Of a page or a comment; the HTML of another twt follows from its text. */
   html: v.optional(orNull, null),
   published: orNull,
   received: v.string(),
