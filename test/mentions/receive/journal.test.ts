@@ -287,7 +287,7 @@ describe("a long journal", () => {
     expect(await eventsIn(store)).toBe(0);
   });
 
-  it("is folded by another process a minute after the folding process was killed", async () => {
+  it("is folded by another process some minutes after the folding process was killed", async () => {
     const { store, writer } = await withEvents(300);
     await new Promise<void>((begun) => {
       const killed = journalOf({
@@ -299,7 +299,8 @@ describe("a long journal", () => {
     });
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(300);
-    const later = journalOf(store, () => START + 60_000);
+    // Until then, its clock may be behind, and it may renew its lease.
+    const later = journalOf(store, () => START + 6 * 60_000);
     await later.read();
     await later.compactIfLong();
     expect(await eventsIn(store)).toBe(0);
