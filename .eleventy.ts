@@ -35,7 +35,7 @@ export default function (config: SiteConfig) {
     avatar: `${url}/images/alice.png`,
     link: [{ text: "Alice's pages", url: `${url}/` }],
     layout: "page.njk",
-    mentions: { headingLevel: 3 },
+    mentions: { headingLevel: 3, comments: Boolean(SITE_KEY) },
     follow: [
       { nick: "bob", url: `${NEIGHBOUR_URL ?? "https://bob.example"}/twtxt.txt` },
       { nick: "carol", url: "https://carol.example/twtxt.txt" },

@@ -12,6 +12,8 @@ import {
   sourceFolder,
 } from "./checked-site.js";
 
+const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+
 describe("the endpoint that the feed names", () => {
   const field = (line: string): SiteOptions => ({ feed: (text) => text.replace(/# webmention = .*\n/, line) });
   const link = (value: string, line = "# webmention = URL/webmention\n"): SiteOptions => ({
@@ -117,6 +119,19 @@ describe("the responses of the endpoint", () => {
   ])("fix: %s", async (_, made, fixes) => {
     const { exitCode, fixes: found, site } = await checkFeed(made);
     expect([exitCode, found]).toEqual([1, containing(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
+  });
+
+  it("takes comments, if the option is on", async () => {
+    const checkComments = async (more: SiteOptions = {}) => {
+      const options = () => ({ key: KEY, mentions: { comments: true } });
+      const site = await checkedSite({ options, ...more });
+      const made = sourceFolder(site);
+      return { url: site.url, ...(await report([site.feedUrl], { hosts: [site], folder: made.folder })) };
+    };
+    const working = await checkComments();
+    expect(working.oks.join("\n")).toContain(`Readers can comment: ${working.url}/comments refuses`);
+    const broken = await checkComments({ handlers: () => ({ "/comments": answer(405) }) });
+    expect(broken.fixes.join("\n")).toContain(`Readers cannot comment: ${broken.url}/comments answers 405.`);
   });
 
   it("note: it has no page for browsers, or its rate limit is exceeded", async () => {

@@ -244,6 +244,18 @@ async function* checkList(url: string, probe: Probe): Findings {
   }
 }
 
+/** Posts a comment on a page of another site, which the site must refuse. */
+export async function* checkComments(url: string, probe: Probe): Findings {
+  const body = JSON.stringify({ target: "https://doctor.invalid/", text: "A comment by eleventy-twtxt doctor." });
+  const answer = await probe(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  if (answer.status === 404 && readCode(answer) === "not-found") {
+    return yield ok(`Readers can comment: ${url} refuses a comment on a page of another site (404)`);
+  }
+  if (answer.status === 429) return;
+  const todo = "Deploy the site with its functions. If there is a proxy in front of it, let it pass POST requests.";
+  yield fix(`Readers cannot comment: ${url} answers ${answer.status}.`, todo);
+}
+
 async function* checkPrivateFeed(url: string, probe: Probe): Findings {
   const { status } = await probe(url);
   if (status === 401) yield ok(`Only you can read ${url}, the private feed of mentions: it requires its token`);

@@ -10,7 +10,15 @@ import { ifBuilt, loadSite, publishedSite } from "../site.js";
 import { siteStore } from "../site-store.js";
 import { type Finding, fix, ok, type Probe, probeWith, runChecks } from "./check.js";
 import { type AddressToCheck, checkAddress } from "./check-address.js";
-import { checkEndpoint, checkNames, checkRateLimit, findEndpoint, listsBeside, notTested } from "./check-endpoint.js";
+import {
+  checkComments,
+  checkEndpoint,
+  checkNames,
+  checkRateLimit,
+  findEndpoint,
+  listsBeside,
+  notTested,
+} from "./check-endpoint.js";
 import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type ServedFeed } from "./check-feed.js";
 import { checkArchives, checkText } from "./check-text.js";
 
@@ -26,8 +34,14 @@ type OwnSite = Awaited<ReturnType<typeof ownSite>>;
 /** The author's own site, from its last build. Its address is `null` if it has no documents of one. */
 async function ownSite(machine: Machine, settingsFile: string | undefined) {
   const site = await loadSite(machine, settingsFile);
-  const { feedUrl, urls } = (await publishedSite(site)).settings;
-  return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
+  const { feedUrl, urls, mentions, hasEndpoints } = (await publishedSite(site)).settings;
+  const hasComments = hasEndpoints && Boolean(mentions.comments);
+  return {
+    feedUrl,
+    urls,
+    hasComments,
+    address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null,
+  };
 }
 
 /**
@@ -75,6 +89,7 @@ async function* examine(
     checkArchives(feed, probe),
     checkNames(feed),
     ...(endpoint === null ? [] : [checkEndpoint(endpoint, site?.urls ?? listsBeside(endpoint), probe)]),
+    ...(site?.hasComments ? [checkComments(site.urls.comments, probe)] : []),
     ...(address === null ? [] : [checkAddress(address, probe)]),
     ...(endpoint === null ? [] : [checkLimit(endpoint, feed, choice.flood || site !== null, probe)]),
   );
