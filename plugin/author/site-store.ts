@@ -1,7 +1,8 @@
 // plugin/author/site-store.ts: the store of a site: a folder on this machine, or a bucket.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { openBucket, tryStore } from "../host/bucket.js";
@@ -88,7 +89,7 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
     if (!existsSync(former)) continue;
     const advice = existsSync(home)
       ? `There is also newer data in ${home}. Move the folder that you do not need elsewhere, and the one with your data to ${home}.`
-      : `Move that folder to ${home}, or name it with --store ${former}.`;
+      : await adviseMove(former, home);
     throw new TwtxtError("store-failed", `Data of this site is in ${former}, from its time at ${origin}. ${advice}`);
   }
   if (existsSync(home)) return home;
@@ -97,8 +98,15 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
   const shown = site.shown(first);
   throw new TwtxtError(
     "store-failed",
-    `The data of this site is in ${shown}, where git clean -fdX deletes it. Move that folder to ${home}, or name it with --store ${shown}.`,
+    `The data of this site is in ${shown}, where git clean -fdX deletes it. ${await adviseMove(shown, home)}`,
   );
+}
+
+/** Says where to move a store, and makes the folder around that place, which `mv` would miss. */
+async function adviseMove(from: string, home: string): Promise<string> {
+  // If this fails, so does the move, and says why.
+  await mkdir(dirname(home), { recursive: true, mode: 0o700 }).catch(() => {});
+  return `Move that folder to ${home}, or name it with --store ${from}.`;
 }
 
 /** Data about a site that only this machine needs, such as drafts. @param url - of the site or its feed */

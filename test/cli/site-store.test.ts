@@ -82,7 +82,8 @@ describe("the data of a site", () => {
       code: "store-failed",
       message: `Data of this site is in ${former}, from its time at https://old.example. Move that folder to ${home}, or name it with --store ${former}.`,
     });
-    mkdirSync(home, { recursive: true });
+    // As `mv` does, which makes no folder around it.
+    mkdirSync(home);
     await expect(storeFolder(await loadSite(terminal), terminal)).rejects.toMatchObject({
       code: "store-failed",
       message: `Data of this site is in ${former}, from its time at https://old.example. There is also newer data in ${home}. Move the folder that you do not need elsewhere, and the one with your data to ${home}.`,
