@@ -38,7 +38,7 @@ export const OLD_COMMENTS: readonly OldComment[] = [
     time: minute(3),
   },
   {
-    ...{ id: 1, page: "quinces", name: "Jürgen Groß", site: "https://juergen.example/über", time: minute(1) },
+    ...{ id: 1, page: "quinces", name: "Jürgen Groß", site: "https://juergen.example/über?a=1&b=2", time: minute(1) },
     html: 'Grüße aus Köln! 🍐 <b>Toll</b> &amp; <a href="https://example.org/?a=1&amp;b=2" onclick="steal()">hier</a><script>steal()</script><img src="x" onerror="steal()">',
     markdown: "Grüße aus Köln! 🍐 **Toll** & [hier](https://example.org/?a=1&b=2)<script>steal()</script>",
   },
@@ -116,7 +116,7 @@ export function disqusExport(comments: readonly OldComment[] = OLD_COMMENTS): st
 `;
 }
 
-/** As `wp-admin/includes/export.php` writes it, with a pingback. */
+/** As `wp-admin/includes/export.php` writes it, with a pingback. URLs are not escaped. */
 export function wordpressExport(comments: readonly OldComment[] = OLD_COMMENTS): string {
   const states = { spam: "spam", deleted: "trash", waiting: "0" };
   const toComment = ({ id, parent = 0, name, site = "", html, state, time }: OldComment, type = "comment") => {
@@ -127,7 +127,7 @@ export function wordpressExport(comments: readonly OldComment[] = OLD_COMMENTS):
       <wp:comment_id>${id}</wp:comment_id>
       <wp:comment_author>${cdata(escapeXml(name))}</wp:comment_author>
       <wp:comment_author_email>${email}</wp:comment_author_email>
-      <wp:comment_author_url>${escapeXml(site)}</wp:comment_author_url>
+      <wp:comment_author_url>${site}</wp:comment_author_url>
       <wp:comment_author_IP>${address}</wp:comment_author_IP>
       <wp:comment_date>${date.replace("07:", "09:")}</wp:comment_date>
       <wp:comment_date_gmt>${date}</wp:comment_date_gmt>
@@ -168,7 +168,7 @@ export function wordpressExport(comments: readonly OldComment[] = OLD_COMMENTS):
 `;
 }
 
-/** As `isso/db/` creates it. Spam is deleted there. */
+/** As `isso/db/` creates it, with names and sites as HTML. Spam is deleted there. */
 export function writeIssoDatabase(file: string, comments: readonly OldComment[] = OLD_COMMENTS): void {
   rmSync(file, { force: true });
   const database = openDatabase(file);
@@ -185,7 +185,7 @@ export function writeIssoDatabase(file: string, comments: readonly OldComment[] 
     const { email, address } = privateOf(id);
     const mode = state === "waiting" ? 2 : state ? 4 : 1;
     const tid = Object.keys(OLD_PAGES).indexOf(page) + 1;
-    const words = [markdown ?? html, escapeXml(name) || null, email, site ?? null];
+    const words = [markdown ?? html, escapeXml(name) || null, email, site ? escapeXml(site) : null];
     insert.all(tid, id, parent ?? null, Date.parse(time) / 1000 + 0.25, mode, address, ...(words as string[]));
   }
   database.close();

@@ -15,10 +15,10 @@ export type LeftOut =
   | "deleted"
   | "marked as spam"
   | "not approved"
-  | "pingbacks and trackbacks"
+  | "by pingback or trackback"
   | "without text or date";
 
-/** A comment as the readers of all formats give it. Neither e-mail addresses nor network addresses are read. */
+/** A comment as the readers of all formats give it. It has no e-mail address and no network address. */
 export interface ExportedComment {
   /** The name of the system and its id of the comment, the same in each export. */
   id: string;
@@ -40,11 +40,6 @@ export interface ExportedComment {
 const LIMIT = 4500;
 const YEAR_10000 = Date.UTC(10_000, 0);
 
-interface FoundComment extends ExportedComment {
-  /** `null` for no page of this site. */
-  target: string | null;
-}
-
 /** The comments of an export. Its counts are complete when all mentions have been taken. */
 export class CommentImport {
   readonly byPage = new Map<string, number>();
@@ -54,13 +49,15 @@ export class CommentImport {
   /** Those with a text that is longer than a site takes. */
   cut = 0;
   readonly #site: PublishedSite;
-  readonly #comments = new Map<string, FoundComment>();
+  readonly #comments = new Map<string, ExportedComment>();
   /** The comments in the export that have a place; for one that is left out, the one above it. */
   readonly #placed = new Map<string, (Answered & { target: string }) | null>();
+  readonly #findPage: ReturnType<typeof pageFinder>;
   readonly #posts: ReadonlyMap<string | null, PublishedSite["pages"]["twts"][number]>;
 
-  private constructor(site: PublishedSite) {
+  private constructor(site: PublishedSite, moves: readonly Move[]) {
     this.#site = site;
+    this.#findPage = pageFinder(site, moves);
     this.#posts = new Map(site.pages.twts.map((twt) => [twt.page, twt]));
   }
 
@@ -70,12 +67,9 @@ export class CommentImport {
       const what = "To import comments, set the option mentions: { comments: true }, build and deploy.";
       throw new TwtxtError("no-settings", what);
     }
-    const found = new CommentImport(site);
-    const findPage = pageFinder(site, moves);
-    for await (const comment of comments) {
-      // Copied, because parts of a text keep the whole text in memory, which is the file.
-      found.#comments.set(comment.id, structuredClone({ ...comment, target: findPage(comment.pages) }));
-    }
+    const found = new CommentImport(site, moves);
+    // Copied, because parts of a text keep the whole text in memory, which is the file.
+    for await (const comment of comments) found.#comments.set(comment.id, structuredClone(comment));
     return found;
   }
 
@@ -94,19 +88,20 @@ export class CommentImport {
   }
 
   /** A comment and those above it that have no place yet, from the top. Comments that answer each other are cut there. */
-  #listUnplaced(comment: FoundComment): FoundComment[] {
-    const line = new Set<FoundComment>();
-    for (let next: FoundComment | undefined = comment; next && !this.#placed.has(next.id) && !line.has(next); ) {
+  #listUnplaced(comment: ExportedComment): ExportedComment[] {
+    const line = new Set<ExportedComment>();
+    for (let next: ExportedComment | undefined = comment; next && !this.#placed.has(next.id) && !line.has(next); ) {
       line.add(next);
       next = this.#comments.get(next.parent ?? "");
     }
     return [...line].reverse();
   }
 
-  async #place(comment: FoundComment): Promise<ImportedMention | null> {
-    const { id, parent, target, time, pages } = comment;
+  async #place(comment: ExportedComment): Promise<ImportedMention | null> {
+    const { id, parent, time, pages } = comment;
     const above = this.#placed.get(parent ?? "") ?? null;
     this.#placed.set(id, above);
+    const target = this.#findPage(pages);
     const content = comment.leftOut ? null : await sanitizeHtml(comment.html, target ?? "", LIMIT);
     comment.html = "";
     if (!content || !(time > 0 && time < YEAR_10000)) {

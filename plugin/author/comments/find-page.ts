@@ -20,24 +20,27 @@ const NUMBERED = /[?&](?:p|page_id|attachment_id)=\d/;
  */
 export function pageFinder({ settings, pages }: PublishedSite, moves: readonly Move[]) {
   const { url: origin } = settings;
-  const index = new SiteIndex(pages, origin + readPrefix(settings));
-  const below = (path: string) => [origin + path, origin + readPrefix(settings).replace(/\/$/, "") + path];
+  const root = origin + readPrefix(settings);
+  const index = new SiteIndex(pages, root);
   const listForms = (url: string): string[] => {
     const { pathname } = parseUrl(url);
     const move = moves.find(({ from }) => pathname.startsWith(from));
     const path = move ? move.to + pathname.slice(move.from.length) : pathname;
     const bare = path.replace(/(?:\/index)?\.html?$/, "").replace(/\/$/, "");
-    return [...(move ? [] : [url]), ...[path, bare, `${bare}.html`].flatMap(below)];
+    const paths = [path, bare, `${bare}.html`];
+    return [...(move ? [] : [url]), ...paths.map((form) => origin + form), ...paths.map((form) => root + form)];
   };
+  const find = (urls: readonly string[]): string | null => {
+    const known = urls.map((text) => resolveUrl(text, origin) ?? "");
+    const forms = known.filter((url) => /^https?:/.test(url) && !NUMBERED.test(url)).flatMap(listForms);
+    const targets = forms.map((form) => index.target(form));
+    return targets.find((target) => target?.kind === "page")?.url ?? null;
+  };
+  const found = new Map<string, string | null>();
   return (urls: readonly string[]): string | null => {
-    for (const text of urls) {
-      const url = resolveUrl(text, origin);
-      if (url === null || !/^https?:/.test(url) || NUMBERED.test(url)) continue;
-      for (const form of listForms(url)) {
-        const target = index.target(form);
-        if (target?.kind === "page") return target.url;
-      }
-    }
-    return null;
+    const key = urls.join(" ");
+    const page = found.has(key) ? (found.get(key) ?? null) : find(urls);
+    found.set(key, page);
+    return page;
   };
 }

@@ -1,4 +1,5 @@
 // plugin/author/comments/xml-exports.ts: reads the exports of Disqus (XML 1.0) and WordPress (WXR 1.0 to 1.2).
+import { decodeReferences } from "../../site/html.js";
 import type { ExportedComment, LeftOut } from "./comment-import.js";
 import { readXmlRecords, type XmlRecord } from "./xml-records.js";
 
@@ -26,8 +27,8 @@ function readThread(fields: Fields): Thread {
   const id = fields.get("id")?.trim() ?? "";
   const [url] = /https?:\/\/\S+/.exec(id) ?? [];
   const path = /\s/.test(id) ? undefined : `/${id.replace(/^\/+/, "")}`;
-  const pages = [fields.get("link")?.trim(), url ?? path].filter((page) => page !== undefined && page.length > 1);
-  return { pages: pages as string[], isDeleted: isTrue(fields, "isDeleted") };
+  const pages = [fields.get("link")?.trim() ?? "", url ?? path ?? ""].filter((page) => page.length > 1);
+  return { pages, isDeleted: isTrue(fields, "isDeleted") };
 }
 
 function readPost(fields: Fields, thread: Thread | undefined): ExportedComment {
@@ -35,7 +36,7 @@ function readPost(fields: Fields, thread: Thread | undefined): ExportedComment {
   return {
     id: `disqus ${fields.get("@dsq:id")}`,
     parent: parent === undefined ? null : `disqus ${parent}`,
-    leftOut: findReason(fields, thread),
+    leftOut: findPostReason(fields, thread),
     pages: thread?.pages ?? [],
     name: fields.get("author/name") || fields.get("author/username") || "",
     site: "",
@@ -45,7 +46,7 @@ function readPost(fields: Fields, thread: Thread | undefined): ExportedComment {
 }
 
 /** Newer exports have `isApproved`. */
-function findReason(fields: Fields, thread: Thread | undefined): LeftOut | null {
+function findPostReason(fields: Fields, thread: Thread | undefined): LeftOut | null {
   if (isTrue(fields, "isSpam")) return "marked as spam";
   if (thread?.isDeleted || isTrue(fields, "isDeleted")) return "deleted";
   return fields.get("isApproved")?.trim() === "false" ? "not approved" : null;
@@ -55,22 +56,14 @@ function isTrue(fields: Fields, name: string): boolean {
   return fields.get(name)?.trim() === "true";
 }
 
-const REASONS: Readonly<Record<string, LeftOut>> = {
-  spam: "marked as spam",
-  trash: "deleted",
-  "post-trashed": "deleted",
-};
-
 function readComment(fields: Fields, item: Fields): ExportedComment {
   const read = (name: string) => fields.get(`wp:comment_${name}`)?.trim() ?? "";
-  const isPing = ["pingback", "trackback"].includes(read("type"));
-  const state = read("approved");
   // Without a time zone, the local time of the blog is all that there is.
   const time = Date.parse(`${read("date_gmt").replace(" ", "T")}Z`);
   return {
     id: `wordpress ${read("id")}`,
     parent: ["", "0"].includes(read("parent")) ? null : `wordpress ${read("parent")}`,
-    leftOut: state !== "1" ? (REASONS[state] ?? "not approved") : isPing ? "pingbacks and trackbacks" : null,
+    leftOut: findCommentReason(read("approved"), read("type")),
     pages: ["link", "guid"].flatMap((name) => item.get(name)?.trim() || []),
     name: decodeName(read("author")),
     site: read("author_url"),
@@ -79,17 +72,16 @@ function readComment(fields: Fields, item: Fields): ExportedComment {
   };
 }
 
+/** @param state - also `post-trashed`, of a deleted post */
+function findCommentReason(state: string, type: string): LeftOut | null {
+  if (state === "spam") return "marked as spam";
+  if (state !== "1") return /trash(ed)?$/.test(state) ? "deleted" : "not approved";
+  return ["pingback", "trackback"].includes(type) ? "by pingback or trackback" : null;
+}
+
 /** WordPress and isso store names as HTML. */
 export function decodeName(html: string): string {
-  const characters: Readonly<Record<string, string>> = {
-    lt: "<",
-    gt: ">",
-    quot: '"',
-    "#039": "'",
-    "#39": "'",
-    amp: "&",
-  };
-  return html.replace(/&(lt|gt|quot|#0?39|amp);/g, (_, name) => characters[name] ?? "");
+  return decodeReferences(html.replaceAll("&#039;", "'")) ?? html;
 }
 
 /** Comments are stored as typed: with inline HTML, and line ends that WordPress shows as such. */
