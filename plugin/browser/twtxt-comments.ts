@@ -32,7 +32,8 @@ class TwtxtComments extends LazyForm<CommentForm> {
     for (const item of list) {
       const [, hash] = HASH.exec(item.dataset.names ?? "") ?? [];
       const name = item.querySelector(":scope > .twtxt-by .twtxt-name")?.textContent ?? "";
-      if (hash === undefined || item.querySelector(":scope > .twtxt-actions")) continue;
+      const isDone = item.querySelector(":scope > .twtxt-actions, :scope > .twtxt-by > .twtxt-waits");
+      if (hash === undefined || isDone) continue;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = reply;

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type ParsedTwt, parseFeed } from "../../plugin/feed/feed.js";
 import type { Handler } from "../../plugin/http/respond.js";
+import { formatGuestFeed } from "../../plugin/mentions/comments/guest-feed.js";
 import { mentionsFeed } from "../../plugin/mentions/inform/mentions-feed.js";
 import { listOf, storedMention } from "../helpers/stored-mentions.js";
 import { pythonWith } from "./python.js";
@@ -46,7 +47,8 @@ export async function tryFeeds(): Promise<number> {
       { cwd: repo },
     );
     const client = { program: join(python, "bin/twtxt"), work };
-    const failures = (await compare(client, output)) + (await compareNotices(client));
+    const failures =
+      (await compare(client, output)) + (await compareNotices(client)) + (await compareGuestFeed(client));
     console.log(failures === 0 ? "The client reads every twt as it was written." : `${failures} differences.`);
     return failures;
   } finally {
@@ -95,6 +97,33 @@ async function compareNotices(client: Client): Promise<number> {
       (await compareFeed(client, "mentions.txt?token=", withToken, twts)) +
       (await compareFeed(client, "mentions.txt with a password", withPassword, twts))
     );
+  } finally {
+    close();
+  }
+}
+
+/** Follows the feed of a guest, with awkward comments. */
+async function compareGuestFeed(client: Client): Promise<number> {
+  const guest = "https://alice.example/guests/anon-0123456789abcdef.txt";
+  const words = [
+    "What a harvest!",
+    "one line\nand 2026-01-01T00:00:00Z not another",
+    "# nick = forged",
+    "[half a link",
+    "🍐 née",
+  ];
+  const comments = words.map((text, n) =>
+    storedMention({
+      timestamp: `2026-01-02T03:04:0${n}Z`,
+      text: `(#abcdefg) @<alice https://alice.example/twtxt.txt> ${text}`,
+    }),
+  );
+  const feed = formatGuestFeed(comments, guest);
+  const { url, close } = await listen((_, response) =>
+    response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(feed),
+  );
+  try {
+    return await compareFeed(client, "the feed of a guest", `${url}/guest.txt`, parseFeed(feed).twts);
   } finally {
     close();
   }

@@ -1,6 +1,8 @@
 // test/interop/python-client.ts: runs the Python client, written from the documentation, against `eleventy-twtxt serve`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { twtHash } from "../../plugin/feed/hash.js";
 import { toSecretKey } from "../../plugin/keys/ed25519.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
@@ -14,6 +16,7 @@ import { BOBS_TWTS, type People, type Printed, startBoth } from "./python-people
 
 const PACKAGES = ["msgpack==1.2.4", "PyNaCl==1.6.2"];
 
+const POST = "posts/quinces/";
 const PICTURE = Uint8Array.from({ length: 3000 }, (_, index) => index % 251);
 const LETTER = "Dear Bob,\nthe quinces are in.\n";
 const QUESTION = "See you at nine?\nI bring the bread.";
@@ -32,6 +35,7 @@ export async function tryPythonClient(): Promise<number> {
   await ownBlobs(people);
   await sealedBlobs(people);
   await mentions(people);
+  await comments(people);
   return 0;
 }
 
@@ -177,4 +181,28 @@ async function mentions({ alice, bobsHost, asBob }: People): Promise<void> {
   const listed = await asBob("mentions", alice.url, "--limit", "1");
   const isListed = JSON.stringify(listed.map(({ source }) => source)) === JSON.stringify(sources.toReversed());
   check(isListed, "he lists both, newest first, page by page");
+}
+
+async function comments({ alice, asBob }: People): Promise<void> {
+  const post = `${alice.url}/${POST}`;
+  const [sent] = await asBob("comment", post, "What a harvest!", "--name", "Bob");
+  check(sent?.state === "held", "Bob comments on Alice's post; it waits for her approval");
+  await asBob("comment", post, "What a harvest this was!", "--name", "Bob", "--replace", String(sent?.id));
+  await alice.type(["eleventy-twtxt", "mentions", "approve", String(sent?.id), "--identity", fileOf(alice, "first")]);
+  const [own] = await asBob("comments");
+  check(own?.state === "shown" && own.text === "What a harvest this was!", "she approves what he has edited");
+  const [shown] = await asBob("mentions", alice.url, "--limit", "1");
+  check(shown?.hash === own?.hash && Object(shown?.author).guest === true, "the list of mentions has it, by a guest");
+
+  const [answer] = await asBob("comment", post, "Ten jars?", "--reply-to", String(own?.hash));
+  check(answer?.state === "shown", "he answers it, and is trusted now");
+  const feed = await (await fetch(String(Object(shown?.author).url))).text();
+  const [first, second] = parseFeed(feed).twts;
+  check(second?.subject === own?.hash, "his feed at her site has both, the second as an answer to the first");
+  check(
+    twtHash(String(Object(shown?.author).url), first ?? { timestamp: "", text: "" }) === own?.hash,
+    "with the hash that the list names",
+  );
+  await asBob("delete-own-comment", String(answer?.id));
+  check((await asBob("comments")).length === 1, "he deletes the second");
 }

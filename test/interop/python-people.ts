@@ -34,7 +34,9 @@ export interface People {
 export async function startBoth(python: string): Promise<People> {
   tell("Bob has a client in Python, an address on his own host, and an inbox on Alice's blog.");
   const [port = 0, bobsPort = 0] = await freePorts(2);
-  const alice = blog("alice", port, "node", {});
+  const alice = blog("alice", port, "node", {
+    "posts/quinces.md": "---\ntitle: Quinces\ndate: 2026-10-04T07:12:30Z\n---\nRipe.\n",
+  });
   const bobsHost = `127.0.0.1:${bobsPort}`;
   const bobsAddress = `bob@${bobsHost}`;
   const bobsKeyFile = fileOf(alice, "bob");
@@ -49,7 +51,7 @@ export async function startBoth(python: string): Promise<People> {
   const key = await makeKey(alice, "first");
   const [bob] = await asBob("create", bobsAddress);
   const authors = [{ user: "bob", key: bob?.key }];
-  alice.configure({ address: addressOf(alice), key, authors, blobs: true });
+  alice.configure({ address: addressOf(alice), key, authors, blobs: true, mentions: { comments: true } });
   await alice.build();
   // All programs have the same network address, so they would share its rate limit.
   await serve(alice, [...hosts, "--rate-limit", "0"]);

@@ -1,4 +1,4 @@
-"""A client for private messages, blobs and mentions of blogs with eleventy-plugin-twtxt.
+"""A client for private messages, blobs, mentions and comments of blogs with eleventy-plugin-twtxt.
 
     python client --identity bob.key create bob@bob.example
     python client --identity bob.key send alice@alice.example "See you at nine?"
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from addresses import Contacts, look_up, write_documents
 from blobs import Blobs, get_shared
+from comments import delete_comment, list_comments, send_comment
 from errors import Refused
 from host import serve_folder
 from identity import create_identity, read_identity
@@ -160,6 +161,19 @@ def mentions(client, options):
     return list(list_mentions(client.network, options.blog, options.limit))
 
 
+def comment(client, options):
+    fields = {"target": options.target, "text": options.text, "name": options.name, "reply-to": options.reply_to}
+    return send_comment(client.network, client.identity, options.site, fields, options.replace)
+
+
+def delete_own_comment(client, options):
+    return delete_comment(client.network, client.identity, options.site, options.id)
+
+
+def comments(client, options):
+    return list_comments(client.network, client.identity, options.site)
+
+
 def parse_options():
     parser = argparse.ArgumentParser(description="A client for private messages, blobs and mentions.")
     parser.add_argument("--identity", help="the identity file")
@@ -196,6 +210,11 @@ def parse_options():
     command(blobs, limit=limit)
     command(mention, "source", "target")
     command(mentions, "blog", limit=limit)
+    text = {"default": ""}
+    commented = command(comment, "target", "text", name=text, replace=text)
+    commented.add_argument("--reply-to", default="")
+    command(delete_own_comment, "id")
+    command(comments)
     return parser.parse_args()
 
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseFeed } from "../../../plugin/feed/feed.js";
 import { twtHash } from "../../../plugin/feed/hash.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { StreamingStore } from "../../../plugin/store/store.js";
 import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, own } from "../../helpers/commenter.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 import { PAGE, PAGES, type Receiver, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
 
@@ -10,6 +13,21 @@ const OTHER_POST = "https://alice.example/posts/medlars/";
 
 function site({ mentions = {}, ...others }: ReceiverOptions = {}): Receiver {
   return receiver({ key: ALICE.publicKey, mentions: { comments: true, ...mentions }, ...others });
+}
+
+/** Fails every call after a number of them, as the store of a process that was killed. */
+function dyingStore(disk: StreamingStore, calls: number): StreamingStore {
+  const store = faultyStore(disk);
+  let left = calls;
+  return new Proxy(store, {
+    get(target, name: keyof StreamingStore) {
+      return (...values: never[]) => {
+        left -= 1;
+        if (left < 0) target.fail({ when: "before" });
+        return (target[name] as (...given: never[]) => unknown)(...values);
+      };
+    },
+  });
 }
 
 async function outcome(answer: ReturnType<typeof comment>): Promise<string> {
@@ -380,6 +398,24 @@ describe("the limits of comments", () => {
     const before = (await alice.store.keys("")).length;
     for (let n = 0; n < 50; n += 1) await comment(alice, { text: `Text ${n}` }, { signer: n % 2 ? DANA : null });
     expect(await alice.store.keys("")).toHaveLength(before);
+  });
+});
+
+describe("a site that dies while it takes a comment", () => {
+  it("keeps each comment that it has acknowledged, and takes another one at the next attempt", async () => {
+    for (const signer of [DANA, null]) {
+      for (let calls = 0; calls < 14; calls += 1) {
+        const disk = memoryStore();
+        const { status } = await comment(site({ store: dyingStore(disk, calls) }), { text: "Hello" }, { signer });
+        const alice = site({ store: disk });
+        if (status === 202) expect(await managed(alice, "held")).toHaveLength(1);
+        else expect([202, 409]).toContain((await comment(alice, { text: "Hello" }, { signer })).status);
+        const kept = await managed(alice, "held");
+        expect(kept.map(({ text }) => text.replace(/.* /, ""))).toContain("Hello");
+        // Nobody can tell an unsigned repeat that was not counted yet.
+        expect(kept.length).toBeLessThanOrEqual(signer ? 1 : 2);
+      }
+    }
   });
 });
 
