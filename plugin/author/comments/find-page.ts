@@ -39,8 +39,7 @@ export function pageFinder({ settings, pages }: PublishedSite, moves: readonly M
   const found = new Map<string, string | null>();
   return (urls: readonly string[]): string | null => {
     const key = urls.join(" ");
-    const page = found.has(key) ? (found.get(key) ?? null) : find(urls);
-    found.set(key, page);
-    return page;
+    if (!found.has(key)) found.set(key, find(urls));
+    return found.get(key) ?? null;
   };
 }
