@@ -8,6 +8,7 @@ import type { Author, MentionType, PublicMention } from "./mention-list.js";
 import { describeMention, pageLabel, viaHost } from "./mention-sentence.js";
 import { boundedMarks, STRANGERS_REL } from "./safe-markup.js";
 import { plainTextMarkup, textMarkup } from "./text-markup.js";
+import { GUEST } from "./visible-name.js";
 
 /** A mention, the author's own reply, or a twt of the timeline, as a page shows it. */
 export interface ShownMention extends Omit<PublicMention, "received" | "type"> {
@@ -169,7 +170,7 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
     type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, ...formatVerb(mention, type, context)), " "];
   const marks = [
     ...(received === null ? [element("span", { class: "twtxt-author" }, words.author)] : []),
-    ...(author.guest ? [element("span", { class: "twtxt-guest" }, words.guest)] : []),
+    ...(author.guest && author.name !== GUEST ? [element("span", { class: "twtxt-guest" }, words.guest)] : []),
     ...(isHeld ? [element("span", { class: "twtxt-waits" }, isHeld === true ? words.waits : isHeld)] : []),
   ].flatMap((mark) => [" ", mark]);
   return element("p", { class: "twtxt-by" }, ...signature(mention, context), ...marks, " ", ...verb, linkedDate);
@@ -178,7 +179,10 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
 /** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
 function signature(mention: ShownMention, context: MentionContext): readonly Markup[] {
   const { author } = mention;
-  const name = context.once(author, () => [nameMarkup(author, context)]);
+  const isNameless = author.guest && author.name === GUEST;
+  const name = isNameless
+    ? [nameMarkup({ ...author, name: context.words.guest }, context)]
+    : context.once(author, () => [nameMarkup(author, context)]);
   const via = mention.received === null ? null : viaHost(mention);
   if (via === null) return name;
   return [...name, element("span", { class: "twtxt-via" }, `, ${context.words.via} `, element("bdi", {}, via))];

@@ -2,6 +2,8 @@
 
 /** Longer names are cut. */
 export const VISIBLE_NAME_LENGTH = 60;
+/** The name of a guest who states none. Pages show their word for a guest instead. */
+export const GUEST = "guest";
 /** Line ends and other space, and control characters. */
 const SPACE = /[\s\p{Cc}\p{Zl}\p{Zp}\u2800\u3164\uffa0]+/gu;
 /** Changes of direction and invisible characters. The joiners U+200C and U+200D stay: names and emoji need them. */

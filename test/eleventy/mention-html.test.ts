@@ -59,6 +59,17 @@ function mentionAt(second: number, changes: Partial<PublicMention>): PublicMenti
 }
 
 describe("mentions under a post and in the list of all mentions", () => {
+  it("names a guest who states no name with the word for a guest, and without the mark of guests", () => {
+    const author = { url: "https://alice.example/guests/anon-0123456789abcdef.txt", photo: null, guest: true } as const;
+    const comments = [
+      mentionAt(1, { type: "reply", author: { ...author, name: "guest" } }),
+      mentionAt(2, { type: "reply", author: { ...author, name: "Dana" } }),
+    ];
+    const { post } = pagesOf(comments, writeOnce());
+    expect(post.match(/twtxt-name" dir="auto">(Guest|Dana)</g)).toHaveLength(2);
+    expect(post.match(/twtxt-guest/g)).toHaveLength(1);
+  });
+
   const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("<br>");
   const mentions = [
     mentionAt(5, { html: `<p>${lines}</p>` }),

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { GUEST, toSiteUrl } from "../../mentions/comments/comment-fields.js";
+import { toSiteUrl } from "../../mentions/comments/comment-fields.js";
 import { type Answered, answerTwt, toTwt } from "../../mentions/comments/guest-feed.js";
 import { HTML_LIMIT, type ImportedMention, sanitizeHtml } from "../../mentions/receive/import-mentions.js";
 import { formatReference } from "../../mentions/reference.js";
 import type { PublishedSite } from "../../site/site.js";
-import { cleanName } from "../../site/visible-name.js";
+import { cleanName, GUEST } from "../../site/visible-name.js";
 import { type Move, pageFinder } from "./find-page.js";
 
 /** A comment as the readers of all formats give it. It has no e-mail address and no network address. */

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type HttpRequest, readBody, readEssence } from "../../http/respond.js";
 import { plainLines } from "../../site/plain-lines.js";
-import { cleanName, isVisible } from "../../site/visible-name.js";
+import { cleanName, GUEST, isVisible } from "../../site/visible-name.js";
 import { webUrlOrNull } from "../verify/source-text.js";
 
 const FORM = "application/x-www-form-urlencoded";
@@ -12,8 +12,6 @@ const BODY_LIMIT = 32 * 1024;
 
 /** The maximum length of a text, in characters. */
 export const TEXT_LENGTH = 2000;
-/** The name of a reader who states none. */
-export const GUEST = "guest";
 
 /** The field that people do not see, and that programs fill in. */
 export const TRAP = "subject";
