@@ -144,7 +144,7 @@ describe("the code of plugin/", () => {
   });
 
   it("has the paths of endpoints only in the table of routes", () => {
-    const path = /["'`](?:\/api\/v1\/|\/shared\b|\/health\b|\/mentions\.(?:json|txt)\b)/;
+    const path = /["'`](?:\/api\/v1\/|\/shared\b|\/health\b|\/mentions\.(?:atom|json|txt)\b)/;
     // The client is a separate server.
     const others = sources.filter(({ room }) => room !== "client");
     const naming = [...others, ...netlifySources].filter(({ text }) => path.test(withoutComments(text)));

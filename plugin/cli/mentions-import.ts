@@ -34,7 +34,10 @@ export const IMPORT_OPTIONS = {
 /** What an import needs of the output of `mentions export`. */
 const EXPORT = v.object({ mentions: v.array(v.omit(ManagedMention, ["id", "version", "under", "title"])) });
 
-type Counts = readonly (readonly [what: string, count: number])[];
+interface PageCount {
+  url: string;
+  count: number;
+}
 
 type Values = ValuesOf<typeof IMPORT_OPTIONS & typeof SITE_API_OPTIONS>;
 
@@ -59,17 +62,17 @@ async function importComments(
   const site = isDry ? null : await SiteMentions.open(values, terminal);
   const result = await site?.import(comments.mentions(), onProgress);
   if (isDry) for await (const _ of comments.mentions());
-  const pages = sortCounts(comments.byPage);
-  const missing = sortCounts(comments.withoutPage);
-  const leftOut = sortCounts(comments.leftOut);
-  const data = { pages, missing, leftOut };
-  const json = Object.fromEntries(Object.entries(data).map(([name, counts]) => [name, Object.fromEntries(counts)]));
-  if (isDry) printData(json, toRows(pages), values, terminal);
+  const [pages, missing] = [comments.byPage, comments.withoutPage].map((counts) =>
+    [...counts].map(([url, count]) => ({ url, count })).sort((one, other) => other.count - one.count),
+  ) as [PageCount[], PageCount[]];
+  const leftOut = [...comments.leftOut].map(([why, count]) => [count, why] as const);
+  if (isDry)
+    printData({ pages, missing, leftOut: Object.fromEntries(comments.leftOut) }, toRows(pages), values, terminal);
   const counts = listed([
     [result?.known ?? 0, "that your site has already"],
     [result?.ignored ?? 0, "that your live site refused: deploy it as it is built here"],
     [comments.cut, "with a long text, which is cut"],
-    [toSum(leftOut), `left out (${listed(leftOut.map(([why, count]) => [count, why]))})`],
+    [leftOut.reduce((sum, [count]) => sum + count, 0), `left out (${listed(leftOut)})`],
     [toSum(missing), `on ${counted(missing.length, "page")} that your site does not have`],
   ]);
   const first = result ? `${result.imported} imported` : `${toSum(pages)} to import`;
@@ -81,16 +84,12 @@ async function importComments(
   terminal.say("If such a page has another path now, name both, and import the file again: --move /2014/05/=/posts/");
 }
 
-function sortCounts(counts: ReadonlyMap<string, number>): Counts {
-  return [...counts].sort(([, one], [, other]) => other - one);
+function toSum(counts: readonly PageCount[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-function toSum(counts: Counts): number {
-  return counts.reduce((sum, [, count]) => sum + count, 0);
-}
-
-function toRows(counts: Counts): string[] {
-  return formatTable(counts.map(([url, count]) => [String(count), url]));
+function toRows(counts: readonly PageCount[]): string[] {
+  return formatTable(counts.map(({ url, count }) => [String(count), url]));
 }
 
 async function importMentions(file: string, values: Values, terminal: Terminal): Promise<void> {

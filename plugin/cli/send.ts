@@ -12,7 +12,7 @@ import {
 } from "../author/mentions/sent-mentions.js";
 import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
-import { storeFolder } from "../author/site-store.js";
+import { siteStore } from "../author/site-store.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
@@ -112,9 +112,9 @@ function checkHost({ settings: { host } }: Site, { store, "dry-run": isDryRun }:
 }
 
 async function openSendStore(site: Site | null, { store, "dry-run": isDryRun }: Values, terminal: Terminal) {
-  const given = store === undefined ? null : resolve(terminal.folder, store);
-  const place = given ?? (site && (await storeFolder(site, terminal)));
-  if (place !== null) return new SqliteStore(place);
+  // Where `serve` records it, so that nothing is sent twice.
+  if (site) return (await siteStore(site, { command: NAME, store }, terminal)).store;
+  if (store !== undefined) return new SqliteStore(resolve(terminal.folder, store));
   if (isDryRun) return memoryStore();
   throw misuse(NAME, "name a folder with --store, to record what was sent.");
 }

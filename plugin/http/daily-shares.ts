@@ -9,8 +9,8 @@ import type { Store } from "../store/store.js";
 import { sweep } from "../store/sweep.js";
 import { type ClientNetwork, SHARES } from "./client-networks.js";
 
-/** The day of a record or a salt. */
-const DAY = /^(?:(?:inbox\/[^/]+|comments)\/senders|(?:inbox|comments)-salts)\/([^/]+)/;
+/** The day of a record or a salt, below any root. */
+const DAY = /^(?:[^/]+\/(?:[^/]+\/)?senders|[^/]+-salts)\/([^/]+)/;
 const SALT_BYTES = 16;
 
 interface DailyShareOptions {
@@ -18,7 +18,7 @@ interface DailyShareOptions {
   now: Clock;
   random(length: number): Uint8Array;
   /** What the places are part of: the start of the keys. */
-  root: "inbox" | "comments";
+  root: string;
   /** Limits of a place. */
   limits: { messages: number; bytes: number };
 }

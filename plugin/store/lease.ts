@@ -80,16 +80,18 @@ async function takeLease(key: string, options: LeaseOptions): Promise<HeldLease 
   const again = memory?.released && (await take(memory.released));
   if (again) return again;
   const giveUp = now() + patience;
-  let seen: { etag: string | undefined; at: number } | null = null;
+  let etag: string | undefined;
+  let polls = 0;
   for (let isFirst = true; ; isFirst = false) {
     const stored = await readJson(store, key, LeaseRecord);
-    const isRenewed = seen !== null && seen.etag !== stored?.etag;
-    if (seen === null || isRenewed) seen = { etag: stored?.etag, at: now() };
+    const isRenewed = !isFirst && stored?.etag !== etag;
+    polls = isRenewed ? 0 : polls + 1;
+    etag = stored?.etag;
     const { until, holder: other } = stored?.value ?? { until: 0, holder: null };
     const hasEnded = !isAhead(until, now(), DURATION);
     // A lease that has ended by this clock may be held by a process whose clock is behind, which renews it.
     const isDoubtful = hasEnded && other !== null && isAhead(until + SKEW_MS, now(), 0);
-    const isWatched = isDoubtful && now() < seen.at + SILENCE;
+    const isWatched = isDoubtful && polls * POLL <= SILENCE;
     const taken = hasEnded && !isWatched ? await take(stored) : null;
     if (taken) return taken;
     if (now() >= giveUp && (!isWatched || isRenewed)) return null;

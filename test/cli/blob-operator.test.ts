@@ -252,7 +252,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const { alice: another } = await blobAuthors(["alice"]);
     const hiding = async (request: HttpRequest) =>
       new URL(request.url).pathname.endsWith("/blob")
-        ? Response.json({ blobs: [], next: null })
+        ? Response.json({ blobs: [], next: null, count: 0, bytes: 0 })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
     alice.operator = hiding;
     const lost =
@@ -286,7 +286,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
     const { stdout: key } = await alice.blob("put", "a.txt");
     alice.operator = async (request) =>
       request.url.endsWith("/blob")
-        ? Response.json({ blobs: [], next: null })
+        ? Response.json({ blobs: [], next: null, count: 0, bytes: 0 })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
     expect((await alice.blob("info", key.slice(0, 6))).stderr).toContain(`${key}: it was stored on `);
   });
@@ -342,7 +342,7 @@ describeWithoutKeychain("a site that cannot be trusted", () => {
       if (!new URL(request.url).pathname.endsWith("/blob")) return response;
       const { blobs } = Object(await response.json());
       const forged = blobs.map((blob: object) => ({ ...blob, Filename: "a\n0123456789ab  all is well\u001b[2J" }));
-      return Response.json({ blobs: forged, next: null });
+      return Response.json({ blobs: forged, next: null, count: 0, bytes: 0 });
     };
     const { stdout, exitCode } = await alice.blob("list");
     expect([exitCode, stdout.split("\n")]).toEqual([

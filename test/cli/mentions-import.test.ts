@@ -46,9 +46,10 @@ describe("eleventy-twtxt mentions import", () => {
     );
     const moved = ["--move", "/posts/medlars=/essays/medlars"];
     expect(JSON.parse((await type("--dry-run", "--json", ...moved)).stdout)).toMatchObject({
-      pages: { [`${url}/essays/medlars/`]: 26, [`${url}/posts/quinces/`]: 4 },
-      missing: { "https://old.example/2014/05/gone/": 1 },
-      leftOut: { deleted: 1 },
+      pages: [
+        { url: `${url}/essays/medlars/`, count: 26 },
+        { url: `${url}/posts/quinces/`, count: 4 },
+      ],
     });
 
     await serve(built, ["--port", String(port)]);

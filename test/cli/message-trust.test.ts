@@ -30,7 +30,7 @@ describeWithoutKeychain("the sender of a message", () => {
     ]);
     expect(stderr).toBe("2 messages, 2 unread, 1 unverified.\n");
     expect((await bob.message("read")).stdout).toMatch(
-      new RegExp(`  unverified\nReason: ${reason}\n  I am Alice too\n$`),
+      new RegExp(`  unverified\nReason: ${reason}\n  I am Alice too\n`),
     );
 
     const before = alice.requests.length;

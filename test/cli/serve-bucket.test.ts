@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { SMALL_BYTES } from "../../plugin/store/copy.js";
+import { hostFile } from "../helpers/built-site.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { settingsOf } from "../helpers/receiver.js";
+import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { s3Service } from "../helpers/s3-service.js";
 import { ACCESS, BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
+import { alice as aliceWithFeed, neighbour } from "../mentions/send/outgoing.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { command } from "./helpers.js";
+import { blog, command } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const lack = await versitygwLack();
@@ -34,6 +36,20 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const other = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
     const second = await serve(other, [], environmentOf(url, bucket));
     expect(await (await ask(second, "GET")).text()).toBe("hello");
+  });
+
+  it("has what `send` has sent, so that nothing is sent twice", async () => {
+    const { url, bucket } = await s3Service(versitygw);
+    const [made, bob] = [await aliceWithFeed(), await neighbour("bob")];
+    made.twts = { "2026-11-20T09:30:00Z": `hi ${bob.mention}` };
+    const settings = { ...settingsOf({ feedUrl: made.feedUrl }), hasEndpoints: false };
+    const home = blog({ host: "node" }, { ...hostFile({ settings, pages: { ...PAGES, feeds: [made.feedUrl] } }) });
+    const hosts = [made, bob].flatMap(({ host }) => ["--allow-private-host", host]);
+    const send = () =>
+      command(home.folder, ["send", "--backfill", "1", ...hosts], { environment: environmentOf(url, bucket) });
+    expect((await send()).stdout).toContain(`sent to ${bob.endpoint}`);
+    expect((await send()).stderr).toContain("Nothing to send");
+    expect(home.list(".")).not.toContain("data");
   });
 
   it("can be backed up, and restored into a folder and into another bucket", async () => {

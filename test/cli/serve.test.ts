@@ -129,6 +129,7 @@ describe("eleventy-twtxt serve", () => {
       "Mail about mentions: off (set TWTXT_MAIL_TO to turn it on)",
       "Webhook: off (set TWTXT_WEBHOOK_URL to turn it on)",
       "Notifications through ntfy: off (set TWTXT_NTFY_URL to turn it on)",
+      "Deciding about mentions by a link: off (set TWTXT_MODERATION_SECRET to turn it on)",
       "Rebuilds of the site: off (set TWTXT_BUILD_HOOK_URL to turn it on)",
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
@@ -136,7 +137,15 @@ describe("eleventy-twtxt serve", () => {
     for (const line of lines) expect(lacking.output()).toContain(`${line}\n`);
 
     write({ host: "netlify", endpoint: "https://alice.example/webmention" });
-    const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "NTFY_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
+    const names = [
+      "SMTP_URL",
+      "MAIL_TO",
+      "WEBHOOK_URL",
+      "NTFY_URL",
+      "BUILD_HOOK_URL",
+      "MENTIONS_TOKEN",
+      "MODERATION_SECRET",
+    ];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end()).toBe(0);

@@ -10,14 +10,21 @@ import type { PublishedSite } from "../../site/site.js";
 import { cleanName, GUEST } from "../../site/visible-name.js";
 import { type Move, pageFinder } from "./find-page.js";
 
+/** Why a comment is not imported, as reports name it. */
+export type LeftOut =
+  | "deleted"
+  | "marked as spam"
+  | "not approved"
+  | "by pingback or trackback"
+  | "without text or date";
+
 /** A comment as the readers of all formats give it. It has no e-mail address and no network address. */
 export interface ExportedComment {
   /** The name of the system and its id of the comment, the same in each export. */
   id: string;
   /** The id of the comment that it answers; `null` for none. */
   parent: string | null;
-  /** Why it is not imported, as reports name it; `null` for an approved comment. */
-  leftOut: string | null;
+  leftOut: LeftOut | null;
   /** URLs and paths of its page, the best first. */
   pages: readonly string[];
   /** As text, like `site`; empty for none. */
@@ -38,7 +45,7 @@ export class CommentImport {
   readonly byPage = new Map<string, number>();
   /** By the URL in the export. */
   readonly withoutPage = new Map<string, number>();
-  readonly leftOut = new Map<string, number>();
+  readonly leftOut = new Map<LeftOut, number>();
   /** Those with a text that is longer than a site takes. */
   cut = 0;
   readonly #site: PublishedSite;
@@ -46,14 +53,12 @@ export class CommentImport {
   /** The comments in the export that have a place; for one that is left out, the one above it. */
   readonly #placed = new Map<string, (Answered & { target: string }) | null>();
   readonly #findPage: ReturnType<typeof pageFinder>;
-  /** The posts by their pages, as what comments answer. */
-  readonly #posts: ReadonlyMap<string | null, Answered>;
+  readonly #posts: ReadonlyMap<string | null, PublishedSite["pages"]["twts"][number]>;
 
   private constructor(site: PublishedSite, moves: readonly Move[]) {
     this.#site = site;
     this.#findPage = pageFinder(site, moves);
-    const author = { name: site.settings.nick, feed: site.settings.feedUrl };
-    this.#posts = new Map(site.pages.twts.map((twt) => [twt.page, answerTwt(twt, author)]));
+    this.#posts = new Map(site.pages.twts.map((twt) => [twt.page, twt]));
   }
 
   /** @throws TwtxtError `no-settings` for a site without comments, and errors of the export */
@@ -108,7 +113,7 @@ export class CommentImport {
     if (content.text.endsWith("…") && content.text.length > 0.8 * LIMIT) this.cut += 1;
     const timestamp = formatTimestamp(time);
     const feed = this.#nameFeed(id, timestamp);
-    const answered = above?.target === target ? above : (this.#posts.get(target) ?? null);
+    const answered = above?.target === target ? above : this.#answerPost(target);
     const words = { ...content, name: toName(comment.name), site: toSiteUrl(comment.site) };
     const { author, text, html, hash } = await toTwt(words, { feed, timestamp, answered });
     this.#placed.set(id, { target, hash, author: { name: author.name, feed } });
@@ -124,6 +129,12 @@ export class CommentImport {
     const digest = createHash("sha256").update(`${id}\n${timestamp}`).digest("hex");
     return `${this.#site.settings.urls.guestFeeds}/anon-${digest.slice(0, 16)}.txt`;
   }
+
+  #answerPost(page: string): Answered | null {
+    const { nick, feedUrl } = this.#site.settings;
+    const twt = this.#posts.get(page);
+    return twt ? answerTwt(twt, { name: nick, feed: feedUrl }) : null;
+  }
 }
 
 /** A name without the host of an e-mail address, which some readers have typed there. */
@@ -131,6 +142,6 @@ function toName(typed: string): string {
   return cleanName(typed.replace(/(\S)@\S+\.\S+/g, "$1")) ?? GUEST;
 }
 
-function count(counts: Map<string, number>, key: string): void {
+function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -39,7 +39,8 @@ export function pageFinder({ settings, pages }: PublishedSite, moves: readonly M
   const found = new Map<string, string | null>();
   return (urls: readonly string[]): string | null => {
     const key = urls.join(" ");
-    if (!found.has(key)) found.set(key, find(urls));
-    return found.get(key) ?? null;
+    const page = found.has(key) ? (found.get(key) ?? null) : find(urls);
+    found.set(key, page);
+    return page;
   };
 }

@@ -1,6 +1,6 @@
 // plugin/author/comments/xml-exports.ts: reads the exports of Disqus (XML 1.0) and WordPress (WXR 1.0 to 1.2).
 import { decodeReferences } from "../../site/html.js";
-import type { ExportedComment } from "./comment-import.js";
+import type { ExportedComment, LeftOut } from "./comment-import.js";
 import { readXmlRecords, type XmlRecord } from "./xml-records.js";
 
 const DISQUS_THREAD = "disqus/thread";
@@ -46,7 +46,7 @@ function readPost(fields: Fields, thread: Thread | undefined): ExportedComment {
 }
 
 /** Newer exports have `isApproved`. */
-function findPostReason(fields: Fields, thread: Thread | undefined): string | null {
+function findPostReason(fields: Fields, thread: Thread | undefined): LeftOut | null {
   if (isTrue(fields, "isSpam")) return "marked as spam";
   if (thread?.isDeleted || isTrue(fields, "isDeleted")) return "deleted";
   return fields.get("isApproved")?.trim() === "false" ? "not approved" : null;
@@ -73,7 +73,7 @@ function readComment(fields: Fields, item: Fields): ExportedComment {
 }
 
 /** @param state - also `post-trashed`, of a deleted post */
-function findCommentReason(state: string, type: string): string | null {
+function findCommentReason(state: string, type: string): LeftOut | null {
   if (state === "spam") return "marked as spam";
   if (state !== "1") return /trash(ed)?$/.test(state) ? "deleted" : "not approved";
   return ["pingback", "trackback"].includes(type) ? "by pingback or trackback" : null;

@@ -100,10 +100,12 @@ function expired(): Page {
   return { title, content, status: 410 };
 }
 
+const STYLE =
+  "h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}";
 const PRIVATE = { "cache-control": "private, no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
 
 function show({ feedUrl }: SiteIndex, page: Page): Response {
-  const response = answerPage({ feedUrl }, page);
+  const response = answerPage({ feedUrl }, { ...page, style: STYLE });
   for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
   return response;
 }

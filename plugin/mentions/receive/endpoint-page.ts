@@ -47,7 +47,7 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
 };
 
 const STYLE =
-  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
+  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input,textarea{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
 
 interface Form {
   source: string;
@@ -122,6 +122,8 @@ interface EndpointAnswer {
   content: string | null;
   status: number;
   cache?: string;
+  /** Added to the style of a plain page. */
+  style?: string;
 }
 
 /** The element for the answer in the page of a layout. Minifiers remove quotes. */
@@ -130,10 +132,10 @@ const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
 /** A page in the layout of the site, or a plain one. */
 export function answerPage(
   { endpointPage }: AnsweringSite,
-  { title, content, status, cache = "no-store" }: EndpointAnswer,
+  { title, content, status, cache = "no-store", style = "" }: EndpointAnswer,
 ): Response {
   const isPlain = endpointPage === undefined;
-  const html = isPlain ? plainPage(title, content ?? "") : layoutPage(endpointPage, content ?? "");
+  const html = isPlain ? plainPage(title, content ?? "", style) : layoutPage(endpointPage, content ?? "");
   return new Response(content === null ? null : html, {
     status,
     headers: {
@@ -153,13 +155,13 @@ function layoutPage(endpointPage: string, content: string): string {
   return endpointPage.replace(PLACE, () => `<div class="twtxt-answer">\n${answer}\n</div>`);
 }
 
-function plainPage(title: string, content: string): string {
+function plainPage(title: string, content: string, style: string): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<style>${STYLE}</style>
+<style>${STYLE}${style}</style>
 <main>
 ${content}
 </main>
