@@ -141,7 +141,8 @@ export function findNotified(
     all.map(async (one) => {
       const target = { target: one.url, isLink: one.isLink };
       const none = (why: string) => ({ ...one, endpoint: null, method: null, why });
-      const refusal = whyNotRequested(target, isBlocked);
+      const isGuest = one.url.startsWith(`${site.settings.urls.guestFeeds}/`);
+      const refusal = isGuest ? "a guest, who reads the answer on your page" : whyNotRequested(target, isBlocked);
       if (refusal !== null) return none(refusal);
       const finding = findEndpoint(target, discover).then((found) =>
         found.endpoint === null ? none(found.why) : { ...one, ...found, why: null },

@@ -120,12 +120,20 @@ describe("the preview of notifications", () => {
     const ask = createGuard({ userAgent: "test", allowPrivateHosts: [server.host] });
     const mentions = ["/twtxt.txt", "/page", "/gone", "/none"].map((path) => ({ nick: "x", url: server.url + path }));
     const { folder } = blog({ mentions: { ...NO_MENTIONS, block: ["blocked.example"] } });
+    const site = await loadSite(machineIn(folder));
+    const guest = `${site.settings.urls.guestFeeds}/anon-0123456789abcdef.txt`;
     const found = await findNotified(
       {
-        mentions: [...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }, { nick: "z", url: "ftp://z.example/" }],
+        mentions: [
+          ...[...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }],
+          ...[
+            { nick: "z", url: "ftp://z.example/" },
+            { nick: "Dana", url: guest },
+          ],
+        ],
         links: [`${server.url}/page`, `${server.url}/twtxt.txt`, "https://blocked.example/"],
       },
-      { site: await loadSite(machineIn(folder)), ask, now: () => Date.parse(NOW) },
+      { site, ask, now: () => Date.parse(NOW) },
     );
     expect(found.map(({ endpoint, method, why }) => [endpoint?.replace(server.url, ""), method, why])).toEqual([
       ["/hook", "feed field", null],
@@ -134,6 +142,7 @@ describe("the preview of notifications", () => {
       [undefined, null, "no endpoint in the feed, its headers or its site"],
       [undefined, null, expect.stringContaining("its address is not public")],
       [undefined, null, "feeds are read over http, https, gemini and gopher only, not ftp://"],
+      [undefined, null, "a guest, who reads the answer on your page"],
       ["/wm", "Link header", null],
       [undefined, null, "its author is notified of mentions, not of links"],
       [undefined, null, "blocked by the option mentions.block"],
