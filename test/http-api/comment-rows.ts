@@ -59,6 +59,11 @@ export const COMMENT_ROWS: Row[] = [
     ["401 not-signed", "half a signature", { request: { headers: { signature: "sig=:AA==:" } } }],
     ["401 wrong-clock", "a signature dated in ten minutes", { request: { signer: ALICE, clockAhead: 600_000 } }],
     ["403 comments-closed", "a post that is too old", { isNew: true, ...CLOSED }],
+    [
+      "403 not-allowed",
+      "a form on a page of another site",
+      { request: { headers: { "sec-fetch-site": "cross-site" } } },
+    ],
     ["404 not-found", "a page that is not a post", withFields({ target: "https://alice.example/" })],
     ["409 same-comment", "the same words again", { ...STORED, request: { signer: ALICE } }],
     ["415 bad-content-type", "plain text", { request: { headers: { "content-type": "text/plain" } } }],

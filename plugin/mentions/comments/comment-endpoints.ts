@@ -123,9 +123,13 @@ function isSigned({ headers }: HttpRequest): boolean {
   return headers.has("signature") || headers.has("signature-input");
 }
 
-/** Reads a request that may be signed. @throws TwtxtError as {@link readSigned} for a signed one */
+/** Reads a request that may be signed. @throws TwtxtError as {@link readSigned} for a signed one, else `not-allowed` */
 async function readSender(request: HttpRequest, address: string, parts: EndpointParts) {
   if (isSigned(request)) return readSigned(request, address, parts);
+  // A page of another site would have its visitors write, each from an address of their own.
+  if (request.headers.get("sec-fetch-site") === "cross-site") {
+    throw new TwtxtError("not-allowed", "Write comments on a page of this site.");
+  }
   const guest = `anon-${randomBytes(8).toString("hex")}`;
   const by: Commenter = { guest, isSigned: false, address, spend: async () => {} };
   return { by, body: await readBodyOfComment(request) };
