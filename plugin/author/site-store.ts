@@ -19,8 +19,6 @@ import { misuse, typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import { publishedSite, type Site } from "./site.js";
 
-/** The folder of versions before the first release, below the project's root. */
-const FIRST_PLACE = ".eleventy-twtxt/store";
 const BUCKET_PREFIX = "twtxt/";
 const MAX_NAME = 100;
 /** A subfolder for the process that replaces all values. No key of a store starts with a dot. */
@@ -78,8 +76,7 @@ function findFolder(url: string, settings: HostSettings, machine: Machine): stri
 /**
  * The default folder of a site's store, absolute.
  *
- * @throws TwtxtError `store-failed` if there is data in the folder of an earlier domain of the site, or only in that of versions
- *   before the first release
+ * @throws TwtxtError `store-failed` if there is data in the folder of an earlier domain of the site
  */
 export async function storeFolder(site: Site, machine: Machine): Promise<string> {
   const home = join(await siteFolder(site, machine), "store");
@@ -92,14 +89,7 @@ export async function storeFolder(site: Site, machine: Machine): Promise<string>
       : await adviseMove(former, home);
     throw new TwtxtError("store-failed", `Data of this site is in ${former}, from its time at ${origin}. ${advice}`);
   }
-  if (existsSync(home)) return home;
-  const first = site.file(FIRST_PLACE);
-  if (!existsSync(first)) return home;
-  const shown = site.shown(first);
-  throw new TwtxtError(
-    "store-failed",
-    `The data of this site is in ${shown}, where git clean -fdX deletes it. ${await adviseMove(shown, home)}`,
-  );
+  return home;
 }
 
 /** Says where to move a store, and makes the folder around that place, which `mv` would miss. */

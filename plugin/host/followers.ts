@@ -20,18 +20,10 @@ const FOLLOWER = v.object({
   nick: v.nullable(v.string()),
   url: v.string(),
   client: v.string(),
-  /** Missing in what earlier versions stored. */
-  firstSeen: v.optional(v.string()),
+  firstSeen: v.string(),
   lastSeen: v.string(),
 });
-const STORED = v.object({
-  followers: v.array(
-    v.pipe(
-      FOLLOWER,
-      v.transform(({ firstSeen, ...follower }) => ({ ...follower, firstSeen: firstSeen ?? follower.lastSeen })),
-    ),
-  ),
-});
+const STORED = v.object({ followers: v.array(FOLLOWER) });
 
 /** The followers of a site, the most recently seen first. @throws TwtxtError `store-failed` */
 export async function readFollowers(store: Store): Promise<SeenFollower[]> {

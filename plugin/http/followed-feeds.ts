@@ -38,7 +38,7 @@ interface KeptTwt {
 
 const KEPT_FEED = v.object({
   url: v.string(),
-  /** The author's page; absent for none, and from earlier versions. */
+  /** The author's page; absent for none. */
   page: v.exactOptional(v.string()),
   etag: v.nullable(v.string()),
   lastModified: v.nullable(v.string()),

@@ -37,7 +37,7 @@ export const ProvenMention = v.object({
   /** The URL that is shown instead of the source: the page of a twt, or of an import; absent for the source itself. */
   url: v.exactOptional(StoredUrl),
   /** Whether the feed's `url` field, or the page's canonical link, names this URL. */
-  isDeclared: v.optional(v.boolean(), false),
+  isDeclared: v.boolean(),
   /** The twt's timestamp as written in the source; `null` for a page. */
   timestamp: orNull,
   /** The same as an instant, `YYYY-MM-DDThh:mm:ssZ`; `null` for a page. */
@@ -51,12 +51,12 @@ export const ProvenMention = v.object({
   /** The text as safe HTML; `null` if an earlier version stored it. */
   html: v.optional(orNull, null),
   /** The hash of the twt, and the short form that most clients know; `null` for a page. */
-  hash: v.optional(orNull, null),
-  hashV1: v.optional(orNull, null),
+  hash: orNull,
+  hashV1: orNull,
   /** The hash of the twt, or the URL of the page, that this one replies to. */
   subject: orNull,
   /** The page of the site's post that the source names; `null` for none. */
-  about: v.optional(orNull, null),
+  about: orNull,
 });
 export type ProvenMention = v.InferOutput<typeof ProvenMention>;
 

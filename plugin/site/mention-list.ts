@@ -17,8 +17,7 @@ export const AUTHOR = v.object({
 
 export type Author = v.InferOutput<typeof AUTHOR>;
 
-/** A field that earlier versions did not have. */
-const LATER = v.optional(v.nullable(v.string()), null);
+const orNull = v.nullable(v.string());
 
 const MENTION = v.object({
   /** A reference to a twt, or a page. */
@@ -28,7 +27,7 @@ const MENTION = v.object({
   /** The mentioned URL of this site. */
   target: v.string(),
   /** A post that the mention is also about, in addition to its target; `null` for none. */
-  under: LATER,
+  under: orNull,
   /** The title of `under`, or else of `target`; absent if unknown, and for the feed. */
   title: v.exactOptional(v.string()),
   type: v.picklist(MENTION_TYPES),
@@ -36,16 +35,16 @@ const MENTION = v.object({
   /** At most 5,000 characters; lines are separated by LF. */
   text: v.string(),
   /** The text as HTML of `SAFE_ELEMENTS`; `null` if it was received by an earlier version. */
-  html: LATER,
+  html: orNull,
   /** The hash of its twt, and the short form that most clients know; `null` for a page. */
-  hash: LATER,
-  hashV1: LATER,
+  hash: orNull,
+  hashV1: orNull,
   /** Hashes and URLs of its earlier versions, which answers may name. */
   former: v.exactOptional(v.array(v.string())),
   /** The hash or URL that it replies to; `null` for none. */
-  replyTo: LATER,
+  replyTo: orNull,
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
-  published: v.nullable(v.string()),
+  published: orNull,
   received: v.string(),
   /** The empty place of a reply that is no longer shown and has answers. It has no text and no author. */
   isRemoved: v.exactOptional(v.literal(true)),
@@ -58,7 +57,7 @@ const LIST = v.object({
   /** Newest first. */
   mentions: v.array(MENTION),
   /** Cursor for the parameter `after`; `null` on the last page. */
-  next: v.nullable(v.string()),
+  next: orNull,
 });
 
 /** The response of `GET /mentions.json`. */

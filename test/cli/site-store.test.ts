@@ -11,7 +11,6 @@ import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
-const OLD = ".eleventy-twtxt/store";
 
 function mention({ url }: Server, source: string): Promise<Response> {
   return fetch(`${url}/webmention`, { method: "POST", body: new URLSearchParams({ source, target: FEED }) });
@@ -55,18 +54,6 @@ describe("the data of a site", () => {
     const terminal = testTerminal(alice.folder, "2026-11-20T09:00:00Z");
     const folder = await storeFolder(await loadSite(terminal), terminal);
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
-  });
-
-  it("is not ignored if an unreleased version stored it in the project: the error says where to move it", async () => {
-    const alice = site();
-    alice.write(`${OLD}/mentions/journal@/head.1-0000000000000000`, "");
-    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
-    expect([exitCode, stderr]).toEqual([
-      1,
-      `eleventy-twtxt: The data of this site is in ${OLD}, where git clean -fdX deletes it. Move that folder to ${join(alice.folder, ALICES_DATA)}, or name it with --store ${OLD}.\n`,
-    ]);
-    const named = await serve(alice, ["--store", OLD]);
-    expect(await shown(named)).toEqual([]);
   });
 
   it("is not ignored after a move to another domain, also not beside newer data: the error says what to move", async () => {

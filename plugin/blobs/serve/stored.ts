@@ -44,8 +44,7 @@ export interface BlobChange {
 export const RECORDS = "blobs/records/";
 
 const text = v.string();
-/** Earlier versions had no nonces in records. */
-const nonces = v.optional(v.record(text, v.number()), {});
+const nonces = v.record(text, v.number());
 const RECORD = v.union([
   v.object({ isDeleted: v.literal(true), nonces }),
   v.object({

@@ -8,10 +8,8 @@ import type { Log } from "../../http/respond.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
-/** The groups of {@link senderGroup}, {@link UNKNOWN} or {@link AUTHOR}. */
+/** The groups of {@link senderGroup}, or {@link AUTHOR}. */
 export type Requester = string;
-/** The group of mentions without a sender: those that an older version stored share the time of one sender. */
-export const UNKNOWN: Requester = hashSender("schedule");
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 

@@ -10,7 +10,7 @@ import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Claim, PostedClaim } from "../mention.js";
-import { hostKey, listShares, type Requester, UNKNOWN } from "./allowance.js";
+import { hostKey, listShares, type Requester } from "./allowance.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;
@@ -127,11 +127,11 @@ function toFolder(source: string): string {
 }
 
 function parseEnd(key: string): Pick<PendingMention, "id" | "sender"> {
-  const [id = "", sender = UNKNOWN] = key.slice(key.lastIndexOf("/") + 1).split("-");
+  const [id = "", sender = ""] = key.slice(key.lastIndexOf("/") + 1).split("-");
   return { id, sender };
 }
 
-/** The key up to its sender. An older version stored no sender. */
+/** The key up to its sender. */
 function keyStart({ source, timestamps, target }: Claim): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
   return `${toFolder(source)}${hash("sha256", text).slice(0, 32)}`;

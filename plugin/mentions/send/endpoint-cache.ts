@@ -22,8 +22,8 @@ const WRITERS = 16;
 
 const FormRecord = v.object({
   form: v.picklist(["reference", "page"]),
-  /** Whether a reference to a twt was refused as a target; missing in records of earlier versions. */
-  needsFeedTarget: v.optional(v.boolean(), false),
+  /** Whether a reference to a twt was refused as a target. */
+  needsFeedTarget: v.boolean(),
 });
 type AcceptedForm = v.InferOutput<typeof FormRecord>;
 

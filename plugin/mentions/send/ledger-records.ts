@@ -15,7 +15,7 @@ export const FinishedRecord = v.object({
   timestamp: v.string(),
   nick: v.nullable(v.string()),
   target: StoredUrl,
-  isLink: v.optional(v.boolean(), false),
+  isLink: v.boolean(),
   endpoint: v.nullable(v.string()),
   source: v.nullable(v.string()),
   status: v.nullable(v.number()),
@@ -35,10 +35,10 @@ export const UnfinishedRecord = v.object({
   next: v.number(),
   /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
   source: orNull,
-  /** How the last attempt failed; missing in records of earlier versions. */
-  endpoint: v.optional(orNull, null),
-  status: v.optional(v.nullable(v.number()), null),
-  why: v.optional(orNull, null),
+  /** How the last attempt failed. */
+  endpoint: orNull,
+  status: v.nullable(v.number()),
+  why: orNull,
 });
 
 /** A mention that was not delivered yet, with the key and the etag of its record. */

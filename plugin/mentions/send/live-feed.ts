@@ -116,10 +116,10 @@ export const LiveMention = v.object({
   target: StoredUrl,
   /** Hash of the twt's text, 16 hex digits; the same for all links. */
   text: v.string(),
-  /** The hash of the twt that the twt answers; `null` for none. Missing in records of earlier versions. */
-  subject: v.optional(v.nullable(v.string()), null),
-  /** Whether it is a link in the body of the post. Missing in records of earlier versions. */
-  isLink: v.optional(v.boolean(), false),
+  /** The hash of the twt that the twt answers; `null` for none. */
+  subject: v.nullable(v.string()),
+  /** Whether it is a link in the body of the post. */
+  isLink: v.boolean(),
 });
 export type LiveMention = v.InferOutput<typeof LiveMention>;
 

@@ -74,13 +74,4 @@ describe("the nonces of a record", () => {
     await first.put("a", "three");
     expect(await nonces()).toHaveLength(1);
   });
-
-  it("can be missing in a record of an earlier version", async () => {
-    const { store, first } = twoProcesses();
-    await first.put("a", "one");
-    const { nonces: _, ...earlier } = JSON.parse(Buffer.from((await store.get(RECORD))?.bytes ?? "").toString());
-    await store.put(RECORD, Buffer.from(JSON.stringify(earlier)));
-    expect(await (await first.get("a")).text()).toBe("one");
-    expect((await first.put("a", "two")).status).toBe(200);
-  });
 });

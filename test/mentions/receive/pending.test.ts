@@ -83,20 +83,6 @@ describe("a pending mention", () => {
     expect(await pending.all()).toHaveLength(17);
   });
 
-  it("is found and dropped if an earlier version stored it, without a sender", async () => {
-    const { pending, store } = pendingMentions();
-    const mention = claim("https://bob.example/tw.txt");
-    await pending.add(mention, SENDER);
-    const [key = ""] = await store.keys("");
-    const bytes = (await store.get(key))?.bytes ?? new Uint8Array();
-    await store.delete(key);
-    await store.put(key.replace(/-[0-9a-f]{3}$/, ""), bytes);
-    await pending.add(mention, SENDER);
-    expect(await pending.all()).toMatchObject([{ source: mention.source }]);
-    await pending.drop(mention);
-    expect(await store.keys("")).toEqual([]);
-  });
-
   it.each([
     ["cut off", '{"source":"https://bob.ex'],
     ["empty", ""],
