@@ -12,6 +12,7 @@ import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import { readAliases } from "../site/aliases.js";
 import { sleep } from "../store/retry.js";
+import { findLoopbackHost } from "../url.js";
 import { twtFinder } from "./known-twts.js";
 import type { MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
@@ -162,6 +163,11 @@ export function sentMentionLine(report: MentionReport): string {
       return `${mention}: not sent yet${why === null ? "" : ` (${why})`}${next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`}`;
     case "failed":
       return `${mention}: could not be sent${where} (${why})`;
+    case "not-asked": {
+      // A second blog on this machine. On the web, nobody wants such a host to be asked.
+      const [host] = findLoopbackHost(endpoint ?? target);
+      return `${mention}: not sent (${why})${host === undefined ? "" : `; to allow it: serve --allow-private-host ${host}`}`;
+    }
     default:
       return `${mention}: not sent (${why})`;
   }

@@ -28,6 +28,11 @@ describe("the log line of a sent mention", () => {
       "could not be sent to https://bob.example/webmention (it answers 400)",
     ],
     [{ outcome: "no-endpoint", endpoint: null, why: "no endpoint in the feed" }, "not sent (no endpoint in the feed)"],
+    [{ outcome: "not-asked", endpoint: null, why: "not public" }, "not sent (not public)"],
+    [
+      { outcome: "not-asked", endpoint: "http://127.0.0.1:8081/webmention", why: "not public" },
+      "not sent (not public); to allow it: serve --allow-private-host 127.0.0.1:8081",
+    ],
   ] as const)("says what happened: %j", (changes, outcome) => {
     expect(sentMentionLine({ ...SENT, ...changes })).toBe(
       `Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: ${outcome}`,
