@@ -6,11 +6,10 @@ import { toSecretKey } from "./guest-key.js";
 import { GuestStore, newSeed } from "./guest-store.js";
 import type { FormScript } from "./lazy-form.js";
 import { type OwnComment, OwnComments, readMemory, type TypedComment, writeMemory } from "./own-comments.js";
+import { WordedForm } from "./worded-form.js";
 
 const ENGLISH = { ...COMMENT_STATUS, ...SHARED_STATUS };
 const MAX_TEXT = 2000;
-
-type Word = keyof typeof ENGLISH;
 
 /** The component with the conversation above the form. */
 interface ListElement extends HTMLElement {
@@ -18,10 +17,7 @@ interface ListElement extends HTMLElement {
 }
 
 /** A form for comments. Its methods tell the reader of a failure, and can be called again. */
-export class CommentForm implements FormScript {
-  readonly #host: HTMLElement;
-  readonly #form: HTMLFormElement;
-  readonly #words: typeof ENGLISH;
+export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScript {
   readonly #store: GuestStore;
   readonly #target: string;
   /** The comment that is being edited; `null` for a new one. */
@@ -30,40 +26,33 @@ export class CommentForm implements FormScript {
   #to = "";
   #own: readonly OwnComment[] = [];
   #shown: Promise<void> | null = null;
-  #isSending = false;
   /** The label of the text, for a comment on the post. */
   #label: string | undefined;
 
   /** @param host - the element with the form; its data names the post and the endpoint */
   constructor(host: HTMLElement) {
-    const { address = "", target = "", words = "{}" } = host.dataset;
-    this.#host = host;
-    this.#form = host.querySelector("form.twtxt-write") as HTMLFormElement;
-    this.#words = { ...ENGLISH, ...JSON.parse(words) };
+    super(host, ENGLISH);
+    const { address = "", target = "" } = host.dataset;
     this.#target = target;
     this.#store = new GuestStore(address);
-    this.#form.addEventListener("input", () => this.#saveDraft());
+    this.form.addEventListener("input", () => this.#saveDraft());
     document.addEventListener("twtxt-mentions", () => this.#offerChanges());
   }
 
   /** Shows the reader's own comments, once. */
   show(): Promise<void> {
-    this.#shown ??= this.#attempt(this.#begin());
+    this.#shown ??= this.attempt(this.#begin());
     return this.#shown;
   }
 
   /** Signs the comment and sends it, once for a double click. */
   async send(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
-    await this.show();
-    await this.#attempt(this.#send());
-    this.#isSending = false;
+    await this.sendOnce(() => this.show().then(() => this.#send()));
   }
 
   async act(button: string): Promise<void> {
     if (button === "cancel") this.#reset();
-    if (button === "forget" && confirm(this.#words.forgetMeConfirm)) await this.#attempt(this.#forget());
+    if (button === "forget" && confirm(this.words.forgetMeConfirm)) await this.attempt(this.#forget());
   }
 
   /** @param hash - of the reply that the next comment answers. @param name - of its author */
@@ -88,7 +77,7 @@ export class CommentForm implements FormScript {
     const conversation = await this.#store.conversation();
     if (!conversation) return;
     fields.name.value ||= conversation.name;
-    this.#button("forget").hidden = false;
+    this.button("forget").hidden = false;
     await this.#refresh();
     this.#tellNews();
   }
@@ -97,27 +86,27 @@ export class CommentForm implements FormScript {
     const typed = this.#read();
     if (typed.text.trim() === "") return;
     const excess = [...typed.text.trim()].length - MAX_TEXT;
-    if (excess > 0) return this.#say("tooLong", { count: String(excess) });
-    this.#say("sending");
+    if (excess > 0) return this.say("tooLong", { count: String(excess) });
+    this.say("sending");
     const comments = await this.#comments(true);
     const answer = await comments.send(typed, this.#target, this.#editing);
-    if (typeof answer === "string" && answer !== "same") return this.#say(answer);
+    if (typeof answer === "string" && answer !== "same") return this.say(answer);
     await this.#store.update({ name: typed.name });
     writeMemory({ site: typed.site });
     this.#reset();
-    this.#button("forget").hidden = false;
+    this.button("forget").hidden = false;
     await this.#refresh();
-    if (typeof answer === "string") this.#say(answer);
-    else this.#say(answer.state === "shown" ? "published" : "waiting");
+    if (typeof answer === "string") this.say(answer);
+    else this.say(answer.state === "shown" ? "published" : "waiting");
   }
 
   /** Reads the reader's comments on this post, and shows those that others do not see. */
   async #refresh(): Promise<void> {
     const comments = await this.#comments(false);
     const own = await comments.list(this.#target);
-    if (typeof own === "string") return this.#say(own);
+    if (typeof own === "string") return this.say(own);
     this.#own = own;
-    const list = this.#host.parentElement?.querySelector<ListElement>("twtxt-mentions[target]");
+    const list = this.host.parentElement?.querySelector<ListElement>("twtxt-mentions[target]");
     list?.showOwn?.(own.map((comment) => this.#toMention(comment)));
     this.#offerChanges();
   }
@@ -136,7 +125,7 @@ export class CommentForm implements FormScript {
     const author = { name, url, photo: null, guest: true as const, ...(site !== null && { page: site }) };
     const { hash, hashV1, former, replyTo, published, received } = others;
     const names = { hash, hashV1, replyTo, ...(former.length > 0 && { former }) };
-    const isHeld = { held: { isHeld: true as const }, rejected: { isHeld: this.#words.rejected }, shown: {} }[state];
+    const isHeld = { held: { isHeld: true as const }, rejected: { isHeld: this.words.rejected }, shown: {} }[state];
     const place = { source, target, under: null, type: "reply" as const, published, received };
     return { ...names, ...place, author, text, html, ...isHeld };
   }
@@ -147,10 +136,10 @@ export class CommentForm implements FormScript {
     const count = this.#own.reduce((sum, { id, answers }) => sum + Math.max(0, answers - (seen[id] ?? 0)), 0);
     writeMemory({ seen: Object.fromEntries(this.#own.map(({ id, answers }) => [id, answers])) });
     if (count === 0) return;
-    const news = createElement("p", this.#word("news", { count: String(count) }));
+    const news = createElement("p", this.word("news", { count: String(count) }));
     news.className = "twtxt-news";
     news.setAttribute("role", "status");
-    this.#host.prepend(news);
+    this.host.prepend(news);
   }
 
   /** Adds Edit and Delete to the reader's own comments. */
@@ -160,10 +149,10 @@ export class CommentForm implements FormScript {
       const actions = item?.querySelector(":scope > .twtxt-actions") ?? createElement("p", "");
       if (!item || actions.querySelector("[name=edit]")) continue;
       actions.className = "twtxt-actions";
-      const edit = createElement("button", this.#words.edit);
-      const remove = createElement("button", this.#words.remove);
+      const edit = createElement("button", this.words.edit);
+      const remove = createElement("button", this.words.remove);
       edit.addEventListener("click", () => this.#edit(comment.id));
-      remove.addEventListener("click", () => this.#attempt(this.#remove(comment.id)));
+      remove.addEventListener("click", () => this.attempt(this.#remove(comment.id)));
       for (const [name, button] of Object.entries({ edit, remove })) {
         button.type = "button";
         button.name = name;
@@ -177,7 +166,7 @@ export class CommentForm implements FormScript {
   }
 
   #findItem({ source = "" }: Partial<OwnComment> = {}): Element | null {
-    const items = this.#host.parentElement?.querySelectorAll<HTMLElement>("li[data-source]") ?? [];
+    const items = this.host.parentElement?.querySelectorAll<HTMLElement>("li[data-source]") ?? [];
     return [...items].find((item) => item.dataset.source === source) ?? null;
   }
 
@@ -191,9 +180,9 @@ export class CommentForm implements FormScript {
   }
 
   async #remove(id: string): Promise<void> {
-    if (!confirm(this.#words.removeConfirm)) return;
+    if (!confirm(this.words.removeConfirm)) return;
     const answer = await (await this.#comments(false)).remove(id);
-    if (typeof answer === "string") return this.#say(answer);
+    if (typeof answer === "string") return this.say(answer);
     if (this.#editing === id) this.#reset();
     const item = this.#findItem(this.#own.find((each) => each.id === id));
     await this.#refresh();
@@ -211,14 +200,14 @@ export class CommentForm implements FormScript {
   async #comments(isNew: boolean): Promise<OwnComments> {
     const started = isNew ? await this.#store.start(newSeed()) : await this.#store.conversation();
     if (!started) throw new DOMException("The key is gone.");
-    const { endpoint = "" } = this.#host.dataset;
+    const { endpoint = "" } = this.host.dataset;
     return new OwnComments(new URL(endpoint, document.baseURI).href, toSecretKey(started.seed));
   }
 
   /** Opens the form, says what it is for, and puts the cursor into it. */
   #open(): void {
     this.#describe();
-    const details = this.#form.closest("details");
+    const details = this.form.closest("details");
     if (details) details.open = true;
     this.#fields.text.focus();
   }
@@ -226,12 +215,12 @@ export class CommentForm implements FormScript {
   /** Says whom the comment answers, and offers to cancel. */
   #describe(): void {
     const isSpecial = this.#editing !== null || this.#to !== "";
-    this.#button("cancel").hidden = !isSpecial;
-    this.#say(null);
+    this.button("cancel").hidden = !isSpecial;
+    this.say(null);
     const label = this.#fields.text.labels?.[0]?.firstChild;
     if (!label) return;
     this.#label ??= label.textContent ?? "";
-    label.textContent = this.#to === "" ? this.#label : this.#word("replyTo", { name: this.#to });
+    label.textContent = this.#to === "" ? this.#label : this.word("replyTo", { name: this.#to });
   }
 
   /** Empties the form, but for name and site. */
@@ -251,7 +240,7 @@ export class CommentForm implements FormScript {
     try {
       writeMemory({ drafts: { [this.#target]: { text, replyTo, to: this.#to } } });
     } catch {
-      this.#say("noStorage");
+      this.say("noStorage");
     }
   }
 
@@ -261,25 +250,7 @@ export class CommentForm implements FormScript {
   }
 
   get #fields() {
-    return this.#form.elements as HTMLFormControlsCollection & Record<keyof TypedComment, HTMLInputElement>;
-  }
-
-  #button(name: string): HTMLButtonElement {
-    return this.#form.elements.namedItem(name) as HTMLButtonElement;
-  }
-
-  /** Tells the reader of a failure. The browser's storage fails with a `DOMException`. */
-  #attempt(work: Promise<void>): Promise<void> {
-    return work.catch((error) => this.#say(error instanceof DOMException ? "noStorage" : "broken"));
-  }
-
-  #say(word: Word | null, values: Record<string, string> = {}): void {
-    const status = this.#form.querySelector("[role=status]") as HTMLElement;
-    status.textContent = word === null ? "" : this.#word(word, values);
-  }
-
-  #word(word: Word, values: Record<string, string>): string {
-    return this.#words[word].replace(/\{(\w+)\}/g, (written, name) => values[name] ?? written);
+    return this.form.elements as HTMLFormControlsCollection & Record<keyof TypedComment, HTMLInputElement>;
   }
 }
 

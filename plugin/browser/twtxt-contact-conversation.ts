@@ -16,6 +16,7 @@ import { sealGuestMessage, toSecretKey } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore, newSeed } from "./guest-store.js";
 import type { FormScript } from "./lazy-form.js";
 import { messageItem } from "./message-item.js";
+import { WordedForm } from "./worded-form.js";
 
 /** In bytes of UTF-8. Sealed and armored, such a message is smaller than the limit of 64 KiB. */
 const MAX_TEXT = 44_000;
@@ -24,9 +25,7 @@ const FORGET_MS = 5000;
 const FORGOTTEN = "forgotten";
 
 /** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
-export class ContactForm implements FormScript {
-  readonly #form: HTMLFormElement;
-  readonly #words: ContactStatus;
+export class ContactForm extends WordedForm<ContactStatus> implements FormScript {
   readonly #author: Author;
   readonly #store: GuestStore;
   /** Changes of other tabs. */
@@ -34,46 +33,40 @@ export class ContactForm implements FormScript {
   #shown: Promise<void> | null = null;
   #updated: Promise<void> = Promise.resolve();
   #following: { seed: string; end: AbortController } | null = null;
-  #isSending = false;
 
   /** @param host - the element with the form; its data names the author */
-  constructor(private readonly host: HTMLElement) {
-    const { address = "", key = "", document = "", inbox = "", words = "{}" } = host.dataset;
-    this.#form = host.querySelector("form") as HTMLFormElement;
-    this.#words = { ...CONTACT_STATUS, ...JSON.parse(words) };
+  constructor(host: HTMLElement) {
+    super(host, CONTACT_STATUS);
+    const { address = "", key = "", document = "", inbox = "" } = host.dataset;
     this.#author = { address, key, document, inbox };
     this.#store = new GuestStore(address);
     this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
     this.#tabs.addEventListener("message", ({ data }) => {
-      if (data === FORGOTTEN) this.#form.reset();
-      this.#attempt(this.#update());
+      if (data === FORGOTTEN) this.form.reset();
+      this.attempt(this.#update());
     });
-    this.#form.addEventListener("input", () => this.#attempt(this.#saveDraft()));
+    this.form.addEventListener("input", () => this.attempt(this.#saveDraft()));
   }
 
   /** Shows what is stored, and follows the inbox. */
   async show(): Promise<void> {
-    return this.#attempt(this.#start());
+    return this.attempt(this.#start());
   }
 
   /** Seals the text of the form and sends it, once for a double click. */
   async send(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
-    const sealAndSend = async () => {
+    await this.sendOnce(async () => {
       await this.#start();
       const id = await this.#seal();
-      if (id !== null) this.#attempt(this.#deliver(id));
-    };
-    await this.#attempt(sealAndSend());
-    this.#isSending = false;
+      if (id !== null) this.attempt(this.#deliver(id));
+    });
   }
 
   /** @param button - the name of a button of the form */
   async act(button: string): Promise<void> {
-    if (button === "forget") await this.#attempt(this.#forget());
-    if (button === "save") await this.#attempt(this.#started().then(downloadCopy));
-    if (button === "open") chooseFile((file) => this.#attempt(this.#openCopy(file)));
+    if (button === "forget") await this.attempt(this.#forget());
+    if (button === "save") await this.attempt(this.#started().then(downloadCopy));
+    if (button === "open") chooseFile((file) => this.attempt(this.#openCopy(file)));
   }
 
   /** Starts once. A failed attempt is repeated at the next use. */
@@ -87,7 +80,7 @@ export class ContactForm implements FormScript {
 
   async #showStored(): Promise<void> {
     const conversation = await this.#store.conversation();
-    this.#say(null);
+    this.say(null);
     const { text, name } = this.#fields();
     // What is typed is not replaced.
     text.value ||= conversation?.draft ?? "";
@@ -97,7 +90,7 @@ export class ContactForm implements FormScript {
     await this.#update();
     // Sending was interrupted. A message that the site has already is not stored again.
     const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
-    for (const { id } of interrupted) this.#attempt(this.#deliver(id));
+    for (const { id } of interrupted) this.attempt(this.#deliver(id));
   }
 
   /** @returns the id of the stored message; `null` for a text that cannot be sent */
@@ -106,7 +99,7 @@ export class ContactForm implements FormScript {
     const typed = text.value.trim();
     if (typed === "") return null;
     const excess = typed.length - new TextEncoder().encodeInto(typed, new Uint8Array(MAX_TEXT)).read;
-    this.#say(excess > 0 ? "tooLong" : null, { count: String(excess) });
+    this.say(excess > 0 ? "tooLong" : null, { count: String(excess) });
     if (excess > 0) return null;
     const { seed } = await this.#started();
     const time = new Date().toISOString();
@@ -127,7 +120,7 @@ export class ContactForm implements FormScript {
     await this.#changed();
     const outcome = await sendToAuthor(this.#author, message.sealed);
     if (outcome instanceof Date) await this.#store.confirm(id, outcome);
-    else await this.#store.fail(id, this.#word(outcome));
+    else await this.#store.fail(id, this.word(outcome));
     await this.#changed();
   }
 
@@ -148,7 +141,7 @@ export class ContactForm implements FormScript {
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.#say(error instanceof RequestRefused && error.status === 401 ? "wrongClock" : "broken");
+      this.say(error instanceof RequestRefused && error.status === 401 ? "wrongClock" : "broken");
     } finally {
       if (this.#following === following) this.#following = null;
     }
@@ -175,16 +168,16 @@ export class ContactForm implements FormScript {
   }
 
   async #forget(): Promise<void> {
-    if (!confirm(this.#word("forgetConfirm"))) return;
+    if (!confirm(this.word("forgetConfirm"))) return;
     const conversation = await this.#store.conversation();
     const messages = await this.#store.messages();
     this.#following?.end.abort();
-    this.#form.reset();
+    this.form.reset();
     if (conversation) await this.#deleteAtSite(messages, conversation.seed);
     await this.#store.forget();
     this.#tabs.postMessage(FORGOTTEN);
     await this.#update();
-    this.#say("forgotten");
+    this.say("forgotten");
   }
 
   /** Those that cannot be deleted now expire at the site. */
@@ -197,15 +190,15 @@ export class ContactForm implements FormScript {
 
   async #openCopy(file: File): Promise<void> {
     const copy = await readCopy(file, this.#author.address);
-    if (copy === null) return this.#say("badCopy");
+    if (copy === null) return this.say("badCopy");
     const current = await this.#store.conversation();
     if (current && base64.encode(current.seed) !== base64.encode(copy.seed)) {
-      if (!confirm(this.#word("replaceConfirm"))) return;
+      if (!confirm(this.word("replaceConfirm"))) return;
       this.#following?.end.abort();
       await this.#store.forget();
     }
     await this.#store.start(copy.seed, copy.created ?? undefined);
-    this.#say(null);
+    this.say(null);
     await this.#changed();
   }
 
@@ -237,7 +230,7 @@ export class ContactForm implements FormScript {
     const conversation = await this.#store.conversation();
     this.#offerForget(conversation !== undefined);
     this.#list(conversation ? await this.#store.messages() : []);
-    if (conversation) this.#attempt(this.#follow(conversation));
+    if (conversation) this.attempt(this.#follow(conversation));
     else this.#following?.end.abort();
   }
 
@@ -245,19 +238,17 @@ export class ContactForm implements FormScript {
     const list = this.host.querySelector(".twtxt-conversation") as HTMLElement;
     const lang = this.host.lang || document.documentElement.lang || "en";
     const context = {
-      words: this.#words,
+      words: this.words,
       author: this.#author.address,
       lang,
-      retry: (id: string) => this.#attempt(this.#deliver(id)),
+      retry: (id: string) => this.attempt(this.#deliver(id)),
     };
     list.replaceChildren(...messages.map((message) => messageItem(message, context)));
     (list.parentElement as HTMLElement).hidden = messages.length === 0;
   }
 
   #offerForget(isOffered: boolean): void {
-    for (const name of ["forget", "save"]) {
-      (this.#form.elements.namedItem(name) as HTMLButtonElement).hidden = !isOffered;
-    }
+    for (const name of ["forget", "save"]) this.button(name).hidden = !isOffered;
   }
 
   #inbox(key: SecretKey): GuestInbox {
@@ -267,23 +258,8 @@ export class ContactForm implements FormScript {
   }
 
   #fields() {
-    const { text, name } = this.#form.elements as HTMLFormControlsCollection &
+    const { text, name } = this.form.elements as HTMLFormControlsCollection &
       Record<"text" | "name", HTMLTextAreaElement | HTMLInputElement>;
     return { text, name };
-  }
-
-  /** Tells the reader of a failure. The browser's storage fails with a `DOMException`. */
-  #attempt(work: Promise<void>): Promise<void> {
-    return work.catch((error) => this.#say(error instanceof DOMException ? "noStorage" : "broken"));
-  }
-
-  #say(word: keyof ContactStatus | null, values: Record<string, string> = {}): void {
-    const status = this.#form.querySelector("[role=status]") as HTMLElement;
-    status.textContent = word === null ? "" : this.#word(word, values);
-  }
-
-  #word(word: keyof ContactStatus, values: Record<string, string> = {}): string {
-    const all: Record<string, string> = { address: this.#author.address, ...values };
-    return this.#words[word].replace(/\{(\w+)\}/g, (written, name) => all[name] ?? written);
   }
 }
