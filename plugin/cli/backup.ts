@@ -1,4 +1,5 @@
 // plugin/cli/backup.ts: `eleventy-twtxt backup` and `restore` write all data of a site into one file, and back.
+import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -13,6 +14,7 @@ import { isWithinReach, type SiteStore, siteStore, useStoreAlone } from "../auth
 import { listNamedContents, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
 import type { SiteRequest } from "../http/site-api.js";
+import { READERS } from "../mentions/answers/readers.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { listNamedParts, SNAPSHOT } from "../mentions/receive/snapshot.js";
 import { readPrefix } from "../site/routes.js";
@@ -33,6 +35,8 @@ import { createProgress, createStatusLine, type Terminal } from "./terminal.js";
 
 const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
 const MODE = 0o600;
+/** The SHA-256 of the value when all addresses are deleted. */
+const NO_READERS = hash("sha256", "{}");
 /** The largest binary body that Netlify passes to a function. */
 const NETLIFY_BYTES = 4_500_000;
 const REMOTE_OPTIONS = {
@@ -80,6 +84,8 @@ export const backup = command({
       await draft.moveTo(file, force);
       terminal.print(file);
       terminal.say(`${counted(writer.sums.size, "value")}, ${sizeText(writer.bytes)}, read again and compared.`);
+      if (![undefined, NO_READERS].includes(writer.sums.get(READERS)))
+        terminal.say("It contains mail addresses of readers. Do not share it.");
       return 0;
     } finally {
       await draft.clear();

@@ -7,12 +7,15 @@ import type { StoredMention } from "../mentions/mention.js";
 import { Moderation } from "../mentions/receive/moderation.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
+import type { answerServices } from "./answers.js";
 import type { ServiceOptions } from "./service-options.js";
 
 interface Parts {
   siteIndex: SiteIndex;
   received: ReceivedMentions;
   cacheTag: string;
+  /** Those who want to be told of answers by mail. */
+  answers(): Promise<Pick<ReturnType<typeof answerServices>, "comments">>;
   /** Called when a comment was stored that is new or has changed. */
   onStored(): void;
 }
@@ -20,7 +23,7 @@ interface Parts {
 /** The handlers of comments, and the removal of what is only kept for a day. */
 export function commentServices(
   { settings, pages, store, now, authority, log }: ServiceOptions,
-  { onStored, cacheTag, ...parts }: Parts,
+  { onStored, cacheTag, answers, ...parts }: Parts,
 ) {
   const options = settings.mentions.comments;
   if (!options) throw new Error("The option mentions.comments is off.");
@@ -34,6 +37,7 @@ export function commentServices(
   return {
     handlers: commentEndpoints({
       ...{ comments, authority, store, now, cacheTag },
+      mails: options.mail ? async () => (await answers()).comments : null,
       site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
       onStored(comment) {
         log(describeStored(comment));

@@ -11,6 +11,7 @@ import type { FindTwt, MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import { readAliases } from "../site/aliases.js";
+import { listCapabilities } from "../site/routes.js";
 import { sleep } from "../store/retry.js";
 import { findLoopbackHost } from "../url.js";
 import { twtFinder } from "./known-twts.js";
@@ -91,9 +92,12 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     name: "Removing records of commenters",
     work: async ({ isOver }) => (await mentions.comments()).sweep(isOver),
   };
+  const telling: Job = { name: "Telling readers of answers", work: async (run) => (await mentions.answers()).run(run) };
+  const hasAnswers = listCapabilities(settings).includes("answers");
   return [
     { name: "Compacting the list of mentions", work: () => received.journal.compact() },
     { name: "Notifying you", work: notifyAuthor },
+    ...(hasAnswers ? [telling] : []),
     { name: "Requesting a rebuild", work: rebuild },
     { name: "Purging blobs from the CDN", work: purgeBlobs },
     ...(settings.mentions.comments ? [removingCommenters] : []),

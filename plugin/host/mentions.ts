@@ -18,6 +18,7 @@ import { attempt } from "./work.js";
 
 const verifier = later(() => import("./verification.js"));
 const manager = later(() => import("../mentions/receive/manage.js"));
+const answerWiring = later(() => import("./answers.js"));
 const commentWiring = later(() => import("./comments.js"));
 const decider = later(() => import("../mentions/receive/decision-page.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
@@ -50,9 +51,10 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     (route: ManagedRoute): Handler =>
     async (request, asked) =>
       (await management())[route](request, asked);
+  const answers = once(async () => (await answerWiring()).answerServices(options, received));
   const comments = once(async () => {
     const { commentServices } = await commentWiring();
-    return commentServices(options, { siteIndex, received, cacheTag: CACHE_TAG, onStored });
+    return commentServices(options, { siteIndex, received, cacheTag: CACHE_TAG, onStored, answers });
   });
   const commented =
     (route: "comments" | "comment" | "guestFeed"): Handler =>
@@ -76,6 +78,8 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
       const { decisionPage } = await decider();
       return decisionPage({ links, received, siteIndex })(request, asked);
     },
+    answers: async (request, asked) => (await answers()).handlers.answers(request, asked),
+    answerLink: async (request, asked) => (await answers()).handlers.answerLink(request, asked),
     mentions: managed("mentions"),
     verifyMentions: managed("verifyMentions"),
     importMentions: managed("importMentions"),
@@ -87,6 +91,8 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     received,
     /** Loaded when it is first needed. */
     comments,
+    /** Loaded when it is first needed. */
+    answers,
     links,
     /** Loaded when it is first needed, because the guard and the HTML parser are most of the code. */
     verification,

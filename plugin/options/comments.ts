@@ -1,7 +1,7 @@
 // plugin/options/comments.ts: the option `mentions.comments`.
 import * as v from "valibot";
 import { COMMENT_PAGE, COMMENT_STATUS } from "./comment-words.js";
-import { amount, wordOptions } from "./value-types.js";
+import { amount, optionalOr, wordOptions, yesNo } from "./value-types.js";
 
 /** The option as an object. */
 const COMMENTS = v.strictObject(
@@ -25,6 +25,11 @@ const COMMENTS = v.strictObject(
         'an object such as { comment: "Kommentieren" }',
       ),
       {},
+    ),
+    mail: optionalOr(
+      "Whether readers can be told of answers by mail, through the server of `TWTXT_SMTP_URL`. Each address is confirmed first.",
+      yesNo,
+      false,
     ),
     closeAfterDays: amount("Days after which a post takes no more comments; 0 for never.", 0, 36_500, 0),
   },

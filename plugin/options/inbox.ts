@@ -38,6 +38,11 @@ export const GUESTS = v.strictObject(
   {
     messages: amount("Messages from you that each guest can have.", 1, 1000, 100),
     days: amount("Days until a message to a guest is removed.", 1, 3650, GUEST_DAYS),
+    mail: optionalOr(
+      "Whether guests can be told by mail that an answer waits, through the server of `TWTXT_SMTP_URL`. Each address is confirmed first.",
+      yesNo,
+      false,
+    ),
   },
   "false, or an object such as { days: 30 }",
 );
@@ -54,7 +59,7 @@ export const INBOX = v.strictObject(
       yesNo,
     ),
     guests: optionalOr(
-      "Guests are readers without an address who write to you and read your answers. An object with limits: `messages` from you that each guest can have (default 100), and the `days` until they are removed (default 90). `false`: no guests.",
+      "Guests are readers without an address who write to you and read your answers. An object with limits: `messages` from you that each guest can have (default 100), and the `days` until they are removed (default 90); `mail: true` lets guests be told of answers by mail. `false`: no guests.",
       v.lazy((input) => (input === false ? v.literal(false) : GUESTS)),
       {},
     ),

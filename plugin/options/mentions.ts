@@ -76,7 +76,7 @@ export const MENTIONS = v.strictObject(
       true,
     ),
     comments: optional(
-      "Whether readers without a site can comment under posts. An object sets limits: `trust` (default 1) approved comments of a reader, after which further ones are shown at once, `perDay` (100), `held` (500) that may wait for your approval, and `closeAfterDays` (0 for never). See [Comments](#comments).",
+      "Whether readers without a site can comment under posts. An object sets limits: `trust` (default 1) approved comments of a reader, after which further ones are shown at once, `perDay` (100), `held` (500) that may wait for your approval, and `closeAfterDays` (0 for never); `mail: true` lets readers be told of answers by mail. See [Comments](#comments).",
       COMMENTS_OPTION,
     ),
     avatars: optionalOr(

@@ -1,7 +1,7 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "timeline" | "comments" | "inbox" | "guests" | "blobs" | "site";
+export type Capability = "mentions" | "timeline" | "comments" | "answers" | "inbox" | "guests" | "blobs" | "site";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -47,6 +47,7 @@ export const PATHS = {
   mentionsApi: "/api/v1/mentions",
   comments: "/comments",
   guestFeeds: "/guests",
+  answers: "/answers",
   decisions: "/moderate",
   siteApi: "/api/v1/site",
   timelineJson: "/timeline.json",
@@ -100,6 +101,9 @@ const inbox = { capability: "inbox", base: "inbox", cache: PRIVATE, rateLimit: "
 const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIVATE, netlify: "blob" } as const;
 
 const site = { capability: "site", base: "siteApi", access: "signed", cache: PRIVATE, netlify: "site" } as const;
+
+/** Answered by the function of the site, which each site with a key has. */
+const answers = { capability: "answers", base: "answers", cache: PRIVATE, netlify: "site" } as const;
 
 /** The first route that matches a path answers. */
 export const ROUTES = {
@@ -162,6 +166,8 @@ export const ROUTES = {
   sentMentions: { ...site, below: "/sent", methods: ["GET"] },
   storedKeys: { ...site, below: "/data", methods: ["GET", "POST"] },
   storedValue: { ...site, below: "/data/*", methods: ["GET", "PUT"] },
+  answers: { ...answers, below: "", access: "signed", methods: ["GET", "POST", "DELETE"] },
+  answerLink: { ...answers, below: "/:id", access: "link", methods: ["GET", "POST"] },
   timelineJson: {
     capability: "timeline",
     base: "timelineJson",
@@ -212,17 +218,20 @@ export interface RoutedSite {
   /** Those who may sign requests. */
   authors: readonly object[];
   timeline: object | null;
-  mentions: { comments?: object | false | undefined };
-  inbox: { guests: object | null } | null;
+  mentions: { comments?: { mail: boolean } | false | undefined };
+  inbox: { guests: { mail?: boolean } | null } | null;
   blobs: object | null;
 }
 
 /** The capabilities that are on. */
 export function listCapabilities({ isReceiver, authors, timeline, mentions, inbox, blobs }: RoutedSite): Capability[] {
+  const hasComments = isReceiver && authors.length > 0 && Boolean(mentions.comments);
   const isOn: Record<Capability, boolean> = {
     mentions: isReceiver,
     timeline: timeline !== null,
-    comments: isReceiver && authors.length > 0 && Boolean(mentions.comments),
+    comments: hasComments,
+    answers:
+      (hasComments && mentions.comments !== false && mentions.comments?.mail === true) || inbox?.guests?.mail === true,
     inbox: inbox !== null,
     guests: inbox !== null && inbox.guests !== null,
     blobs: blobs !== null,

@@ -68,7 +68,9 @@ const HOST_SETTINGS = v.object({
       /** `null` for the default of the host. */
       subscribe: v.nullable(v.boolean()),
       /** Limits of what the authors write to one guest; `null` for a site without guests. */
-      guests: v.nullable(v.object({ messages: v.number(), days: v.number() })),
+      guests: v.nullable(v.object({ messages: v.number(), days: v.number(), mail: v.exactOptional(v.boolean()) })),
+      /** The page on which guests read their messages; absent for none. */
+      contactPage: v.exactOptional(v.string()),
     }),
   ),
   /** `null` for a site without blobs. */

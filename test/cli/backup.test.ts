@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { formatIdentity } from "../../plugin/keys/node-identity.js";
+import { READERS } from "../../plugin/mentions/answers/readers.js";
 import { hashValue } from "../../plugin/store/copy.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
@@ -130,6 +131,17 @@ describe("eleventy-twtxt backup", () => {
     expect([exitCode, stderr]).toEqual([0, "1 value, 1 bytes, read again and compared."]);
     expect(shown).toContain("Reading: 1 of 1 value, 1 bytes");
     expect(shown.at(-1)).toBe("");
+  });
+
+  it("says that it contains mail addresses of readers, if it does", async () => {
+    const alice = await filled({});
+    const store = new SqliteStore(join(alice.folder, "kept"));
+    await store.put(READERS, Buffer.from("{}"));
+    const none = await type(alice, "backup", FILE, "--store", "kept");
+    expect(none.stderr).not.toContain("addresses");
+    await store.put(READERS, Buffer.from('{"anon-1":{"address":"dana@dana.example"}}'));
+    const { stderr } = await type(alice, "backup", FILE, "--force", "--store", "kept");
+    expect(stderr).toContain("It contains mail addresses of readers. Do not share it.");
   });
 
   it("asks a site whose data is in Netlify Blobs, and says what it needs for that", async () => {

@@ -142,6 +142,7 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsJson: "https://alice.example/mentions.json",
         mentionsAtom: "https://alice.example/mentions.atom",
         mentionsFeed: "https://alice.example/mentions.txt",
+        answers: "https://alice.example/answers",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
         comments: "https://alice.example/comments",
@@ -160,7 +161,7 @@ describe("the functions that a build for Netlify writes", () => {
         megabytes: 64,
         retentionDays: 0,
         subscribe: null,
-        guests: { messages: 100, days: 90 },
+        guests: { messages: 100, days: 90, mail: false },
       },
       blobs: null,
       mentions: {

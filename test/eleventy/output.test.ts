@@ -84,6 +84,7 @@ describe("the files that a build writes in addition to pages", () => {
         mentionsJson: "https://alice.example/mentions.json",
         mentionsAtom: "https://alice.example/mentions.atom",
         mentionsFeed: "https://alice.example/mentions.txt",
+        answers: "https://alice.example/answers",
         timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
         comments: "https://alice.example/comments",

@@ -9,6 +9,7 @@ import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
+import { READERS } from "../../plugin/mentions/answers/readers.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -57,7 +58,8 @@ export const OPTIONS = {
   blobs: true,
   follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
   timeline: true,
-  mentions: { comments: true },
+  mentions: { comments: { mail: true } },
+  inbox: { guests: { mail: true } },
 } satisfies TwtxtOptions;
 
 export interface SiteOptions {
@@ -85,6 +87,8 @@ export interface AlicesSite {
   bob: { status: number; headers: Record<string, string>; body: string };
   /** From now on, every call of the store fails with this error. */
   fail(error: Error): void;
+  /** Stores Alice as a guest who was asked to confirm an address, with the link of the example. */
+  addReader(): Promise<void>;
   /** Changes the stored contents of all blobs. */
   damageBlobs(): Promise<void>;
   send(method: string, path: string, request?: RequestChanges): Promise<ReceivedResponse>;
@@ -145,6 +149,11 @@ export async function alicesSite(options: SiteOptions = {}, ends = cleanups): Pr
     refreshTimeline: async () => created[0]?.refreshTimeline(),
     bob,
     fail,
+    async addReader() {
+      const reader = { address: "dana@dana.example", key: "A".repeat(24), isConfirmed: false, isAsked: true };
+      const others = { since: NOW, used: NOW, sending: null, threads: {} };
+      await store.put(READERS, Buffer.from(JSON.stringify({ [ALICE.publicKey]: { ...reader, ...others } })));
+    },
     async damageBlobs() {
       for (const key of await store.keys("blobs/contents/")) await store.put(key, Buffer.from("damaged"));
     },

@@ -25,6 +25,8 @@ async function commentAndApprove(site: AlicesSite) {
 
 const STORED: RowOptions = { isNew: true, before: commentByAlice };
 
+const READER: RowOptions = { isNew: true, before: ({ addReader }) => addReader() };
+
 const TOO_MANY: Parameters<typeof rows>[1] = [
   ["429 too-many-requests", "a second one of a client in the same minute", { ...STORED, site: { perMinute: 1 } }],
   [
@@ -86,6 +88,40 @@ export const COMMENT_ROWS: Row[] = [
     ["404 not-found", "an unknown comment", { isNew: true }],
   ]),
   ...rows("OPTIONS /comments/{id}", [["204", "the three methods"]]),
+  ...rows("GET /answers", [
+    ["200", "a guest without an address", { json: { mail: null } }],
+    ["200", "a guest whose address is not confirmed", { ...READER, json: { mail: "waiting" } }],
+  ]),
+  ...rows("POST /answers", [
+    ["202", "an address, which is asked to confirm", { isNew: true, json: { mail: "waiting" } }],
+    ["400 bad-request", "a text that is no address", { request: { body: '{"mail":"dana"}' } }],
+    [
+      "404 not-found",
+      "a site that sends mail about comments only",
+      { site: { inbox: { guests: { messages: 100, days: 90 } } } },
+    ],
+  ]),
+  ...rows("DELETE /answers", [
+    ["200", "an address that is deleted", { ...READER, json: { mail: null } }],
+    ["200", "a guest without an address", { isNew: true, json: { mail: null } }],
+  ]),
+  ...rows("GET /answers/{id}", [
+    ["200", "an address that is not confirmed", READER],
+    ["410", "a forged link", { ...READER, request: { query: "k=BBBB" } }],
+  ]),
+  ...rows("POST /answers/{id}", [
+    ["303", "the button that confirms", READER],
+    ["200", "the button that ends", { ...READER, request: { body: "do=stop" } }],
+    ["204", "one click in a mail program", { ...READER, request: { body: "List-Unsubscribe=One-Click" } }],
+    ["400 bad-request", "an unknown button", { ...READER, request: { body: "do=else" } }],
+    ["410", "a link of a deleted address", { isNew: true }],
+    ["413 body-too-large", "a form larger than 8 KiB", { ...READER, request: { body: "x".repeat(8193) } }],
+    [
+      "415 bad-content-type",
+      "a body that is no form",
+      { ...READER, request: { headers: { "content-type": "text/plain" } } },
+    ],
+  ]),
   ...rowsOfEach(
     ["GET /guests/{guest}.txt", "HEAD /guests/{guest}.txt"],
     [

@@ -43,7 +43,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
     },
     timeline: timelineOptions(settings) && { follow: urls.feedsOfTimeline() },
-    inbox: inboxLimits(settings),
+    inbox: inboxLimits(settings, urls),
     blobs: toBlobs(settings, host),
     mentions: { ...mentions, links: sendsLinks(settings) },
     notes: toNotes(schedule, settings.collection, input),
@@ -51,11 +51,12 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
   };
 }
 
-function inboxLimits(settings: Settings): SiteSettings["inbox"] {
+function inboxLimits(settings: Settings, urls: Pick<SiteUrls, "absolute">): SiteSettings["inbox"] {
   const users = authorsHere(settings).map(({ user }) => user);
   if (users.length === 0) return null;
-  const { messages, megabytes, retentionDays, subscribe = null, guests } = inboxOptions(settings);
-  return { users, messages, megabytes, retentionDays, subscribe, guests: guests || null };
+  const { messages, megabytes, retentionDays, subscribe = null, guests, page } = inboxOptions(settings);
+  const limits = { users, messages, megabytes, retentionDays, subscribe, guests: guests || null };
+  return { ...limits, ...(limits.guests?.mail && page !== false && { contactPage: urls.absolute(page) }) };
 }
 
 function toBlobs({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {

@@ -9,6 +9,8 @@ import { nonceUsed, verifyHead } from "../../http/signature.js";
 import { isKeyText } from "../../keys/key.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
+import { readAddress } from "../answers/answer-endpoints.js";
+import type { MailState, Wish } from "../answers/readers.js";
 import { readWords, type StoredMention } from "../mention.js";
 import { type AnsweringSite, isBrowser } from "../receive/endpoint-page.js";
 import { toSource } from "../reference.js";
@@ -21,6 +23,13 @@ const NO_BODY = 0;
 /** The element of a post that says that a comment waits, shown by `:target`. */
 const HELD_NOTE = "#twtxt-comment-held";
 
+/** The mails to readers about answers. */
+interface Mails {
+  add(wish: Wish, network: string): Promise<MailState>;
+  readState(guest: string): Promise<MailState>;
+  removeComment(guest: string, id: string): Promise<void>;
+}
+
 interface EndpointParts {
   comments: Comments;
   /** The authority of signed requests, see `SignaturePolicy`. */
@@ -30,6 +39,8 @@ interface EndpointParts {
   site: AnsweringSite;
   /** The tag of the CDN's copies of feeds. */
   cacheTag: string;
+  /** Those who are told of answers by mail; `null` for a site that tells nobody. */
+  mails: (() => Promise<Mails>) | null;
   /** Called when a comment was stored that is new or has changed. */
   onStored(comment: StoredMention): void;
 }
@@ -60,9 +71,11 @@ async function post(request: HttpRequest, address: string, parts: EndpointParts)
   try {
     const { by, body } = await readSender(request, address, parts);
     fields = parseFields(request, body);
+    const mailAddress = readAddress(fields.mail);
     const stored = await comments.add(fields, readContents(fields), by);
     onStored(stored);
-    if (!isForm) return json(toAnswer(stored, by), { status: 202 });
+    const mail = await addAddress(mailAddress, stored, by, parts);
+    if (!isForm) return json({ ...toAnswer(stored, by), ...mail }, { status: 202 });
     return new Response(null, { status: 303, headers: { location: stored.target + HELD_NOTE } });
   } catch (error) {
     if (!isForm || !fields || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
@@ -72,15 +85,30 @@ async function post(request: HttpRequest, address: string, parts: EndpointParts)
 
 async function edit(request: HttpRequest, address: string, id: string, parts: EndpointParts): Promise<Response> {
   const { by, body } = await readSigned(request, address, parts);
-  const stored = await parts.comments.edit(id, readContents(parseFields(request, body)), by);
+  const fields = parseFields(request, body);
+  const mailAddress = readAddress(fields.mail);
+  const stored = await parts.comments.edit(id, readContents(fields), by);
   if (!stored) throw noSuchComment();
   parts.onStored(stored);
-  return json(toAnswer(stored, by));
+  return json({ ...toAnswer(stored, by), ...(await addAddress(mailAddress, stored, by, parts)) });
+}
+
+/** @returns what the answer says about mail, nothing without an address */
+async function addAddress(
+  address: string | null,
+  { id, target }: StoredMention,
+  by: Commenter,
+  { mails }: EndpointParts,
+): Promise<{ mail?: MailState }> {
+  if (!mails || address === null) return {};
+  const wish = { guest: by.guest, address, thread: target, comment: id };
+  return { mail: await (await mails()).add(wish, by.address) };
 }
 
 async function remove(request: HttpRequest, address: string, id: string, parts: EndpointParts): Promise<Response> {
   const { by } = await readSigned(request, address, parts);
   if (!(await parts.comments.remove(id, by))) throw noSuchComment();
+  await (await parts.mails?.())?.removeComment(by.guest, id);
   return json({ id });
 }
 
@@ -90,7 +118,8 @@ async function listOwn(request: HttpRequest, parts: EndpointParts): Promise<Resp
   if (!guest) throw new TwtxtError("bad-request", 'The parameter "guest" is missing.');
   if (guest !== by.guest) throw new TwtxtError("not-allowed", "Each reader can list their own comments only.");
   const own = await parts.comments.list(by.guest);
-  return json({ comments: own.map(({ comment, answers }) => ({ ...toOwn(comment), answers })) });
+  const mail = await (await parts.mails?.())?.readState(by.guest);
+  return json({ comments: own.map(({ comment, answers }) => ({ ...toOwn(comment), answers })), ...(mail && { mail }) });
 }
 
 async function readFeed(url: string, { comments }: EndpointParts): Promise<string> {

@@ -24,6 +24,7 @@ const Fields = v.object({
   name: typed,
   site: typed,
   "reply-to": typed,
+  mail: typed,
   [TRAP]: typed,
 });
 

@@ -16,14 +16,14 @@ ${backLink(ownPage(fields.target, site))}`;
   return answerPage(site, { title: TITLE, content, status: toStatus(error.code) });
 }
 
-function formHtml({ target, text, name, site, "reply-to": replyTo }: CommentFields): string {
+function formHtml({ target, text, name, site, mail, "reply-to": replyTo }: CommentFields): string {
   const value = (typed: string) => `value="${escapeHtml(typed)}"`;
   return `<form class="twtxt-write" method="post">
 <label>Your comment<textarea name="text" rows="6" required maxlength="${TEXT_LENGTH}" dir="auto">
 ${escapeHtml(text)}</textarea></label>
 <label>Your name (optional)<input name="name" maxlength="${VISIBLE_NAME_LENGTH}" autocomplete="nickname" ${value(name)}></label>
 <label>Your web site (optional)<input name="site" type="text" inputmode="url" autocomplete="url" ${value(site)}></label>
-<input name="target" type="hidden" ${value(target)}>
+${mail === "" ? "" : `<input name="mail" type="email" autocomplete="email" aria-label="E-mail" ${value(mail)}>\n`}<input name="target" type="hidden" ${value(target)}>
 <input name="reply-to" type="hidden" ${value(replyTo)}>
 <button>Send</button>
 </form>`;

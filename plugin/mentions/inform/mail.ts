@@ -30,7 +30,35 @@ export function mailChannel(url: string, to: string, { page, digestHours, ...con
   };
 }
 
-async function sendMail({ from, to, auth, ...server }: MailSettings, mail: Mail): Promise<void> {
+/** A mail to a reader, with the headers for ending it. */
+export interface ReaderMail extends Mail {
+  to: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Sends a mail to a reader.
+ *
+ * @param author - `TWTXT_MAIL_TO`, the sender if `TWTXT_SMTP_URL` names none
+ * @throws TwtxtError `mail-failed`, without the reader's address
+ */
+export async function sendToReader(url: string, author: string | undefined, mail: ReaderMail): Promise<void> {
+  try {
+    await sendMail({ ...serverSettings(url, author ?? ""), to: mail.to }, mail);
+  } catch (error) {
+    throw mailFailed((error as Error).message.replaceAll(mail.to, "…"));
+  }
+}
+
+/** Whether a text is one address that is safe in a header. */
+export function isMailAddress(text: string): boolean {
+  return text.length <= 254 && ADDRESS.test(text) && /^[!-~\p{L}\p{N}\p{M}]+$/u.test(text);
+}
+
+async function sendMail(
+  { from, to, auth, ...server }: MailSettings,
+  { headers, ...mail }: Mail & Partial<Pick<ReaderMail, "headers">>,
+): Promise<void> {
   const { createTransport } = await nodemailer();
   const transport = createTransport({
     ...server,
@@ -45,7 +73,7 @@ async function sendMail({ from, to, auth, ...server }: MailSettings, mail: Mail)
     disableUrlAccess: true,
   });
   try {
-    await transport.sendMail({ from, to, ...mail, headers: { "Auto-Submitted": "auto-generated" } });
+    await transport.sendMail({ ...mail, from, to, headers: { "Auto-Submitted": "auto-generated", ...headers } });
   } catch (error) {
     throw failure(error as Error, auth?.pass);
   }
@@ -62,10 +90,14 @@ async function sendMail({ from, to, auth, ...server }: MailSettings, mail: Mail)
  */
 export function mailSettings(url: string, to: string) {
   if (!ADDRESS.test(to)) throw mailFailed('TWTXT_MAIL_TO: expected one address such as "alice@alice.example".');
+  return { ...serverSettings(url, to), to };
+}
+
+function serverSettings(url: string, otherwise: string) {
   const { protocol, hostname: host, port, username, password, searchParams } = smtpUrl(url);
   const secure = protocol === "smtps:";
   const user = decodeCredential(username, badUrl);
-  const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : to);
+  const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : otherwise);
   if (!ADDRESS.test(from))
     throw mailFailed('TWTXT_SMTP_URL: expected one address in "from", such as "alice@alice.example".');
   return {
@@ -75,7 +107,6 @@ export function mailSettings(url: string, to: string) {
     requireTLS: !secure && !isLoopback(host),
     auth: user === "" ? undefined : { user, pass: decodeCredential(password, badUrl) },
     from,
-    to,
   };
 }
 

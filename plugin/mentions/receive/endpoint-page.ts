@@ -149,6 +149,15 @@ export function answerPage(
   });
 }
 
+const PRIVATE = { "cache-control": "private, no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
+
+/** A page behind a secret link, without the site's layout, whose scripts could read its URL. */
+export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">): Response {
+  const response = answerPage({ feedUrl }, page);
+  for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
+  return response;
+}
+
 /** The page of the layout has its own `<h1>`. */
 function layoutPage(endpointPage: string, content: string): string {
   const answer = content.replace(/<(\/?)h1>/g, "<$1h2>");

@@ -121,10 +121,20 @@ export class MentionView {
 
   /** The number of shown replies to a reply, with those of the site itself. */
   countAnswers(reply: StoredMention): number {
+    const { shown, own } = this.#listAnswers(reply);
+    return shown.size + own.size;
+  }
+
+  /** The shown replies to a reply, and those of the site itself. */
+  findAnswers(reply: StoredMention): { shown: StoredMention[]; own: TwtLike[] } {
+    const { shown, own } = this.#listAnswers(reply);
+    return { shown: this.#readAll(shown), own: [...own] };
+  }
+
+  #listAnswers(reply: StoredMention): { shown: Set<Entry>; own: Set<TwtLike> } {
     const names = readNames(reply);
     const shown = names.flatMap((name) => this.#lists.get(toReplyList(name))).filter(({ state }) => state === "shown");
-    const own = names.flatMap((name) => this.#ownReplies.get(name) ?? []);
-    return new Set(shown).size + new Set(own).size;
+    return { shown: new Set(shown), own: new Set(names.flatMap((name) => this.#ownReplies.get(name) ?? [])) };
   }
 
   /** The mentions that may have one of these URLs as source. @param instant - `null` for a page */

@@ -1,0 +1,117 @@
+// plugin/mentions/answers/answer-endpoints.ts: where readers ask for mail about answers, confirm it and end it. PROTOCOL 2.6
+import type { Clock } from "../../clock.js";
+import { TwtxtError } from "../../errors.js";
+import { spendNonce } from "../../http/nonces.js";
+import { allowing, type Handler, type HttpRequest, json, readBody } from "../../http/respond.js";
+import { nonceUsed, verifyHead } from "../../http/signature.js";
+import { isKeyText } from "../../keys/key.js";
+import { type AnswerWords, fillIn } from "../../options/answer-words.js";
+import { escapeHtml } from "../../site/html.js";
+import { ROUTES } from "../../site/routes.js";
+import type { Store } from "../../store/store.js";
+import { isMailAddress } from "../inform/mail.js";
+import { privatePage } from "../receive/endpoint-page.js";
+import { readForm } from "../receive/receive.js";
+import { type AnswerReaders, MESSAGES, type Reader } from "./readers.js";
+
+const BODY_LIMIT = 1024;
+
+interface EndpointParts {
+  readers: AnswerReaders;
+  /** Whether guests can ask for mail about private messages. */
+  hasMessages: boolean;
+  words: AnswerWords;
+  feedUrl: string;
+  /** The authority of signed requests, see `SignaturePolicy`. */
+  authority: string;
+  store: Store;
+  now: Clock;
+  /** Called when a mail may be due. */
+  onAdded(): void;
+}
+
+export function answerEndpoints(parts: EndpointParts): Record<"answers" | "answerLink", Handler> {
+  return {
+    answers: allowing(ROUTES.answers.methods, (request, { address }) => answerGuest(request, address, parts)),
+    answerLink: allowing(ROUTES.answerLink.methods, (request, { params: { id = "" } }) => openLink(request, id, parts)),
+  };
+}
+
+/**
+ * Reads the address that a reader has typed.
+ *
+ * @returns `null` for none
+ * @throws TwtxtError `bad-request`
+ */
+export function readAddress(typed: string): string | null {
+  const address = typed.trim();
+  if (address === "") return null;
+  if (isMailAddress(address)) return address;
+  throw new TwtxtError("bad-request", "The mail address must be one such as dana@dana.example.");
+}
+
+/** Handles the request of a guest, signed by its key. The answer is the same whether or not a mail is sent. */
+async function answerGuest(request: HttpRequest, network: string, parts: EndpointParts): Promise<Response> {
+  const { readers, hasMessages, authority, store, now, onAdded } = parts;
+  const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: isKeyText }, now });
+  const body = await checkBody(readBody(request, request.method === "POST" ? BODY_LIMIT : 0));
+  const spend = async () => {
+    if (!(await spendNonce(store, nonce))) throw nonceUsed();
+  };
+  if (request.method === "POST") {
+    if (!hasMessages) throw new TwtxtError("not-found", "This site sends no mail about private messages.");
+    const address = parseAddress(body);
+    await readers.add({ guest: owner, address, thread: MESSAGES, comment: null }, { network, spend });
+    onAdded();
+    return json({ mail: (await readers.readState(owner)) ?? "waiting" }, { status: 202 });
+  }
+  const mail = await readers.readState(owner);
+  if (request.method === "GET" || mail === null) return json({ mail });
+  await spend();
+  await readers.remove(owner);
+  return json({ mail: null });
+}
+
+function parseAddress(body: Uint8Array): string {
+  let typed: unknown;
+  try {
+    typed = Object(JSON.parse(new TextDecoder().decode(body))).mail;
+  } catch {
+    typed = null;
+  }
+  const address = typeof typed === "string" ? readAddress(typed) : null;
+  if (address === null) throw new TwtxtError("bad-request", 'Send JSON with the field "mail", an address.');
+  return address;
+}
+
+/** The page behind the link of a mail. Programs that open links in mails change nothing: only a button does. */
+async function openLink(request: HttpRequest, guest: string, parts: EndpointParts): Promise<Response> {
+  const { readers, words, feedUrl } = parts;
+  const form = request.method === "POST" ? await readForm(request) : null;
+  const { pathname, search, searchParams } = new URL(request.url);
+  const reader = await readers.find(guest, searchParams.get("k") ?? "");
+  // RFC 8058: without a page, and again without an error.
+  const isOneClick = form?.get("List-Unsubscribe") === "One-Click";
+  if (reader && (isOneClick || form?.get("do") === "stop")) await readers.remove(guest);
+  if (isOneClick) return new Response(null, { status: 204 });
+  if (!reader) return privatePage(feedUrl, endedPage(words, 410));
+  if (!form) return privatePage(feedUrl, readerPage(reader, words));
+  if (form.get("do") === "stop") return privatePage(feedUrl, endedPage(words, 200));
+  if (form.get("do") !== "confirm") throw new TwtxtError("bad-request", 'Expected "do" to be "confirm" or "stop".');
+  await readers.confirm(guest);
+  return new Response(null, { status: 303, headers: { location: pathname + search } });
+}
+
+function readerPage({ address, isConfirmed }: Reader, words: AnswerWords) {
+  const title = escapeHtml(fillIn(isConfirmed ? words.confirmed : words.question, { address }));
+  const button = (value: string, text: string) => `<button name="do" value="${value}">${escapeHtml(text)}</button>`;
+  const buttons = isConfirmed
+    ? button("stop", words.stop)
+    : `${button("confirm", words.confirm)}\n${button("stop", words.remove)}`;
+  return { title, content: `<h1>${title}</h1>\n<form method="post">\n${buttons}\n</form>`, status: 200 };
+}
+
+function endedPage(words: AnswerWords, status: number) {
+  const [title, text] = [escapeHtml(words.ended), escapeHtml(words.endedText)];
+  return { title, content: `<h1>${title}</h1>\n<p>${text}</p>`, status };
+}
