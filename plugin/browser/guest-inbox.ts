@@ -1,25 +1,14 @@
 // plugin/browser/guest-inbox.ts: the inbox of a reader at the author's site. PROTOCOL 3.4, 3.5
-import { base64 } from "@scure/base";
-import { readEvents } from "../http/event-stream.js";
+import { TwtxtError } from "../errors.js";
 import { type Signer, signRequest } from "../http/sign-request.js";
+import { type AskInbox, InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
 
-const PAGE_SIZE = 100;
-const MAX_PAGES = 20;
 const POLL_MS = 30_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 const REQUEST_MS = 30_000;
 /** `serve` sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 60_000;
-/** Limit of an event, in characters. */
-const MAX_LENGTH = 200_000;
-
-export interface SealedMessage {
-  id: string;
-  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
-  created: string;
-  payload: Uint8Array;
-}
 
 /** The author of a site, as its page names them. */
 export interface Author {
@@ -57,128 +46,78 @@ export async function sendToAuthor({ key, document, inbox }: Author, sealed: str
   }
 }
 
-/** The site refused a request, and would refuse it again. */
-export class RequestRefused extends Error {
-  /** 401 for a signature whose time is wrong by the site's clock. */
-  readonly status: number;
-
-  constructor(status: number) {
-    super(`The site answers ${status}.`);
-    this.status = status;
-  }
+/** The inbox of a reader. @param url - absolute */
+export function openInbox(url: string, signer: Signer): InboxClient {
+  return new InboxClient({ endpoint: url, ask: askWith(url, signer), sleep });
 }
 
-export class GuestInbox {
-  readonly #url: string;
-  readonly #signer: Signer;
-
-  /** @param url - the absolute URL of the inbox */
-  constructor(url: string, signer: Signer) {
-    this.#url = url;
-    this.#signer = signer;
-  }
-
-  /**
-   * Yields the stored messages and later ones until the signal is aborted. Some come more than once.
-   *
-   * Uses an event stream if the site has one. Otherwise asks again every half minute until the page is hidden.
-   *
-   * @throws RequestRefused
-   */
-  async *follow(signal: AbortSignal): AsyncGenerator<SealedMessage> {
-    let pause = FIRST_PAUSE_MS;
-    let etag: string | null = null;
-    let hasStreams = true;
-    const visible = whileVisible(signal);
-    while (!signal.aborted) {
-      try {
-        const stream: AsyncGenerator<SealedMessage> | null = hasStreams ? await this.#stream(signal) : null;
-        if (stream) yield* stream;
-        else {
-          hasStreams = false;
-          const list: MessageList | null = await this.#list(etag, signal);
-          if (list) yield* list.messages;
-          etag = list?.etag ?? etag;
-          await sleep(POLL_MS, visible);
-          if (visible.aborted) return;
-        }
-        pause = FIRST_PAUSE_MS;
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof RequestRefused) throw error;
-        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+/**
+ * Yields the stored messages and later ones until the signal is aborted. Some come more than once.
+ *
+ * Uses an event stream if the site has one. Otherwise asks again every half minute until the page is hidden.
+ *
+ * @throws TwtxtError for an answer that another attempt would not change: `not-signed` for a wrong clock
+ */
+export async function* followInbox(inbox: InboxClient, signal: AbortSignal): AsyncGenerator<InboxMessage> {
+  const visible = whileVisible(signal);
+  let pause = FIRST_PAUSE_MS;
+  let hasStreams = true;
+  for (let etag: string | null = null; !signal.aborted; await sleep(pause, signal)) {
+    try {
+      const stream: AsyncIterable<InboxMessage> | null = hasStreams ? await inbox.subscribe({ signal }) : null;
+      if (stream) yield* stream;
+      else {
+        hasStreams = false;
+        const list = await inbox.list(etag === null ? {} : { etag });
+        if (list) yield* list.messages;
+        etag = list?.etag ?? etag;
+        await sleep(POLL_MS, visible);
+        if (visible.aborted) return;
       }
-      await sleep(pause, signal);
+      pause = FIRST_PAUSE_MS;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
     }
-  }
-
-  async delete(id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask("DELETE", `/${id}`, {}, signal);
-  }
-
-  /** @returns `null` if the site has no event streams */
-  async #stream(signal: AbortSignal): Promise<AsyncGenerator<SealedMessage> | null> {
-    const response = await this.#ask("GET", "", { accept: "text/event-stream" }, signal);
-    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-      await response.body?.cancel();
-      return null;
-    }
-    return readMessages(response);
-  }
-
-  /** @returns `null` if nothing has changed since `etag` */
-  async #list(etag: string | null, signal: AbortSignal): Promise<MessageList | null> {
-    const messages: SealedMessage[] = [];
-    let first: string | null = null;
-    for (let page = 1; page <= MAX_PAGES; page += 1) {
-      const last = messages.at(-1);
-      const query = new URLSearchParams({
-        limit: String(PAGE_SIZE),
-        ...(last && { after: `${last.created}-${last.id}` }),
-      });
-      const headers: Record<string, string> = page === 1 && etag !== null ? { "if-none-match": etag } : {};
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
-      const response = await this.#ask("GET", `?${query}`, headers, limit);
-      if (response.status === 304) return null;
-      if (page === 1) first = response.headers.get("etag");
-      const items: unknown = await response.json();
-      if (!Array.isArray(items)) throw new TypeError();
-      messages.push(...items.map(parseItem));
-      if (items.length < PAGE_SIZE) break;
-    }
-    return { messages, etag: first };
-  }
-
-  /** @throws RequestRefused; `TypeError` without an answer, or if the site may answer later */
-  async #ask(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-    const url = this.#url + path;
-    const signed = signRequest({ method, url, headers }, this.#signer, Date.now());
-    const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", redirect: "error" });
-    if (response.ok || response.status === 304 || response.status === 406) return response;
-    if (response.status === 429 || response.status >= 500) throw new TypeError();
-    throw new RequestRefused(response.status);
   }
 }
 
-interface MessageList {
-  messages: SealedMessage[];
-  etag: string | null;
+/** Sends signed requests with the platform's `fetch`. */
+function askWith(inbox: string, signer: Signer): AskInbox {
+  return async ({ method, path, headers = {}, expected = [], signal }) => {
+    const url = inbox + path;
+    const signed = signRequest({ method, url, headers }, signer, Date.now());
+    const limit = signal ?? AbortSignal.timeout(REQUEST_MS);
+    const request = { method, headers: signed, signal: limit, cache: "no-store", redirect: "error" } as const;
+    const response = await fetch(url, request).catch(unreachable);
+    const { status, ok, body } = response;
+    const close = () => void body?.cancel().catch(() => {});
+    if (ok || expected.includes(status)) {
+      const text = () => response.text().catch(unreachable);
+      return { status, headers: response.headers, chunks: () => readChunks(body), text, close };
+    }
+    close();
+    if (status === 429 || status >= 500) return unreachable();
+    throw new TwtxtError(status === 401 ? "not-signed" : "not-allowed", `The site answers ${status}.`);
+  };
 }
 
-async function* readMessages({ body }: Response): AsyncGenerator<SealedMessage> {
-  if (!body) return;
-  for await (const part of readEvents(readChunks(body), MAX_LENGTH)) {
-    if (part.kind === "event" && part.name === "message") yield parseItem(JSON.parse(part.data));
-  }
+function unreachable(cause?: unknown): never {
+  throw new TwtxtError("unreachable", "The site did not answer.", { cause });
 }
 
 /** Reads a stream, which not every browser can iterate over. Ends when nothing arrives: the connection may be lost. */
-async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader();
+async function* readChunks(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (!reader) return;
   const cancel = () => void reader.cancel().catch(() => {});
   const read = async () => {
     const timer = setTimeout(cancel, SILENCE_MS);
-    return reader.read().finally(() => clearTimeout(timer));
+    return reader
+      .read()
+      .finally(() => clearTimeout(timer))
+      .catch(unreachable);
   };
   try {
     for (let part = await read(); !part.done; part = await read()) yield part.value;
@@ -187,16 +126,10 @@ async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-function parseItem(json: unknown): SealedMessage {
-  const { id, created, payload } = Object(json);
-  if (typeof id !== "string" || typeof created !== "string" || typeof payload !== "string") throw new TypeError();
-  return { id, created, payload: base64.decode(payload) };
-}
-
 /** Resolves after this time, or when the signal is aborted. */
-async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   const time = AbortSignal.timeout(milliseconds);
-  if (!signal.aborted) await firstEvent([time, "abort"], [signal, "abort"]);
+  if (!signal?.aborted) await firstEvent([time, "abort"], [signal ?? time, "abort"]);
 }
 
 /** @returns `false` if the signal was aborted before the page was visible */

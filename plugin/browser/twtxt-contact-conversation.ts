@@ -2,16 +2,10 @@
 import { base64 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
 import { encodeKey, open, parseMessage, type SecretKey } from "../messages/browser.js";
+import type { InboxClient, InboxMessage } from "../messages/read/inbox-client.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
 import { chooseFile, downloadCopy, readCopy } from "./conversation-copy.js";
-import {
-  type Author,
-  GuestInbox,
-  pageVisible,
-  RequestRefused,
-  type SealedMessage,
-  sendToAuthor,
-} from "./guest-inbox.js";
+import { type Author, followInbox, openInbox, pageVisible, sendToAuthor, sleep } from "./guest-inbox.js";
 import { sealGuestMessage, toSecretKey } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore, newSeed } from "./guest-store.js";
 import type { FormScript } from "./lazy-form.js";
@@ -136,25 +130,25 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
       // A hidden tab leaves the lock to one that is visible.
       while (await pageVisible(signal)) {
         await navigator.locks.request(`twtxt-contact ${this.#author.address}`, { signal }, async () => {
-          for await (const message of this.#inbox(key).follow(signal)) await this.#receive(message, key);
+          for await (const message of followInbox(this.#inbox(key), signal)) await this.#receive(message, key);
         });
       }
     } catch (error) {
       if (signal.aborted) return;
-      this.say(error instanceof RequestRefused && error.status === 401 ? "wrongClock" : "broken");
+      this.say(error instanceof TwtxtError && error.code === "not-signed" ? "wrongClock" : "broken");
     } finally {
       if (this.#following === following) this.#following = null;
     }
   }
 
-  async #receive(sealed: SealedMessage, key: SecretKey): Promise<void> {
+  async #receive(sealed: InboxMessage, key: SecretKey): Promise<void> {
     const known = await this.#store.messages();
     if (known.some(({ id }) => id === sealed.id)) return;
     if (await this.#store.put({ id: sealed.id, time: sealed.created, ...this.#opened(sealed, key) }))
       await this.#changed();
   }
 
-  #opened({ payload }: SealedMessage, key: SecretKey): Pick<GuestMessage, "text" | "state"> {
+  #opened({ payload }: InboxMessage, key: SecretKey): Pick<GuestMessage, "text" | "state"> {
     try {
       const { plaintext, sender } = open(payload, { key });
       const { lines, address } = parseMessage(new TextDecoder().decode(plaintext));
@@ -183,9 +177,8 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
   /** Those that cannot be deleted now expire at the site. */
   async #deleteAtSite(messages: readonly GuestMessage[], seed: Uint8Array): Promise<void> {
     const inbox = this.#inbox(toSecretKey(seed));
-    const signal = AbortSignal.timeout(FORGET_MS);
     const received = messages.filter(({ state }) => ["received", "unverified", "unreadable"].includes(state));
-    await Promise.allSettled(received.map(({ id }) => inbox.delete(id, signal)));
+    await Promise.race([sleep(FORGET_MS), Promise.allSettled(received.map(({ id }) => inbox.delete(id)))]);
   }
 
   async #openCopy(file: File): Promise<void> {
@@ -251,10 +244,10 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     for (const name of ["forget", "save"]) this.button(name).hidden = !isOffered;
   }
 
-  #inbox(key: SecretKey): GuestInbox {
+  #inbox(key: SecretKey): InboxClient {
     const { guests = "" } = this.host.dataset;
     const publicKey = encodeKey(key.publicKey);
-    return new GuestInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
+    return openInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
   }
 
   #fields() {

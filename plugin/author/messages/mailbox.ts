@@ -1,6 +1,7 @@
 // plugin/author/messages/mailbox.ts: the author's inbox, outbox and contacts, messages opened with the author's keys, and actions about senders.
 import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
+import { siteApi } from "../../http/site-api.js";
 import { readDomain } from "../../keys/address.js";
 import { isGuestAtSameSite, readGuestKey } from "../../keys/guest.js";
 import { type Contact, Contacts } from "../../messages/lookup/contacts.js";
@@ -97,7 +98,8 @@ export class Mailbox {
    */
   async inbox(fetch?: Fetch): Promise<InboxClient> {
     const endpoint = ownUrl(this.author.endpoint ?? (await this.#publishedInbox()), this.choice);
-    return new InboxClient({ endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.now, sleep });
+    const ask = siteApi({ root: endpoint, signer: this.author.identity, ...(fetch && { fetch }), now: this.now });
+    return new InboxClient({ endpoint, ask, sleep });
   }
 
   async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {

@@ -1,8 +1,6 @@
-// plugin/messages/read/inbox-client.ts: reads, follows and clears the author's own inbox.
-import * as v from "valibot";
+// plugin/messages/read/inbox-client.ts: reads, follows and clears an inbox of one's own, on Node.js and in browsers.
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { readEvents } from "../../http/event-stream.js";
-import { type AskSite, type SiteAnswer, type SiteApiOptions, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
 
 export interface InboxMessage {
@@ -20,29 +18,35 @@ interface MessageList {
   etag: string | null;
 }
 
-/** The signer is the owner of the inbox. */
-interface InboxClientOptions extends Omit<SiteApiOptions, "root"> {
+interface InboxAnswer {
+  status: number;
+  headers: Headers;
+  chunks(): AsyncIterable<Uint8Array>;
+  text(): Promise<string>;
+  /** Closes the connection of a body that is not read to its end. */
+  close(): void;
+}
+
+/** Sends a request that the owner of the inbox has signed. Statuses other than 200 to 299 and `expected` are errors. */
+export type AskInbox = (request: {
+  method: "GET" | "DELETE";
+  /** Below the URL of the inbox. */
+  path: string;
+  headers?: Record<string, string>;
+  expected?: readonly number[];
+  signal?: AbortSignal;
+}) => Promise<InboxAnswer>;
+
+interface InboxClientOptions {
   /** The URL of the inbox, without a slash at its end. */
   endpoint: string;
+  ask: AskInbox;
   /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-const Item = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    created: v.pipe(v.string(), v.isoTimestamp()),
-    // A regular expression would overflow the stack on megabytes.
-    payload: v.pipe(v.string(), v.check(isBase64)),
-  }),
-  v.transform(
-    ({ payload, ...item }): InboxMessage => ({ ...item, payload: Uint8Array.from(Buffer.from(payload, "base64")) }),
-  ),
-);
-const ItemJson = v.pipe(v.string(), v.parseJson(), Item);
-const ListJson = v.pipe(v.string(), v.parseJson(), v.array(Item));
-const NotDeletedJson = v.pipe(v.string(), v.parseJson(), v.object({ deleted: v.literal(false) }));
-
+const ID = /^[0-9a-f]{64}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 const MAX_PAGES = 1000;
 /** The largest inbox that can be configured. */
 const MAX_MESSAGES = 100_000;
@@ -62,20 +66,20 @@ export function toCursor({ created, id }: Pick<InboxMessage, "created" | "id">):
 }
 
 /**
- * Client of the author's own inbox. Others' inboxes are never read: on some brokers reading removes messages. All methods
- * throw TwtxtError `unreachable`, and for a refusal `not-signed`, `not-allowed` or `not-found`.
+ * Client of one's own inbox. Others' inboxes are never read: on some brokers reading removes messages. All methods throw
+ * TwtxtError `unreachable`, and for a refusal `not-signed`, `not-allowed` or `not-found`.
  *
  * @see PROTOCOL 3.4, 5
  */
 export class InboxClient {
   readonly #endpoint: string;
   readonly #sleep: InboxClientOptions["sleep"];
-  readonly #ask: AskSite;
+  readonly #ask: AskInbox;
 
-  constructor({ endpoint, sleep, ...options }: InboxClientOptions) {
+  constructor({ endpoint, ask, sleep }: InboxClientOptions) {
     this.#endpoint = endpoint;
+    this.#ask = ask;
     this.#sleep = sleep;
-    this.#ask = siteApi({ root: endpoint, ...options });
   }
 
   /**
@@ -116,13 +120,13 @@ export class InboxClient {
         throw refused(this.#endpoint + path, "the pages of this inbox form a loop");
       const headers: Record<string, string> = etag === undefined || paths.size > 0 ? {} : { "if-none-match": etag };
       paths.add(path);
-      const answer: SiteAnswer = await this.#ask({ method: "GET", path, headers, expected: [304] });
+      const answer: InboxAnswer = await this.#ask({ method: "GET", path, headers, expected: [304] });
       if (answer.status === 304) {
         answer.close();
         yield null;
         return;
       }
-      const messages = this.#parse(await answer.text(), ListJson);
+      const messages: InboxMessage[] = this.#parse(await answer.text(), (json) => (json as unknown[]).map(parseItem));
       count += messages.length;
       if (count > MAX_MESSAGES) throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
       yield { messages, etag: answer.headers.get("etag") };
@@ -133,7 +137,7 @@ export class InboxClient {
   /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */
   async delete(id: string): Promise<boolean> {
     const answer = await this.#ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
-    return !v.is(NotDeletedJson, await answer.text());
+    return !/^\s*\{\s*"deleted"\s*:\s*false\b/.test(await answer.text());
   }
 
   /**
@@ -157,7 +161,7 @@ export class InboxClient {
         for await (const part of readEvents(connection, MAX_LENGTH)) {
           if (part.kind === "retry") pause = Math.max(part.milliseconds, PAUSE_MS);
           if (part.kind === "retry" || part.name !== "message") continue;
-          const message = this.#parse(part.data, ItemJson);
+          const message = this.#parse(part.data, parseItem);
           lastId = part.id;
           if (isNew(message.id, seen)) yield message;
         }
@@ -193,20 +197,20 @@ export class InboxClient {
   }
 
   /** @throws TwtxtError `bad-message` */
-  #parse<T>(text: string, schema: v.GenericSchema<string, T>): T {
-    const result = v.safeParse(schema, text);
-    if (result.success) return result.output;
-    throw new TwtxtError(
-      "bad-message",
-      `${this.#endpoint} did not answer with sealed messages. Check that it is the URL of an inbox.`,
-    );
+  #parse<T>(text: string, read: (json: unknown) => T): T {
+    try {
+      return read(JSON.parse(text));
+    } catch (cause) {
+      const message = `${this.#endpoint} did not answer with sealed messages. Check that it is the URL of an inbox.`;
+      throw new TwtxtError("bad-message", message, { cause });
+    }
   }
 
   /**
    * @returns the query of the next page; `null` for the last one
    * @throws TwtxtError `address-refused` for another URL: signed requests go only to this inbox
    */
-  #nextPage({ headers }: SiteAnswer): string | null {
+  #nextPage({ headers }: InboxAnswer): string | null {
     const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
     if (link === undefined) return null;
     const own = new URL(this.#endpoint);
@@ -227,8 +231,13 @@ function pathAfter(after: string | undefined): string {
   return after === undefined ? "" : `?${new URLSearchParams({ after })}`;
 }
 
-function isBase64(text: string): boolean {
-  return Buffer.from(text, "base64").toString("base64") === text;
+/** @throws for anything but a message */
+function parseItem(json: unknown): InboxMessage {
+  const { id, created, payload } = Object(json);
+  const isNamed = ID.test(id) && TIME.test(created) && !Number.isNaN(Date.parse(created));
+  const bytes = atob(payload);
+  if (!isNamed || btoa(bytes) !== payload) throw new TypeError("This is not a message.");
+  return { id, created, payload: Uint8Array.from(bytes, (character) => character.charCodeAt(0)) };
 }
 
 function isNew(id: string, seen: Set<string>): boolean {

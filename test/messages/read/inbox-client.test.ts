@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { type SiteApiOptions, siteApi } from "../../../plugin/http/site-api.js";
 import { InboxClient, toCursor } from "../../../plugin/messages/read/inbox-client.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
@@ -23,11 +24,19 @@ function recordingSleep() {
   };
 }
 
+function createClient({
+  endpoint,
+  sleep,
+  ...options
+}: Pick<ConstructorParameters<typeof InboxClient>[0], "endpoint" | "sleep"> & Omit<SiteApiOptions, "root">) {
+  return new InboxClient({ endpoint, sleep, ask: siteApi({ root: endpoint, ...options }) });
+}
+
 /** Alice's inbox and a client for it. */
 function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
   const inbox = alicesInbox();
   const asked: string[] = [];
-  const client = new InboxClient({
+  const client = createClient({
     endpoint,
     signer,
     fetch: async (url, init) => {
@@ -46,7 +55,7 @@ async function hostOf(answer: (request: IncomingMessage, response: ServerRespons
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
   const { delays, sleep } = recordingSleep();
   const endpoint = `${host.url}/inbox/alice`;
-  const client = new InboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, idleTimeoutMs: PATIENT_MS });
+  const client = createClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, idleTimeoutMs: PATIENT_MS });
   return { ...host, endpoint, client, delays };
 }
 
@@ -225,7 +234,7 @@ describe("subscribing to an inbox", () => {
     const inbox = alicesInbox({ clock });
     await inbox.receive(sealed(1), sealed(2));
     let connections = 0;
-    const client = new InboxClient({
+    const client = createClient({
       endpoint: INBOX,
       signer: ALICE,
       fetch: async (url, init) => {

@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
+import { siteApi } from "../../../plugin/http/site-api.js";
 import { discoveryPaths } from "../../../plugin/keys/address.js";
 import { formatKey } from "../../../plugin/keys/key.js";
 import { Inboxes } from "../../../plugin/messages/inbox/inboxes.js";
@@ -80,13 +81,14 @@ async function messagesOf(
   { answer }: { answer: ReturnType<typeof hostAt> },
   aliceHost: LoopbackServer,
 ) {
-  const client = new InboxClient({
-    endpoint: `http://${address.split("@")[1]}/inbox/${address.split("@")[0]}`,
+  const endpoint = `http://${address.split("@")[1]}/inbox/${address.split("@")[0]}`;
+  const ask = siteApi({
+    root: endpoint,
     signer: { publicKey: kex, sign: key.sign },
     fetch: (url, init) => answer(new Request(String(url), init)),
     now: () => NOW,
-    sleep: async () => {},
   });
+  const client = new InboxClient({ endpoint, ask, sleep: async () => {} });
   const network = neighbourhood({ "alice.example": aliceHost });
   const options = {
     keys: [key] as const,
