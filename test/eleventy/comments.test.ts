@@ -30,7 +30,7 @@ describe("the form for comments", () => {
   it("is a plain form under each post, folded, beside the one for the reader's own site", async () => {
     const { built, section } = await blog(`key: "${KEY}", ${ON}`);
     const form = section("posts/open");
-    expect(form).toContain('<form class="twtxt-write" method="post" action="/comments">');
+    expect(form).toContain('<form class="twtxt-write" method="post" action="https://alice.example/comments">');
     expect(form).toContain('<input name="target" type="hidden" value="https://alice.example/posts/open/">');
     expect(form).toContain('<form class="twtxt-form" method="post" action="https://alice.example/webmention">');
     expect(form?.match(/<details>/g)).toHaveLength(2);
@@ -87,5 +87,20 @@ describe("the form for comments", () => {
     const { built, section } = await blog(ON);
     expect(section("posts/open")).toBeNull();
     expect(built.log).toContain('No effect: the option "mentions.comments"');
+  });
+
+  it("posts to the endpoint below a path prefix, also if a plugin adds the prefix to all links", async () => {
+    for (const plugin of ["", "config.addPlugin(HtmlBasePlugin);"]) {
+      const built = await site({
+        files,
+        options: `{ host: "node", key: "${KEY}", ${ON} }`,
+        imports: 'import { HtmlBasePlugin } from "@11ty/eleventy";',
+        config: `${plugin} return { pathPrefix: "/blog/" };`,
+      });
+      const form = SECTION.exec(built.read("posts/open/index.html"))?.[0] ?? "";
+      expect(form).toContain('action="https://alice.example/blog/comments"');
+      expect(form).toContain('data-endpoint="/blog/comments"');
+      expect(form).toContain('data-target="https://alice.example/blog/posts/open/"');
+    }
   });
 });

@@ -17,8 +17,10 @@ const TRAP = element(
 
 /** How a site takes comments. */
 export interface CommentForm {
-  /** The path of the endpoint. */
+  /** The endpoint, absolute: a plugin may add the path prefix to paths of forms. */
   action: string;
+  /** Its path, for the script. */
+  endpoint: string;
   /** The path of the script, for templates. */
   script: string;
   /** The address of the site's author, whose contact form has the same key of the reader. */
@@ -37,7 +39,7 @@ export function commentSection(
   { target, isClosed, ownSite }: { target: string; isClosed: boolean; ownSite: MarkupElement | null },
   lang: string,
 ): MarkupElement {
-  const { action, address, words, isStyled } = form;
+  const { endpoint, address, words, isStyled } = form;
   // Shown by `:target`, when a form without JavaScript has been sent.
   const waiting = { id: "twtxt-comment-held", class: "twtxt-held", ...(!isStyled && { hidden: "" }) };
   const data = toWordData<keyof (typeof COMMENT_STATUS & SharedWords)>(words, { ...COMMENT_STATUS, ...SHARED_STATUS });
@@ -45,7 +47,7 @@ export function commentSection(
     "twtxt-comments",
     {
       class: "twtxt-comments",
-      ...{ "data-address": address, "data-endpoint": action, "data-target": target },
+      ...{ "data-address": address, "data-endpoint": endpoint, "data-target": target },
       ...(lang !== "en" && { lang }),
       ...data,
     },

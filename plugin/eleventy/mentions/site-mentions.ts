@@ -308,7 +308,8 @@ export class SiteMentions {
     if (!comments || !author || !this.urls.hasComments()) return null;
     const contact = chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
     return {
-      action: this.urls.href(PATHS.comments),
+      action: this.urls.absolute(PATHS.comments),
+      endpoint: this.urls.href(PATHS.comments),
       script: this.assets.commentScript(),
       address: author.address,
       words: { ...contact, ...chooseCommentWords(lang, { words: comments.words, lang: this.settings.lang }) },
