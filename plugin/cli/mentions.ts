@@ -6,6 +6,7 @@ import { decisionName } from "../mentions/inform/digest-text.js";
 import { type MentionState, readWords } from "../mentions/mention.js";
 import { type ManagedMention, STATES } from "../mentions/receive/managed-mention.js";
 import { formatSentence, viaHost } from "../site/mention-sentence.js";
+import { GUEST } from "../site/visible-name.js";
 import { actionsWith, toCommand } from "./command.js";
 import { IMPORT_OPTIONS, importFiles } from "./mentions-import.js";
 import {
@@ -216,7 +217,7 @@ function formatMention(mention: ManagedMention, site: SiteMentions): string {
   const said = text && readWords({ text, author });
   const quote = said === null ? "" : `  ${JSON.stringify(said.length > 80 ? `${said.slice(0, 79)}…` : said)}`;
   const via = author && viaHost({ source, author });
-  const name = `${author?.name ?? "?"}${author?.guest ? " (guest)" : ""}${via === null ? "" : `, via ${via}`}`;
+  const name = `${author?.name ?? "?"}${author?.guest && author.name !== GUEST ? " (guest)" : ""}${via === null ? "" : `, via ${via}`}`;
   const sentence = formatSentence(site.describe(mention));
   return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${name}  ${sentence}  ${source}${quote}`;
 }

@@ -16,6 +16,7 @@ import { Visits } from "../../author/visits.js";
 import { TwtxtError } from "../../errors.js";
 import { type MentionState, readWords } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/managed-mention.js";
+import { GUEST } from "../../site/visible-name.js";
 import { BackgroundCount, openOnce } from "../background-run.js";
 import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "../client-request.js";
 import type { ClientContext, CreateRoom } from "../notices.js";
@@ -290,7 +291,7 @@ function Byline({ mention, describe }: BylineProps) {
       <strong>
         <StrangersLink href={author?.page ?? author?.url ?? source}>{name}</StrangersLink>
       </strong>
-      {author?.guest && " (guest)"}
+      {author?.guest && name !== GUEST && " (guest)"}
       <Via source={source} author={author} /> <MentionAbout sentence={describe(mention)} />,{" "}
       <StrangersLink href={url}>
         <Time at={published ?? received} />
