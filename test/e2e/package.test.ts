@@ -213,7 +213,7 @@ describe("the packed package in an empty project", () => {
   });
 
   it("reads the files of a form", async () => {
-    const { readForm } = await import(packed("dist/client/files/multipart.js"));
+    const { readForm } = await import(packed("dist/client/files/upload-routes.js"));
     const form = new FormData();
     form.append("file", new File(["a list"], "list.txt"));
     const { headers, body } = new Response(form);
