@@ -31,6 +31,7 @@ export interface TypedComment {
   name: string;
   site: string;
   "reply-to": string;
+  mail?: string;
 }
 
 /** Why a request failed: a word of the form. */
@@ -41,17 +42,17 @@ const FAILURES: Readonly<Record<number, Failure>> = { 401: "wrongClock", 403: "c
 /** The endpoint of comments, for one reader. */
 export class OwnComments {
   readonly #url: string;
-  readonly #key: SecretKey;
+  readonly key: SecretKey;
 
   /** @param url - of the endpoint, absolute */
   constructor(url: string, key: SecretKey) {
     this.#url = url;
-    this.#key = key;
+    this.key = key;
   }
 
   /** @returns those of a post, oldest first */
   async list(target: string): Promise<OwnComment[] | Failure> {
-    const answer = await this.#ask("GET", `?guest=${encodeKey(this.#key.publicKey)}`);
+    const answer = await this.#ask("GET", `?guest=${encodeKey(this.key.publicKey)}`);
     if (typeof answer === "string") return answer;
     const all = Object(answer).comments as OwnComment[];
     return all.filter((comment) => comment.target === target);
@@ -67,20 +68,24 @@ export class OwnComments {
     return this.#ask("DELETE", `/${id}`);
   }
 
-  async #ask(method: string, path: string, json?: object): Promise<object | Failure> {
-    const url = this.#url + path;
-    const body = json && new TextEncoder().encode(JSON.stringify(json));
-    const headers = body ? { "content-type": "application/json" } : {};
-    const signer = { publicKey: encodeKey(this.#key.publicKey), sign: this.#key.sign };
-    const signed = signRequest({ method, url, headers, ...(body && { body }) }, signer, Date.now());
-    try {
-      const signal = AbortSignal.timeout(REQUEST_MS);
-      const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", ...(body && { body }) });
-      if (response.ok) return Object(await response.json());
-      return FAILURES[response.status] ?? (response.status >= 500 ? "offline" : "refused");
-    } catch {
-      return "offline";
-    }
+  #ask(method: string, path: string, json?: object): Promise<object | Failure> {
+    return askSite(this.key, method, this.#url + path, json);
+  }
+}
+
+/** Sends a request that a reader's key signs. */
+export async function askSite(key: SecretKey, method: string, url: string, json?: object): Promise<object | Failure> {
+  const body = json && new TextEncoder().encode(JSON.stringify(json));
+  const headers = body ? { "content-type": "application/json" } : {};
+  const signer = { publicKey: encodeKey(key.publicKey), sign: key.sign };
+  const signed = signRequest({ method, url, headers, ...(body && { body }) }, signer, Date.now());
+  try {
+    const signal = AbortSignal.timeout(REQUEST_MS);
+    const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", ...(body && { body }) });
+    if (response.ok) return Object(await response.json());
+    return FAILURES[response.status] ?? (response.status >= 500 ? "offline" : "refused");
+  } catch {
+    return "offline";
   }
 }
 

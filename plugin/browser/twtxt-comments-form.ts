@@ -1,7 +1,9 @@
 // plugin/browser/twtxt-comments-form.ts: the form for comments, loaded when a reader uses it. It signs with the key of the contact page.
+
 import { COMMENT_STATUS, SHARED_STATUS } from "../options/comment-words.js";
 import type { PublicMention } from "../site/mention-list.js";
 import type { ShownMention } from "../site/mention-markup.js";
+import { AnswerMail } from "./answer-mail.js";
 import { toSecretKey } from "./guest-key.js";
 import { GuestStore, newSeed } from "./guest-store.js";
 import type { FormScript } from "./lazy-form.js";
@@ -20,6 +22,7 @@ interface ListElement extends HTMLElement {
 export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScript {
   readonly #store: GuestStore;
   readonly #target: string;
+  readonly #mail: AnswerMail;
   /** The comment that is being edited; `null` for a new one. */
   #editing: string | null = null;
   /** The author of the reply that is answered; empty for the post. */
@@ -35,6 +38,7 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
     const { address = "", target = "" } = host.dataset;
     this.#target = target;
     this.#store = new GuestStore(address);
+    this.#mail = new AnswerMail(host, this.form, this.words);
     this.form.addEventListener("input", () => this.#saveDraft());
     document.addEventListener("twtxt-mentions", () => this.#offerChanges());
   }
@@ -52,6 +56,7 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
 
   async act(button: string): Promise<void> {
     if (button === "cancel") this.#reset();
+    if (button === "stopMail") await this.attempt(this.#stopMail());
     if (button === "forget" && confirm(this.words.forgetMeConfirm)) await this.attempt(this.#forget());
   }
 
@@ -104,6 +109,7 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
   async #refresh(): Promise<void> {
     const comments = await this.#comments(false);
     const own = await comments.list(this.#target);
+    await this.#mail.refresh(comments.key);
     if (typeof own === "string") return this.say(own);
     this.#own = own;
     const list = this.host.parentElement?.querySelector<ListElement>("twtxt-mentions[target]");
@@ -191,7 +197,14 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
     else for (const part of item.querySelectorAll(":scope > :is(.twtxt-by, .p-content, .twtxt-actions)")) part.remove();
   }
 
+  async #stopMail(): Promise<void> {
+    const { key } = await this.#comments(false);
+    if (!(await this.#mail.stop(key))) this.say("offline");
+  }
+
   async #forget(): Promise<void> {
+    // An address that cannot be deleted now has a link in each mail for that.
+    await this.#mail.stop((await this.#comments(false)).key);
     await this.#store.forget();
     this.#own = [];
     location.reload();
@@ -246,11 +259,12 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
 
   #read(): TypedComment {
     const { text, name, site, "reply-to": replyTo } = this.#fields;
-    return { text: text.value, name: name.value, site: site.value, "reply-to": replyTo.value };
+    return { text: text.value, name: name.value, site: site.value, "reply-to": replyTo.value, mail: this.#mail.typed };
   }
 
   get #fields() {
-    return this.form.elements as HTMLFormControlsCollection & Record<keyof TypedComment, HTMLInputElement>;
+    return this.form.elements as HTMLFormControlsCollection &
+      Record<Exclude<keyof TypedComment, "mail">, HTMLInputElement>;
   }
 }
 

@@ -4,6 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { encodeKey, open, parseMessage, type SecretKey } from "../messages/browser.js";
 import type { InboxClient, InboxMessage } from "../messages/read/inbox-client.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
+import { AnswerMail } from "./answer-mail.js";
 import { chooseFile, downloadCopy, readCopy } from "./conversation-copy.js";
 import { type Author, followInbox, openInbox, pageVisible, sendToAuthor, sleep } from "./guest-inbox.js";
 import { sealGuestMessage, toSecretKey } from "./guest-key.js";
@@ -22,6 +23,7 @@ const FORGOTTEN = "forgotten";
 export class ContactForm extends WordedForm<ContactStatus> implements FormScript {
   readonly #author: Author;
   readonly #store: GuestStore;
+  readonly #mail: AnswerMail;
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
   #shown: Promise<void> | null = null;
@@ -34,6 +36,7 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     const { address = "", key = "", document = "", inbox = "" } = host.dataset;
     this.#author = { address, key, document, inbox };
     this.#store = new GuestStore(address);
+    this.#mail = new AnswerMail(host, this.form, this.words);
     this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
     this.#tabs.addEventListener("message", ({ data }) => {
       if (data === FORGOTTEN) this.form.reset();
@@ -53,11 +56,13 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
       await this.#start();
       const id = await this.#seal();
       if (id !== null) this.attempt(this.#deliver(id));
+      if (id !== null && !(await this.#mail.send(await this.#readKey()))) this.say("offline");
     });
   }
 
   /** @param button - the name of a button of the form */
   async act(button: string): Promise<void> {
+    if (button === "stopMail" && !(await this.#mail.stop(await this.#readKey()))) this.say("offline");
     if (button === "forget") await this.attempt(this.#forget());
     if (button === "save") await this.attempt(this.#started().then(downloadCopy));
     if (button === "open") chooseFile((file) => this.attempt(this.#openCopy(file)));
@@ -82,6 +87,7 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     // Typed while this script was loaded.
     if (text.value !== "") await this.#saveDraft();
     await this.#update();
+    if (conversation) await this.#mail.refresh(toSecretKey(conversation.seed));
     // Sending was interrupted. A message that the site has already is not stored again.
     const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
     for (const { id } of interrupted) this.attempt(this.#deliver(id));
@@ -167,6 +173,7 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     const messages = await this.#store.messages();
     this.#following?.end.abort();
     this.form.reset();
+    if (conversation) await this.#mail.stop(toSecretKey(conversation.seed));
     if (conversation) await this.#deleteAtSite(messages, conversation.seed);
     await this.#store.forget();
     this.#tabs.postMessage(FORGOTTEN);
@@ -193,6 +200,10 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     await this.#store.start(copy.seed, copy.created ?? undefined);
     this.say(null);
     await this.#changed();
+  }
+
+  async #readKey(): Promise<SecretKey> {
+    return toSecretKey((await this.#started()).seed);
   }
 
   async #started(): Promise<Conversation> {

@@ -30,10 +30,23 @@ export const COMMENT_STATUS = {
   rejected: "not approved",
 };
 
-const { sending, tooLong, offline, busy, refused, wrongClock, broken, notLoaded, noStorage } = CONTACT_STATUS;
+const { sending, tooLong, offline, busy, refused, wrongClock, broken, notLoaded, noStorage, checkMail, told } =
+  CONTACT_STATUS;
 
 /** The words of the contact form that the script shows, too. */
-export const SHARED_STATUS = { sending, tooLong, offline, busy, refused, wrongClock, broken, notLoaded, noStorage };
+export const SHARED_STATUS = {
+  sending,
+  tooLong,
+  offline,
+  busy,
+  refused,
+  wrongClock,
+  broken,
+  notLoaded,
+  noStorage,
+  checkMail,
+  told,
+};
 
 export type SharedWords = typeof SHARED_STATUS;
 export type CommentWords = typeof COMMENT_PAGE & typeof COMMENT_STATUS;

@@ -13,6 +13,8 @@ export const CONTACT_PAGE = {
   open: "Continue a saved conversation",
   terminal: "Write from a terminal",
   compare: "To verify the recipient, compare the key:",
+  mail: "Tell me by mail when there is an answer (optional)",
+  stopMail: "Stop",
   noScript: "To write here, turn on JavaScript. You can also write from a terminal:",
 };
 
@@ -41,6 +43,8 @@ export const CONTACT_STATUS = {
   notLoaded: "The form could not be loaded. Check your connection and reload the page.",
   noStorage:
     "This browser does not store anything for this page: it may block this, or have no space left. Change that, then try again.",
+  checkMail: "Check your mail, and confirm the address there.",
+  told: "You are told of answers by mail.",
   noCrypto:
     "Your browser cannot encrypt on this page. It needs HTTPS and a private database. You can write from a terminal:",
 };

@@ -157,3 +157,41 @@ describeInChromium("a reader under a post", () => {
     }
   });
 });
+
+describeInChromium("a reader who wants to be told of answers by mail", () => {
+  it("gives an address with a comment or a message, confirms it, sees that on both pages, and stops it", async () => {
+    const blog = await commentedBlog("mentions: { comments: { mail: true } }, inbox: { guests: { mail: true } }");
+    const page = await reader(blog, { viewport: { width: 320, height: 900 } });
+    const field = page.getByLabel("Tell me by mail when there is an answer (optional)");
+    await page.getByText("Write a comment").click();
+    await field.fill("dana@dana.example");
+    expect(await page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, "mail-field.png"), fullPage: true });
+    await page.getByRole("textbox", { name: "Your comment" }).fill("What a harvest!");
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
+    await expect.poll(() => page.getByText("Check your mail, and confirm the address there.").isVisible()).toBe(true);
+    expect(await field.isVisible()).toBe(false);
+
+    expect(await blog.confirmAddresses()).toEqual(["dana@dana.example"]);
+    await page.reload();
+    await page.getByText("Write a comment").click();
+    await expect.poll(() => page.getByText("You are told of answers by mail.").isVisible()).toBe(true);
+    expect(await violationsInSchemes(page)).toEqual([]);
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, "mail-told.png"), fullPage: true });
+
+    await page.goto(`${blog.url}/contact/`);
+    await expect.poll(() => page.getByText("You are told of answers by mail.").isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expect.poll(() => field.isVisible()).toBe(true);
+    expect(await blog.confirmAddresses()).toEqual([]);
+
+    await field.fill("dana@dana.example");
+    await page.getByRole("textbox", { name: "Your message" }).fill("Do you sell quinces?");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await expect.poll(() => page.getByText("Check your mail, and confirm the address there.").isVisible()).toBe(true);
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => blog.confirmAddresses()).toEqual([]);
+  });
+});

@@ -44,6 +44,21 @@ describe("the form for comments", () => {
     expect(built.log).not.toContain("comments");
   });
 
+  it("has a field for a mail address with the option mail only, and so has the contact page", async () => {
+    const off = await blog(`key: "${KEY}", ${ON}`);
+    const on = await blog(`key: "${KEY}", mentions: { comments: { mail: true } }, inbox: { guests: { mail: true } }`);
+    for (const [{ built }, isOn] of [
+      [off, false],
+      [on, true],
+    ] as const) {
+      for (const path of ["posts/open/index.html", "contact/index.html"]) {
+        expect(built.read(path).includes('name="mail" type="email"')).toBe(isOn);
+        expect(built.read(path).includes('data-answers="/answers"')).toBe(isOn);
+      }
+    }
+    expect(on.section("posts/old")).toContain("Sag mir per E-Mail, wenn es eine Antwort gibt (freiwillig)");
+  });
+
   it("has the words of the page's language, and those that the author sets", async () => {
     const { section } = await blog(
       `lang: "en", key: "${KEY}", mentions: { comments: { words: { comment: "Say something" } } }`,

@@ -1,6 +1,7 @@
 // test/helpers/commented-blog.ts: a blog with comments, built by the real Eleventy and served with its endpoints on loopback.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openReaders } from "../../plugin/host/answers.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
@@ -33,6 +34,8 @@ export interface CommentedBlog {
   list(state: string): Promise<ManagedMention[]>;
   /** Approves all held comments. */
   approve(): Promise<void>;
+  /** Confirms all mail addresses. @returns them */
+  confirmAddresses(): Promise<string[]>;
   /** Fails all requests to the endpoints from now on. */
   isDown: boolean;
 }
@@ -63,9 +66,10 @@ export async function commentedBlog(options = "mentions: { comments: true }", ot
     now: null,
   });
   const published = parsePublishedSite(readFileSync(join(built.folder, ".eleventy-twtxt/host.json"), "utf8"));
+  const store = memoryStore();
   const services = siteServices({
     ...published,
-    store: memoryStore(),
+    store,
     environment: {},
     authority: new URL(url).host,
     client: "eleventy-plugin-twtxt/0",
@@ -84,6 +88,12 @@ export async function commentedBlog(options = "mentions: { comments: true }", ot
     isDown: false,
     async list(state) {
       return (await ask(`?state=${state}`)).mentions;
+    },
+    async confirmAddresses() {
+      const { readers } = openReaders({ store, now: Date.now });
+      const all = Object.entries(await readers.readAll());
+      for (const [guest] of all) await readers.confirm(guest);
+      return all.map(([, { address }]) => address);
     },
     async approve() {
       for (const { id, version } of await blog.list("held")) await ask(`/${id}`, { state: "shown" }, version ?? "");

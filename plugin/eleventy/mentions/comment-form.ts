@@ -1,7 +1,7 @@
 // plugin/eleventy/mentions/comment-form.ts: the place under a post where readers answer: by a comment, or on their own site.
 import { COMMENT_STATUS, type CommentWords, SHARED_STATUS, type SharedWords } from "../../options/comment-words.js";
 import { element, type MarkupElement } from "../../site/html.js";
-import { actionButton, label, lines, toWordData, writeForm } from "../pages/write-form.js";
+import { actionButton, label, lines, mailFields, toWordData, writeForm } from "../pages/write-form.js";
 
 /** The maximum length of a comment, in UTF-16 units. */
 const TEXT_LENGTH = "2000";
@@ -23,9 +23,11 @@ export interface CommentForm {
   endpoint: string;
   /** The path of the script, for templates. */
   script: string;
+  /** The path at which readers ask for mail about answers; `null` for a site that sends none. */
+  answers: string | null;
   /** The address of the site's author, whose contact form has the same key of the reader. */
   address: string;
-  words: CommentWords & SharedWords & { name: string; send: string };
+  words: CommentWords & SharedWords & { name: string; send: string; mail: string; stopMail: string };
   /** Whether the pages load the stylesheet. */
   isStyled: boolean;
 }
@@ -48,6 +50,7 @@ export function commentSection(
     {
       class: "twtxt-comments",
       ...{ "data-address": address, "data-endpoint": endpoint, "data-target": target },
+      ...(form.answers !== null && { "data-answers": form.answers }),
       ...(lang !== "en" && { lang }),
       ...data,
     },
@@ -61,7 +64,7 @@ export function commentSection(
   );
 }
 
-function writeComment({ action, words }: CommentForm, target: string): MarkupElement {
+function writeComment({ action, answers, words }: CommentForm, target: string): MarkupElement {
   const hidden = (name: string, value: string) => element("input", { name, type: "hidden", value });
   const site = element("input", { name: "site", type: "url", autocomplete: "url", placeholder: "https://" });
   return writeForm(
@@ -69,7 +72,13 @@ function writeComment({ action, words }: CommentForm, target: string): MarkupEle
     {
       words,
       limits: { rows: "4", maxlength: TEXT_LENGTH },
-      fields: [label(words.site, site), hidden("target", target), hidden("reply-to", ""), TRAP],
+      fields: [
+        label(words.site, site),
+        ...(answers === null ? [] : mailFields(words)),
+        hidden("target", target),
+        hidden("reply-to", ""),
+        TRAP,
+      ],
       note: words.note,
       buttons: [actionButton("cancel", words.cancel, true), actionButton("forget", words.forgetMe, true)],
     },

@@ -311,6 +311,7 @@ export class SiteMentions {
       action: this.urls.absolute(PATHS.comments),
       endpoint: this.urls.href(PATHS.comments),
       script: this.assets.commentScript(),
+      answers: comments.mail ? this.urls.href(PATHS.answers) : null,
       address: author.address,
       words: { ...contact, ...chooseCommentWords(lang, { words: comments.words, lang: this.settings.lang }) },
       isStyled: this.settings.styles,

@@ -4,10 +4,11 @@ import { CONTACT_STATUS, type ContactWords } from "../../options/contact-words.j
 import { inboxOptions } from "../../options/inbox.js";
 import type { Settings } from "../../options.js";
 import { element, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
+import { PATHS } from "../../site/routes.js";
 import { KEEP } from "../mentions/mention-html.js";
 import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { PageAssets } from "./page-assets.js";
-import { actionButton, lines, toWordData, writeForm } from "./write-form.js";
+import { actionButton, lines, mailFields, toWordData, writeForm } from "./write-form.js";
 
 type Recipient = Inbox & { endpoint: string };
 
@@ -78,13 +79,25 @@ export class SiteContact {
     );
   }
 
-  #form({ message: text, name, send, kept: note, forget, save, open }: ContactWords): MarkupElement {
+  #form(all: ContactWords): MarkupElement {
+    const { message: text, name, send, kept: note, forget, save, open } = all;
     const buttons = [
       actionButton("forget", forget, true),
       actionButton("save", save, true),
       actionButton("open", open, false),
     ];
-    return writeForm({ hidden: "" }, { words: { text, name, send }, limits: { rows: "5" }, note, buttons });
+    return writeForm(
+      { hidden: "" },
+      {
+        ...{ words: { text, name, send }, limits: { rows: "5" }, note, buttons },
+        fields: this.#hasMail() ? mailFields(all) : [],
+      },
+    );
+  }
+
+  #hasMail(): boolean {
+    const { guests } = inboxOptions(this.settings);
+    return guests !== false && guests.mail;
   }
 
   /** The data for the script. */
@@ -96,6 +109,7 @@ export class SiteContact {
       "data-document": `/.well-known/msg/${user}.json`,
       "data-inbox": this.urls.href(`${inbox}/${user}`),
       "data-guests": this.urls.href(`${inbox}/`),
+      ...(this.#hasMail() && { "data-answers": this.urls.href(PATHS.answers) }),
       ...(lang !== "en" && { lang }),
       ...toWordData<keyof typeof CONTACT_STATUS>(words, CONTACT_STATUS),
     };

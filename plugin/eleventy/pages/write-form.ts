@@ -32,6 +32,13 @@ export function writeForm(attributes: Record<string, string>, parts: FormParts):
   );
 }
 
+/** The field for a mail address, and what the script says about mail. */
+export function mailFields({ mail, stopMail }: { mail: string; stopMail: string }): MarkupElement[] {
+  const field = element("input", { name: "mail", type: "email", maxlength: "254", autocomplete: "email" });
+  const state = [element("span", {}), " ", actionButton("stopMail", stopMail, false)];
+  return [label(mail, field), element("p", { hidden: "" }, ...state)];
+}
+
 export function label(text: string, field: MarkupElement): MarkupElement {
   return element("label", {}, text, field);
 }
