@@ -110,7 +110,9 @@ describeInChromium("the client in a browser", () => {
     await tab.waitForURL(`${client.origin}/mentions`);
     expect(await tab.locator("#mentions > li").count()).toBe(mentions.length);
     const inTexts = (selector: string) => tab.locator(`#mentions :is(.p-content, .mention-by) ${selector}`).count();
-    expect(await inTexts(":not(p, a, cite, code, em, strong, br, time, bdi, .muted, input[type=checkbox][form=many])")).toBe(0);
+    expect(
+      await inTexts(":not(p, a, cite, code, em, strong, br, time, bdi, .muted, input[type=checkbox][form=many])"),
+    ).toBe(0);
     expect(await inTexts("a:not([href^='http://'], [href^='https://'])")).toBe(0);
     expect(await inTexts(":is([onclick], [onerror], [onmouseover], [style], [id], [src])")).toBe(0);
     expect(wrong).toEqual([]);
