@@ -109,10 +109,10 @@ const sent = (page: Page) => page.locator(".twtxt-sent");
 const received = (page: Page) => page.locator(".twtxt-received");
 
 describe("the scripts of <twtxt-contact>", () => {
-  it("are below 35.5 kB, minified and compressed as in the package", async () => {
+  it("are below 36.5 kB, minified and compressed as in the package", async () => {
     const scripts = await Promise.all(["twtxt-contact.js", "twtxt-contact-conversation.js"].map(readAsset));
     const sizes = scripts.map((script) => gzipSync(script).length);
-    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(35_500);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(36_500);
     expect(sizes[0]).toBeLessThan(1500);
   });
 });

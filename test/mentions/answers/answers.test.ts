@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { openReaders } from "../../../plugin/host/answers.js";
 import { signRequest } from "../../../plugin/http/sign-request.js";
 import { READERS } from "../../../plugin/mentions/answers/readers.js";
+import { chooseAnswerWords } from "../../../plugin/options/answer-translations.js";
+import type { AnswerWords } from "../../../plugin/options/answer-words.js";
 import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, own } from "../../helpers/commenter.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
 import { type Mailbox, mailbox, type ReceivedMail } from "../../helpers/mailbox.js";
@@ -374,6 +376,15 @@ describe("a mail to a reader", () => {
     expect(alice.box.mails).toHaveLength(0);
     await alice.run(2 * MINUTE);
     expect(alice.box.mails).toHaveLength(1);
+  });
+
+  it.each(["de", "fr", "es", "it", "nl", "ja", "zh"])("in %s has the same places as in English", (lang) => {
+    const placesOf = (words: AnswerWords) =>
+      Object.entries(words).map(([name, text]) => [name, [...text.matchAll(/\{\w+\}/g)].map(String).sort()]);
+    expect(chooseAnswerWords(lang)).not.toEqual(chooseAnswerWords("en"));
+    expect(Object.fromEntries(placesOf(chooseAnswerWords(lang)))).toEqual(
+      Object.fromEntries(placesOf(chooseAnswerWords("en"))),
+    );
   });
 
   it("is off by default: the address is not stored, and there is no endpoint", async () => {
