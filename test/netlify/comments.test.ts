@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mentions } from "../../netlify/functions/mentions.js";
+import { site } from "../../netlify/functions/site.js";
 import { signRequest } from "../../plugin/http/sign-request.js";
 import { ALICE, COMMENTS, DANA } from "../helpers/commenter.js";
+import { mailbox } from "../helpers/mailbox.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 import { PAGE, PAGES } from "../helpers/receiver.js";
 
@@ -46,6 +48,28 @@ describe("comments on Netlify", () => {
       body: new URLSearchParams({ target: PAGE, text: "By hand" }),
     });
     expect((await mentions(settings, POST)(form, CONTEXT)).status).toBe(303);
+  });
+
+  it("sends the mail that asks an address to confirm, after the answer, and confirms it in another function", async () => {
+    const box = await mailbox();
+    vi.stubEnv("TWTXT_SMTP_URL", `smtp://${box.host}:${box.port}?from=blog@alice.example`);
+    const built = siteOf("https://alice.example", { key: ALICE.publicKey, mentions: { comments: { mail: true } } });
+    const work: Promise<void>[] = [];
+    const context = { ...CONTEXT, waitUntil: (promise: Promise<void>) => void work.push(promise) };
+    const body = JSON.stringify({ target: PAGE, text: "Hello", mail: "dana@dana.example" });
+    const headers = { "content-type": "application/json" };
+    const posted = await mentions(built.settings, POST)(
+      new Request(COMMENTS, { method: "POST", headers, body }),
+      context,
+    );
+    expect(await posted.json()).toMatchObject({ state: "held", mail: "waiting" });
+    await Promise.all(work);
+    const [link = ""] = box.mails[0]?.text.match(/https:\S+k=\S+/) ?? [];
+    const confirm = () => new Request(link, { method: "POST", body: new URLSearchParams({ do: "confirm" }) });
+    const { status } = await site(built.settings, POST)(confirm(), CONTEXT);
+    expect(status).toBe(303);
+    const shown = await site(built.settings, POST)(new Request(link), CONTEXT);
+    expect(await shown.text()).toContain("dana@dana.example is told when there is an answer");
   });
 
   it("404: the option is off", async () => {
