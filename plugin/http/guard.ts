@@ -4,9 +4,8 @@ import { isIP, type LookupFunction } from "node:net";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { later } from "../later.js";
 import { memoryStore } from "../store/memory.js";
-import { isReset } from "../transport/http-client.js";
+import { createBoundedClient, isReset } from "../transport/http-client.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
-import { createUndiciClient } from "../transport/undici-client.js";
 import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { type CheckCertificate, certificatePins } from "./certificate-pins.js";
@@ -149,8 +148,8 @@ function singleRequest(options: GuardOptions) {
       route({ ...target, lookup });
   const publicRoute = routeWith(guardedLookup(lookup));
   const privateRoute = routeWith(lookup);
-  const askPublic = createUndiciClient(publicRoute, firstByteMs);
-  const askPrivate = createUndiciClient(privateRoute, firstByteMs);
+  const askPublic = createBoundedClient(publicRoute, firstByteMs);
+  const askPrivate = createBoundedClient(privateRoute, firstByteMs);
 
   return (
     url: URL,
