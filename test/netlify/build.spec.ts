@@ -64,8 +64,10 @@ describe("netlify build of the example", () => {
     expect(routes.sort()).toEqual([
       ["/api/v1/mentions", "twtxt-mentions-api", []],
       ["/api/v1/mentions/*", "twtxt-mentions-api", []],
+      ["/mentions.atom", "twtxt-mentions-json", []],
       ["/mentions.json", "twtxt-mentions-json", []],
       ["/mentions.txt", "twtxt-mentions-feed", []],
+      ["/moderate/:id", "twtxt-mentions-api", []],
       ["/webmention", "twtxt-mention", []],
     ]);
   });
