@@ -8,6 +8,20 @@ import { writeLicenses } from "./licenses.mjs";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = process.argv[2] ?? join(root, "dist/netlify");
 
+/** Unused modules of undici: HTTP/2, the bodies of its `fetch`, and a parser for processors without SIMD. */
+const UNUSED = /\/(dispatcher\/client-h2|web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
+
+/** Bundles only the used part of undici, because loading the whole would take longer than loading everything else. */
+const smallUndici = {
+  name: "small-undici",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^undici$/ }, () => ({ path: join(root, "build/undici.mjs") }));
+    onLoad({ filter: UNUSED }, ({ path }) =>
+      path.includes("/node_modules/undici/lib/") ? { contents: "module.exports = {};" } : undefined,
+    );
+  },
+};
+
 /** Bundles only the two values of package.json that the functions use. */
 const smallManifest = {
   name: "small-manifest",
@@ -39,7 +53,7 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "none",
   banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
-  plugins: [smallManifest],
+  plugins: [smallUndici, smallManifest],
   metafile: true,
   logLevel: "warning",
 });

@@ -88,15 +88,20 @@ describe("the code of plugin/", () => {
   it("opens connections only in transport/, for the guard and for fetchSafely", () => {
     const all = [...sources, ...netlifySources];
     const opening = all.filter(({ text }) => valuesFrom(CLIENTS, text).some((name) => !OPENS_NOTHING.includes(name)));
-    expect(opening.map(({ file }) => file)).toEqual(["transport/http-client.ts", "transport/small-web.ts"]);
+    expect(opening.map(({ file }) => file)).toEqual([
+      "transport/http-client.ts",
+      "transport/small-web.ts",
+      "transport/undici-client.ts",
+    ]);
     const using = all
-      .filter(({ text }) => /\b(?:sendRequest|createHttpClient|createBoundedClient|readSmallWeb)\b/.test(text))
+      .filter(({ text }) => /\b(?:sendRequest|createUndiciClient|readSmallWeb)\b/.test(text))
       .map(({ file }) => file);
     expect(using.sort()).toEqual([
       "http/guard.ts",
       "transport/fetch.ts",
       "transport/http-client.ts",
       "transport/small-web.ts",
+      "transport/undici-client.ts",
     ]);
   });
 

@@ -4,8 +4,9 @@ import { isIP, type LookupFunction } from "node:net";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { later } from "../later.js";
 import { memoryStore } from "../store/memory.js";
-import { createBoundedClient, isReset } from "../transport/http-client.js";
+import { isReset } from "../transport/http-client.js";
 import type { Route, TransportResponse } from "../transport/transport.js";
+import { createUndiciClient } from "../transport/undici-client.js";
 import { canParseUrl, hostAndPort, isLoopback, isSmallWeb, parseUrl, readPort, resolveUrl } from "../url.js";
 import { boundedBody, OVERHEAD_BYTES } from "./bounded-body.js";
 import { type CheckCertificate, certificatePins } from "./certificate-pins.js";
@@ -148,8 +149,8 @@ function singleRequest(options: GuardOptions) {
       route({ ...target, lookup });
   const publicRoute = routeWith(guardedLookup(lookup));
   const privateRoute = routeWith(lookup);
-  const askPublic = createBoundedClient(publicRoute, firstByteMs);
-  const askPrivate = createBoundedClient(privateRoute, firstByteMs);
+  const askPublic = createUndiciClient(publicRoute, firstByteMs);
+  const askPrivate = createUndiciClient(privateRoute, firstByteMs);
 
   return (
     url: URL,

@@ -6,12 +6,11 @@ import { Agent as HttpAgent, type IncomingMessage, request as sendHttp } from "n
 import { Agent as HttpsAgent, request as sendHttps } from "node:https";
 import { addAbortSignal, pipeline } from "node:stream";
 import { readPort } from "../url.js";
-import { ReceivedBody } from "./received-body.js";
-import type { ConnectionTarget, Route, TransportResponse } from "./transport.js";
 
 /** Idle connections end before those of most servers, which keep them for 5 s or longer. */
 const AGENT_OPTIONS = { keepAlive: true, timeout: 4000 };
-const direct: Route = (target) => target;
+const HTTP = { send: sendHttp, agent: new HttpAgent(AGENT_OPTIONS) };
+const HTTPS = { send: sendHttps, agent: new HttpsAgent({ ...AGENT_OPTIONS, minVersion: "TLSv1.2" }) };
 
 export interface HttpRequest {
   method: string;
@@ -23,63 +22,22 @@ export interface HttpRequest {
 }
 
 /**
- * Creates a function that sends requests, over connections that are kept for a few seconds, to URLs with the protocol `http:`
- * or `https:`. It returns the response; errors of its body, an abort included, are thrown to its reader. It throws an Error
- * without a response.
+ * Sends a request over a connection that is kept for a few seconds.
  *
- * @param firstByteMs - timeout of a response's head, in milliseconds; default: none
+ * @param url - with the protocol `http:` or `https:`
+ * @returns the response; errors of its body, an abort included, are thrown to its reader
+ * @throws Error without a response
  */
-export function createHttpClient(route = direct, firstByteMs?: number) {
-  const plain = { send: sendHttp, agent: new HttpAgent(AGENT_OPTIONS) };
-  const encrypted = { send: sendHttps, agent: new HttpsAgent({ ...AGENT_OPTIONS, minVersion: "TLSv1.2" }) };
-  return (url: URL, request: HttpRequest): Promise<IncomingMessage> => {
-    const { protocol } = url;
-    const target = route({ protocol, host: url.hostname.replace(/^\[|\]$/g, ""), port: readPort(url) });
-    return send(url, request, { target, firstByteMs, ...(target.protocol === "https:" ? encrypted : plain) });
-  };
-}
-
-/** Sends a request to any host. */
-export const sendRequest = createHttpClient();
-
-/** As {@link createHttpClient}, for untrusted servers: a body is received up to its limit, whatever the speed of its reader. */
-export function createBoundedClient(route: Route, firstByteMs: number) {
-  const sendRequest = createHttpClient(route, firstByteMs);
-  return async (url: URL, { maxBytes, ...request }: HttpRequest & { maxBytes: number }): Promise<TransportResponse> => {
-    const incoming = await sendRequest(url, request);
-    const body = new ReceivedBody(maxBytes, (reason) => incoming.destroy(reason));
-    incoming.on("data", (chunk) => body.add(chunk)).once("end", () => body.end(null));
-    incoming.on("error", (error) => body.end(error)).once("close", () => body.end(resetError()));
-    const { statusCode, headersDistinct, socket } = incoming;
-    // Node.js takes a body of unknown length for whole if its connection is reset.
-    const fail = (error: Error) => body.end(error);
-    socket.prependListener("error", fail);
-    incoming.once("close", () => socket.off("error", fail));
-    return Object.assign(body, { statusCode, headersDistinct });
-  };
-}
-
-interface Connecting {
-  target: ConnectionTarget;
-  firstByteMs: number | undefined;
-  send: typeof sendHttp;
-  agent: HttpAgent;
-}
-
-function send(url: URL, request: HttpRequest, connecting: Connecting): Promise<IncomingMessage> {
+export function sendRequest(url: URL, request: HttpRequest): Promise<IncomingMessage> {
   const { method, headers, body = null, signal } = request;
-  const { target, firstByteMs, agent } = connecting;
-  const { host, port, lookup } = target;
   return new Promise((resolve, reject) => {
-    const outgoing = connecting.send({
-      ...{ agent, method, host, port, ...(lookup && { lookup }) },
+    const { send, agent } = url.protocol === "https:" ? HTTPS : HTTP;
+    const outgoing = send({
+      ...{ agent, method, host: url.hostname.replace(/^\[|\]$/g, ""), port: readPort(url) },
       path: url.pathname + url.search,
       headers: { host: url.host, ...headers },
       ...(signal && { signal }),
     });
-    const late = Object.assign(new Error(`no response within ${(firstByteMs ?? 0) / 1000} s`), { code: "ETIMEDOUT" });
-    const timer = firstByteMs && setTimeout(() => outgoing.destroy(late), firstByteMs);
-    outgoing.once("response", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     outgoing.once("response", (incoming) => {
       // Without it, a reader could not tell an abort from a closed connection.
       if (signal) addAbortSignal(signal, incoming);
@@ -88,7 +46,7 @@ function send(url: URL, request: HttpRequest, connecting: Connecting): Promise<I
     outgoing.on("error", (error) => {
       const isStale = outgoing.reusedSocket && isReset(error) && (method === "GET" || method === "HEAD");
       // The server closed an idle connection at the moment in which it was reused (RFC 9112, section 9.3.1).
-      if (isStale && body === null) resolve(send(url, request, connecting));
+      if (isStale && body === null) resolve(sendRequest(url, request));
       else reject(error);
     });
     // Some responses, such as 101, end without any other event.
@@ -99,7 +57,7 @@ function send(url: URL, request: HttpRequest, connecting: Connecting): Promise<I
     };
     outgoing.once("socket", (socket) => {
       // Errors of a handshake have their own codes only before anything is written.
-      if (target.protocol === "https:" && !outgoing.reusedSocket) socket.once("secureConnect", sendBody);
+      if (url.protocol === "https:" && !outgoing.reusedSocket) socket.once("secureConnect", sendBody);
       else sendBody();
     });
   });

@@ -117,3 +117,15 @@ describe("the sources of the functions", () => {
     expect(readers).toEqual(["environment.ts"]);
   });
 });
+
+describe("undici in the sources", () => {
+  it("is imported in one file only, and only the parts that the bundle contains", () => {
+    const files = readdirSync(join(repo, "plugin"), { recursive: true, encoding: "utf8" });
+    const imports = files
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) =>
+        [...readFileSync(join(repo, "plugin", file), "utf8").matchAll(/import .*"undici.*"/g)].map(String),
+      );
+    expect(imports).toEqual([`import { Agent, buildConnector, Client } from "undici"`]);
+  });
+});
