@@ -4,13 +4,15 @@ import { connect, createServer, type Socket } from "node:net";
 import { afterEach } from "./hooks.js";
 
 const ends: (() => void)[] = [];
+/** More than several requests without a body. */
+const PASSING = 64 * 1024;
 
 afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
 export interface HeldLine {
-  /** Pauses uploads: at most one more chunk of each connection is forwarded. */
+  /** Pauses uploads: requests without a body still pass, and at most 128 KiB more of each connection. */
   hold(): void;
   release(): void;
 }
@@ -26,6 +28,7 @@ export async function heldLine(port: number, to: number): Promise<HeldLine> {
   let isHeld = false;
   const line = createServer((socket) => {
     const onward = connect(to, "127.0.0.1");
+    let passed = 0;
     sockets.add(socket);
     for (const [one, other] of [[socket, onward] as const, [onward, socket] as const]) {
       one.on("error", () => other.destroy());
@@ -34,7 +37,8 @@ export async function heldLine(port: number, to: number): Promise<HeldLine> {
     socket.on("close", () => sockets.delete(socket));
     socket.on("data", (chunk) => {
       onward.write(chunk);
-      if (isHeld) socket.pause();
+      passed = isHeld ? passed + chunk.length : 0;
+      if (passed > PASSING) socket.pause();
     });
     onward.pipe(socket);
   });
