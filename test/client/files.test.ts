@@ -322,7 +322,8 @@ describe("the room of files", () => {
       return shown;
     };
     await expect.poll(show).toContain("Stored: new, private.");
-    expect(await listed()).toEqual([]);
+    // The list of files may be read a moment later.
+    await expect.poll(listed).toEqual([]);
     const { text } = await get("/files");
     expect(shownText(text)).toMatch(/1 upload: 1 done\..*list\.txt/);
     expect(text).not.toContain("Clear the list");
