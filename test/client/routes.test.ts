@@ -141,6 +141,8 @@ describeWithoutKeychain("each route of the client", () => {
     const { client, visitor, own, folder, table } = await clientOfAlice();
     expect(table.filter(({ method }) => method === "POST").length).toBeGreaterThan(20);
     await visitor.post("/write/draft", { id: DRAFT, body: "A draft" });
+    // The first page of the author counts in the background what waits.
+    await expect.poll(() => own.requests).toContainEqual(expect.stringContaining("state=held&limit=1"));
     const before = stateOf(folder);
     const asked = own.requests.length;
     for (const route of table) {
