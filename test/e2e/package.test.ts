@@ -25,6 +25,8 @@ const work = mkdtempSync(join(tmpdir(), "twtxt-package-"));
 
 // Users have only the tarball, so these tests fail if it lacks a file.
 beforeAll(async () => {
+  // Node.js then has its own client for fetch, and does not take the packed one, which is gone after these tests.
+  await fetch("data:,");
   await run("npm", ["pack", "--pack-destination", work], { cwd: copyOfSources() });
   const tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
   project = mkdtempSync(join(work, "project-"));
