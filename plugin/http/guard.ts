@@ -16,9 +16,10 @@ const smallWeb = later(() => import("../transport/small-web.js"));
 
 /** A request to an untrusted server. */
 export interface GuardedRequest {
-  method?: "GET" | "HEAD" | "POST";
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
+  /** By lower-cased name. With `authorization`, a redirect to another origin is refused. */
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   /** Maximum size of the body after decompression. */
   maxBytes: number;
   /** Whether gemini and gopher are allowed, too, with GET. PROTOCOL 2.8 */
@@ -110,10 +111,14 @@ export function createGuard(options: GuardOptions): Ask {
         guarded.checkUrl?.(url.href);
         asked.push(url.href);
         const answer = await askOnce(url, guarded, { signal, isAllowed: allowed.has(hostAndPort(url)) });
-        const next = findRedirect(answer, url, guarded.method ?? "GET");
+        const next = findRedirect(answer, url, isReading(guarded));
         if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         answer.destroy();
+        const from = url.origin;
         url = checkedUrl(next, guarded, allowed);
+        if (guarded.headers?.authorization !== undefined && url.origin !== from) {
+          throw new TwtxtError("address-refused", `${address} redirects a request with credentials to ${url.host}.`);
+        }
         if (isSmallWeb(url.href) === isSmallWeb(address)) continue;
         throw new TwtxtError("address-refused", `${address} redirects to another kind of server.`);
       }
@@ -136,8 +141,8 @@ function allowedHosts({ allowPrivateHosts = [], ownUrl }: GuardOptions) {
   const own = hostAndPort(new URL(ownUrl));
   const withOwn = new Set([...hosts, own]);
   if (isLoopback(new URL(ownUrl).hostname)) return () => withOwn;
-  return (address: string, { method }: GuardedRequest) =>
-    method !== "POST" && canParseUrl(address) && hostAndPort(new URL(address)) === own ? withOwn : hosts;
+  return (address: string, request: GuardedRequest) =>
+    isReading(request) && canParseUrl(address) && hostAndPort(new URL(address)) === own ? withOwn : hosts;
 }
 
 function singleRequest(options: GuardOptions) {
@@ -254,10 +259,18 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
   };
 }
 
-/** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function findRedirect({ statusCode = 0, headersDistinct }: TransportResponse, url: URL, method: string): string | null {
+function isReading({ method = "GET" }: GuardedRequest): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** The URL of a redirect. Any other request than one that reads follows only redirects that keep method and body. */
+function findRedirect(
+  { statusCode = 0, headersDistinct }: TransportResponse,
+  url: URL,
+  isReading: boolean,
+): string | null {
   const [location] = headersDistinct.location ?? [];
-  const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
+  const codes = isReading ? [301, 302, 303, 307, 308] : [307, 308];
   return location !== undefined && codes.includes(statusCode) ? resolveUrl(location, url.href) : null;
 }
 

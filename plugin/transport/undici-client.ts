@@ -14,7 +14,7 @@ export interface UndiciRequest {
   method: string;
   /** By lower-cased name. */
   headers: Record<string, string>;
-  body: string | null;
+  body: string | Uint8Array | null;
   /** The size of the response's body as it is sent, in bytes. What arrives beyond it is dropped. */
   maxBytes: number;
   signal: AbortSignal;

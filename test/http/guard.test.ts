@@ -173,6 +173,29 @@ describe("a response", () => {
     });
   });
 
+  it.each(["PUT", "DELETE"] as const)("has the body of a %s, which is bytes", async (method) => {
+    const bob = await loopbackServer(async (request, response) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      response.end(`${request.method} ${Buffer.concat(chunks).toString("hex")}`);
+    });
+    const request = { method, body: Uint8Array.of(0, 255) };
+    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] }, request)).text).toBe(`${method} 00ff`);
+  });
+
+  it("address-refused: a redirect of a request with credentials to another origin, which receives none", async () => {
+    const carol = await loopbackServer((_request, response) => response.end("hello"));
+    const bob = await loopbackServer((request, response) => {
+      if (request.url === "/here") return response.end(request.headers.authorization);
+      return response.writeHead(307, { location: request.url === "/" ? "/here" : carol.url }).end();
+    });
+    const options = { allowPrivateHosts: [bob.host, carol.host] };
+    const request = { headers: { authorization: "Bearer secret" } };
+    expect((await ask(bob.url, options, request)).text).toBe("Bearer secret");
+    await expect(ask(`${bob.url}/away`, options, request)).rejects.toThrow(failsWith("address-refused"));
+    expect(carol.requests).toEqual([]);
+  });
+
   it.each([
     [307, "POST source=a", true],
     [308, "POST source=a", true],
