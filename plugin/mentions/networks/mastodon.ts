@@ -1,0 +1,70 @@
+// plugin/mentions/networks/mastodon.ts: the API of Mastodon, which GoToSocial, Pleroma, Akkoma and others have, too.
+import * as v from "valibot";
+import { canParseUrl, decodePercent } from "../../url.js";
+import type { Copy } from "./network.js";
+import { type NetworkAnswer, type NetworkParts, type NetworkRequest, requestJson } from "./network-json.js";
+
+export const MastodonAccount = v.object({
+  id: v.string(),
+  /** `bob`, or `bob@other.example` on another server. */
+  acct: v.string(),
+  url: v.string(),
+  display_name: v.optional(v.string(), ""),
+  avatar: v.nullish(v.string()),
+  /** The profile's text as HTML. */
+  note: v.nullish(v.string()),
+  noindex: v.nullish(v.boolean()),
+  suspended: v.nullish(v.boolean()),
+});
+export type MastodonAccount = v.InferOutput<typeof MastodonAccount>;
+
+export const MastodonStatus = v.object({
+  id: v.string(),
+  uri: v.string(),
+  url: v.nullish(v.string()),
+  created_at: v.string(),
+  account: MastodonAccount,
+  /** HTML. */
+  content: v.string(),
+  spoiler_text: v.optional(v.string(), ""),
+  visibility: v.string(),
+  in_reply_to_id: v.nullish(v.string()),
+  favourites_count: v.optional(v.number(), 0),
+  reblogs_count: v.optional(v.number(), 0),
+});
+export type MastodonStatus = v.InferOutput<typeof MastodonStatus>;
+
+/** A server with the API of Mastodon, as one account or, without a token, as anyone sees it. */
+export class MastodonServer {
+  readonly #parts: NetworkParts & { token?: string | undefined };
+
+  /** @param origin - such as `https://mastodon.example` */
+  constructor(
+    readonly origin: string,
+    parts: NetworkParts & { token?: string | undefined },
+  ) {
+    this.#parts = parts;
+  }
+
+  /** @param path - such as `/api/v1/statuses/1`. @throws as {@link requestJson} */
+  request<T>(
+    path: string,
+    schema: v.GenericSchema<unknown, T>,
+    request: NetworkRequest = {},
+  ): Promise<NetworkAnswer<T>> {
+    const { token, ...parts } = this.#parts;
+    return requestJson(this.origin + path, schema, { token, ...request }, parts);
+  }
+}
+
+/** The paths of statuses: Mastodon; Mastodon's web client; GoToSocial; Akkoma; Pleroma; Pixelfed. */
+const STATUS_PATHS =
+  /^\/(?:(?:web\/)?@[^/]+|users\/[^/]+\/statuses|(?:web|deck)\/statuses|@[^/]+\/(?:statuses|posts)|notice|p\/[^/]+)\/([A-Za-z0-9]+)\/?$/;
+
+/** @returns `null` for anything but the page of a status */
+export function parseStatusUrl(url: string): Copy | null {
+  if (!canParseUrl(url)) return null;
+  const { origin, protocol, pathname } = new URL(url);
+  const [, id] = STATUS_PATHS.exec(decodePercent(pathname) ?? "") ?? [];
+  return id !== undefined && /^https?:$/.test(protocol) ? { network: "mastodon", url, server: origin, id } : null;
+}

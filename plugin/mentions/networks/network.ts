@@ -1,0 +1,95 @@
+// plugin/mentions/networks/network.ts: the interface of a network that has copies of posts, and what is read and posted there. PROTOCOL 2.7
+import type { TwtxtErrorCode } from "../../errors.js";
+import { TwtxtError } from "../../errors.js";
+
+export const NETWORKS = ["mastodon", "bluesky"] as const;
+
+export type NetworkName = (typeof NETWORKS)[number];
+
+/** A copy of a post. */
+export interface Copy {
+  network: NetworkName;
+  /** Its page. */
+  url: string;
+  /** The origin of the server whose API has it. */
+  server: string;
+  /** Its ID there; on Bluesky, its `at://` URI, with the DID or the handle of the account. */
+  id: string;
+}
+
+export interface Account {
+  /** Its page. */
+  url: string;
+  name: string;
+  photo: string | null;
+}
+
+/** A public status that replies to a copy, or to another reply. */
+export interface Status {
+  /** Its page, which identifies it. */
+  url: string;
+  author: Account;
+  /** As the network has it, not sanitized. */
+  html: string;
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the server does not say. */
+  published: string | null;
+  /** The URL of the reply that it replies to; `null` for the copy itself. */
+  replyTo: string | null;
+}
+
+/** A like or a repost. */
+export interface Reaction {
+  type: "like" | "repost";
+  author: Account;
+  /** As in {@link Status}. */
+  published: string | null;
+}
+
+/** What a network has about a copy. */
+export interface Thread {
+  replies: Status[];
+  reactions: Reaction[];
+  /** Whether all replies were read, so that a missing one is gone; the same of likes and reposts. */
+  hasAll: { replies: boolean; like: boolean; repost: boolean };
+}
+
+/** What is posted as a copy. */
+export interface StatusToPost {
+  /** The same for each attempt to post a post, and no other. */
+  key: string;
+  text: string;
+  /** The page of the post. */
+  permalink: string;
+  lang: string | null;
+  /** The content warning; `null` for none. */
+  warning: string | null;
+  pictures: readonly { bytes: Uint8Array; type: string; alt: string }[];
+  /** Of a preview; `null` without one. */
+  card: { title: string; description: string } | null;
+  /** The URL of the status that it replies to; `null` for none. */
+  replyTo: string | null;
+}
+
+/** A network. Its methods throw {@link NetworkError}, and what the guard throws. */
+export interface Network {
+  post(status: StatusToPost): Promise<Copy>;
+  edit(copy: Copy, status: StatusToPost): Promise<Copy>;
+  /** A copy that is gone is not an error. */
+  delete(copy: Copy): Promise<void>;
+  /** @returns `null` if the copy is gone, or is not public */
+  thread(copy: Copy): Promise<Thread | null>;
+}
+
+/** A server's refusal, or an answer that cannot be read. */
+export class NetworkError extends TwtxtError {
+  constructor(
+    code: TwtxtErrorCode,
+    message: string,
+    /** The status of the answer. */
+    readonly status: number,
+    /** When the server may be asked again, in milliseconds since 1970; `null` if it does not say. */
+    readonly notBefore: number | null,
+  ) {
+    super(code, message);
+  }
+}
