@@ -5,6 +5,7 @@ import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl } from "./feed/mention.js";
 import { parseAddress, USER } from "./keys/address.js";
 import { BLOBS } from "./options/blobs.js";
+import { FEDIVERSE } from "./options/fediverse.js";
 import { FOLLOW } from "./options/follow.js";
 import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
@@ -200,6 +201,10 @@ export const OPTIONS = v.strictObject({
     "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
     v.lazy((input) => (typeof input === "boolean" ? onOr(BLOBS) : BLOBS)),
     false,
+  ),
+  fediverse: optional(
+    'Your account in the fediverse, such as `"@alice@mastodon.example"`: `@alice@your.domain` finds it, and previews of your pages name it. `"bridgy"` makes an account of your site with Bridgy Fed. See [Handles](docs/networks.md#a-handle-at-your-domain).',
+    FEDIVERSE,
   ),
   host: optional(
     'The host that serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',

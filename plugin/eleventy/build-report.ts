@@ -1,5 +1,6 @@
 // plugin/eleventy/build-report.ts: warnings and notes of a build.
 import { normalize, sep } from "node:path";
+import { BRIDGY } from "../options/fediverse.js";
 import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { PATHS } from "../site/routes.js";
@@ -217,6 +218,9 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
       urls.hasReceiver() &&
       settings.authors.length > 0 &&
       "Readers without a site can comment under your posts, with your approval: add mentions: { comments: true }, or comments: false to turn off this note.",
+    settings.fediverse === BRIDGY &&
+      !urls.hasFunctions() &&
+      `No effect: fediverse: "${BRIDGY}". This host cannot redirect. Redirect /.well-known/webfinger and /.well-known/host-meta to the same paths at https://fed.brid.gy yourself, with their queries.`,
     settings.timeline !== false &&
       settings.follow.length === 0 &&
       'No effect: the option "timeline". The site follows no feeds. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
@@ -226,7 +230,7 @@ export function notesOnOptions({ settings, urls, mentions }: BuiltSite, host: No
 
 interface BuiltSite {
   settings: Settings;
-  urls: Pick<SiteUrls, "hasBlobs" | "hasComments" | "hasReceiver" | "inboxes">;
+  urls: Pick<SiteUrls, "hasBlobs" | "hasComments" | "hasFunctions" | "hasReceiver" | "inboxes">;
   mentions: Pick<SiteMentions, "featuresInUse">;
 }
 

@@ -10,7 +10,7 @@ import { type BuiltSite, isDryRun, isReal } from "./built-site.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateData } from "./eleventy.js";
 import { isReply, listOwnTwts, newestOwnTwts, type OwnTwt } from "./mentions/conversations.js";
 import { pageTitles } from "./mentions/page-titles.js";
-import { discoveryFiles } from "./output/feed-files.js";
+import { discoveryFiles, fediverseFiles } from "./output/feed-files.js";
 import { lastBuild, refuseOtherSite, refuseServedFolder } from "./output/previews.js";
 import type { SiteFile } from "./output/write-files.js";
 import { SiteWriter } from "./output/write-site.js";
@@ -53,7 +53,7 @@ export class SiteBuild {
     urls.input = directories.input;
     urls.checkFeedUrl();
     head.begin();
-    this.#discovery = await discoveryFiles(urls.inboxes());
+    this.#discovery = [...(await discoveryFiles(urls.inboxes())), ...fediverseFiles(settings, urls)];
     if (isReal(event)) this.#log.formerUrl = (await lastBuild(root)).url;
     await Promise.all([mentions.read(), timeline.read()]);
   }

@@ -7,6 +7,7 @@ import { guestDocument } from "../messages/inbox/guest-document.js";
 import { blobServices } from "./blobs.js";
 import { createChannels } from "./channels.js";
 import { createEndpoints } from "./endpoints.js";
+import { fediverseHandlers } from "./fediverse.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
 import { createJobs, type JobParts } from "./jobs.js";
@@ -41,6 +42,7 @@ export function siteServices(given: ServiceOptions) {
     guest: guestDocument(options.settings.urls.inbox),
     ...blobs.handlers,
     ...siteStateHandlers(options),
+    ...fediverseHandlers(options),
     ...siteDataHandlers(options),
   };
   return {

@@ -1,7 +1,16 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "timeline" | "comments" | "answers" | "inbox" | "guests" | "blobs" | "site";
+export type Capability =
+  | "mentions"
+  | "timeline"
+  | "comments"
+  | "answers"
+  | "inbox"
+  | "guests"
+  | "blobs"
+  | "site"
+  | "fediverse";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -54,6 +63,8 @@ export const PATHS = {
   guests: "/.well-known/msg",
   blobs: "/api/v1/blob",
   shared: "/shared",
+  webfinger: "/.well-known/webfinger",
+  hostMeta: "/.well-known/host-meta",
 } as const;
 
 export const BASE_NAMES = ["webmention", "inbox", ...(Object.keys(PATHS) as (keyof typeof PATHS)[])] as const;
@@ -76,7 +87,8 @@ export type EndpointFunction =
   | "inbox"
   | "guest"
   | "blob"
-  | "site";
+  | "site"
+  | "fediverse";
 
 const READING = ["GET", "HEAD", "OPTIONS"];
 const NO_STORE = "no-store";
@@ -104,6 +116,15 @@ const site = { capability: "site", base: "siteApi", access: "signed", cache: PRI
 
 /** Answered by the function of the site, which each site with a key has. */
 const answers = { capability: "answers", base: "answers", cache: PRIVATE, netlify: "site" } as const;
+
+const fediverse = {
+  capability: "fediverse",
+  below: "",
+  methods: ["GET", "HEAD"],
+  access: "anyone",
+  cache: NO_STORE,
+  netlify: "fediverse",
+} as const;
 
 /** The first route that matches a path answers. */
 export const ROUTES = {
@@ -189,6 +210,8 @@ export const ROUTES = {
     netlify: "guest",
     isStaticFirst: true,
   },
+  webfinger: { ...fediverse, base: "webfinger" },
+  hostMeta: { ...fediverse, base: "hostMeta" },
   blobs: { ...blob, below: "", methods: READING },
   blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
   shared: {
@@ -221,10 +244,12 @@ export interface RoutedSite {
   mentions: { comments?: { mail: boolean } | false | undefined };
   inbox: { guests: { mail?: boolean } | null } | null;
   blobs: object | null;
+  fediverse?: string;
 }
 
 /** The capabilities that are on. */
-export function listCapabilities({ isReceiver, authors, timeline, mentions, inbox, blobs }: RoutedSite): Capability[] {
+export function listCapabilities(site: RoutedSite): Capability[] {
+  const { isReceiver, authors, timeline, mentions, inbox, blobs, fediverse } = site;
   const hasComments = isReceiver && authors.length > 0 && Boolean(mentions.comments);
   const isOn: Record<Capability, boolean> = {
     mentions: isReceiver,
@@ -236,6 +261,7 @@ export function listCapabilities({ isReceiver, authors, timeline, mentions, inbo
     guests: inbox !== null && inbox.guests !== null,
     blobs: blobs !== null,
     site: authors.length > 0,
+    fediverse: fediverse !== undefined,
   };
   return (Object.keys(isOn) as Capability[]).filter((capability) => isOn[capability]);
 }

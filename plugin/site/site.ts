@@ -18,7 +18,7 @@ export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 export const PREVIEW_FOLDER = "_preview";
 
 /** Version of both files. Readers refuse other versions. */
-export const SETTINGS_VERSION = 9;
+export const SETTINGS_VERSION = 10;
 
 const TIMESTAMP = v.pipe(
   v.string(),
@@ -73,6 +73,8 @@ const HOST_SETTINGS = v.object({
       contactPage: v.exactOptional(v.string()),
     }),
   ),
+  /** The account that the handle of the site leads to, `@user@server`, or `bridgy`; absent for none. */
+  fediverse: v.exactOptional(v.string()),
   /** `null` for a site without blobs. */
   blobs: v.nullable(
     v.object({

@@ -124,7 +124,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("contain the public settings but no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 9,
+      version: 10,
       timeline: null,
       host: "netlify",
       output: "./_site/",
@@ -152,6 +152,8 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",
+        hostMeta: "https://alice.example/.well-known/host-meta",
+        webfinger: "https://alice.example/.well-known/webfinger",
         blobs: "https://alice.example/api/v1/blob",
         shared: "https://alice.example/shared",
       },

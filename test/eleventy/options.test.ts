@@ -137,6 +137,7 @@ describe("the options", () => {
       },
       blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY], formerKeys: [] },
       timeline: { path: "/reading/", perPage: 20, layout: "base.njk" },
+      fediverse: "@alice@mastodon.example",
       host: "netlify" as const,
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
@@ -339,6 +340,11 @@ describe("the error for an invalid option contains its name, the expected value 
       'options.mentions: expected false, or an object such as { moderate: true, block: ["spam.example"] }, got true.',
     ],
     ["functions", "no", 'options.functions: expected true or false, got "no".'],
+    [
+      "fediverse",
+      "alice@mastodon.example",
+      'options.fediverse: expected a handle such as "@alice@mastodon.example", or "bridgy", got "alice@mastodon.example".',
+    ],
     [
       "host",
       "vercel",

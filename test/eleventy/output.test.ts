@@ -60,7 +60,7 @@ describe("the files that a build writes in addition to pages", () => {
 
   it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 9,
+      version: 10,
       timeline: null,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
@@ -93,6 +93,8 @@ describe("the files that a build writes in addition to pages", () => {
         siteApi: "https://alice.example/api/v1/site",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",
+        hostMeta: "https://alice.example/.well-known/host-meta",
+        webfinger: "https://alice.example/.well-known/webfinger",
         blobs: "https://alice.example/api/v1/blob",
         shared: "https://alice.example/shared",
         mentionsPage: "https://alice.example/mentions/",

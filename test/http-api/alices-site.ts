@@ -60,12 +60,14 @@ export const OPTIONS = {
   timeline: true,
   mentions: { comments: { mail: true } },
   inbox: { guests: { mail: true } },
+  fediverse: "@alice@mastodon.example",
 } satisfies TwtxtOptions;
 
 export interface SiteOptions {
   mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
   inbox?: Partial<NonNullable<HostSettings["inbox"]>>;
   blobs?: Partial<NonNullable<HostSettings["blobs"]>>;
+  fediverse?: string;
   /** `null` for a site without a token. */
   token?: null;
   /** The rate limit of mentions, and of messages, per client address. */
@@ -187,12 +189,13 @@ export function sharedSite(open: typeof alicesSite): Promise<AlicesSite> {
   return site;
 }
 
-function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings {
+function settingsOf({ mentions = {}, inbox, blobs, fediverse }: SiteOptions): HostSettings {
   const settings = hostSettings(
     builtSite(ORIGIN, { ...OPTIONS, mentions: { ...OPTIONS.mentions, ...mentions } }).settings,
   );
   return {
     ...settings,
+    ...(fediverse !== undefined && { fediverse }),
     inbox: settings.inbox && { ...settings.inbox, ...inbox },
     blobs: settings.blobs && { ...settings.blobs, maxBytes: 1000, ...blobs },
   };

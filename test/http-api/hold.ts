@@ -67,6 +67,6 @@ function expectBody({ headers, body }: ReceivedResponse, method: string, { conte
   const media = content[type] ?? content["*/*"];
   if (!media) expect.fail(`${type} is not described; described are: ${Object.keys(content)}.`);
   if (method === "HEAD") return;
-  const value = /^application\/(problem\+)?json\b/.test(type) && content[type] ? JSON.parse(body) : body;
+  const value = /^application\/(problem\+|jrd\+)?json\b/.test(type) && content[type] ? JSON.parse(body) : body;
   expect([schemaErrors(value, media.schema), value]).toEqual([[], value]);
 }

@@ -2,7 +2,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { AlicesSite } from "./alices-site.js";
-import { type Row, rows } from "./rows.js";
+import { type Row, rows, rowsOfEach } from "./rows.js";
+
+const BRIDGED = "https://fed.brid.gy/.well-known/";
 
 export const SITE_ROWS: Row[] = [
   ...rows("GET /api/v1/site", [
@@ -49,6 +51,34 @@ export const SITE_ROWS: Row[] = [
     ["400 bad-request", "a body that is shorter than its Content-Length", { isTruncated: true }],
     ["404 not-found", "a text that is no key", { request: { parameters: { key: "%2e%2e" } } }],
   ]),
+  ...rowsOfEach(
+    ["GET /.well-known/webfinger", "HEAD /.well-known/webfinger"],
+    [
+      ["200", "the handle of the author", { json: { subject: "acct:alice@mastodon.example" } }],
+      ["200", "the site", { request: { query: "resource=https://alice.example/" } }],
+      [
+        "302",
+        "a site with Bridgy Fed, with its query",
+        {
+          site: { fediverse: "bridgy" },
+          headers: { location: `${BRIDGED}webfinger?resource=acct%3Aalice%40alice.example` },
+        },
+      ],
+      ["404 not-found", "another name", { request: { query: "resource=acct:bob@alice.example" } }],
+      ["404 not-found", "no name", { request: { query: "rel=self" } }],
+    ],
+  ),
+  ...rowsOfEach(
+    ["GET /.well-known/host-meta", "HEAD /.well-known/host-meta"],
+    [
+      ["200", "the address of the documents"],
+      [
+        "302",
+        "a site with Bridgy Fed",
+        { site: { fediverse: "bridgy" }, headers: { location: `${BRIDGED}host-meta` } },
+      ],
+    ],
+  ),
 ];
 
 /** A request that writes a value with the hash of this or another text. */

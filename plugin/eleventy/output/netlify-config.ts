@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { authorError } from "../../errors.js";
+import { FEDIVERSE_TYPES } from "../../site/fediverse.js";
 import type { SiteFile } from "./write-files.js";
 
 /** Read by Netlify's Frameworks API. Other tools may write to it, too. */
@@ -56,7 +57,10 @@ export function headerRules(
       for: path,
       values: { "Content-Type": "text/plain; charset=utf-8", ...link, ...anyone },
     })),
-    ...discovery.map(({ path }) => ({ for: path, values: { "Content-Type": "application/json", ...anyone } })),
+    ...discovery.map(({ path }) => ({
+      for: path,
+      values: { "Content-Type": FEDIVERSE_TYPES[path] ?? "application/json", ...anyone },
+    })),
     ...linked.map((path) => ({ for: path, values: link })),
   ];
 }

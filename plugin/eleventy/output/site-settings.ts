@@ -31,6 +31,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     endpoint: urls.endpoint(),
     nick: settings.nick,
     ...(settings.lang !== undefined && { lang: settings.lang }),
+    ...(settings.fediverse !== undefined && { fediverse: settings.fediverse }),
     timeZone: settings.timeZone,
     follow: settings.follow,
     followed: { file: followed.file, option: [...followed.option] },

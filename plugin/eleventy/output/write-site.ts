@@ -31,7 +31,7 @@ export class SiteWriter {
   /** @throws TwtxtError `output-conflict` for a page or copied file at the path of the feed or of a discovery document */
   checkPaths(files: readonly { path: string }[], discovery: BuiltSite["discovery"]): void {
     this.others.check(files, 'give the feed another path with the option "path"');
-    this.others.check(discovery, 'remove the options "key" and "endpoint"');
+    this.others.check(discovery, 'remove the options "key" and "endpoint", or "fediverse"');
   }
 
   async writeAssets(output: string): Promise<void> {

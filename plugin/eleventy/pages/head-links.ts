@@ -2,6 +2,7 @@
 import { mentionsOptions } from "../../options/mentions.js";
 import { chooseWords } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
+import { fediverseAuthor } from "../../site/fediverse.js";
 import { escapeHtml } from "../../site/html.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
@@ -11,6 +12,7 @@ import type { SiteUrls } from "../site-urls.js";
 /** Matches comments, scripts and tags as a whole, so that a `</head>` inside them is skipped. */
 const END_OF_HEAD =
   /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|<[a-z](?:"[^"]*"|'[^']*'|[^'"<>])*>|(?<end><\/head\s*>)/gi;
+const CREATOR = "fediverse:creator";
 const COMMENT = /<!--[\s\S]*?-->/g;
 const WEBMENTION =
   /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
@@ -39,7 +41,7 @@ export class HeadLinks {
     this.#withoutHead.clear();
     const { words } = mentionsOptions(this.settings);
     this.#mentionsTitle = chooseWords(this.settings.lang, { words, lang: this.settings.lang }).title;
-    this.#links = [this.#feedLink(this.urls.feedHref()), ...this.#inboxLinks()];
+    this.#links = [this.#feedLink(this.urls.feedHref()), ...this.#inboxLinks(), ...this.#accountLinks()];
   }
 
   /** The paths of the pages that have no `</head>`, and so no link to the endpoint. Without the path prefix. */
@@ -50,7 +52,7 @@ export class HeadLinks {
   /** The links, one per line. */
   html(): string {
     const feed = this.#feedLink(this.urls.hrefInTemplates(this.settings.path));
-    return [feed, this.#endpointLink(), ...this.#inboxLinks()].filter(Boolean).join("\n");
+    return [feed, this.#endpointLink(), ...this.#inboxLinks(), ...this.#accountLinks()].filter(Boolean).join("\n");
   }
 
   /**
@@ -72,7 +74,8 @@ export class HeadLinks {
     const [feedLink = "", ...inboxLinks] = this.#links;
     const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
     const links = [feedLink, this.#mentionsLink(page, url), endpointLink, ...inboxLinks];
-    const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
+    const isMissing = (link: string) => !(head.includes(link) || (link.includes(CREATOR) && head.includes(CREATOR)));
+    const missing = links.filter((link) => link !== "" && isMissing(link)).map((link) => `${link}\n`);
     return [page.slice(0, end), ...missing, page.slice(end)];
   }
 
@@ -141,6 +144,17 @@ export class HeadLinks {
       const title = escapeHtml(`Private messages to ${address}`);
       return [`<link rel="describedby" type="application/json" title="${title}" href="${escapeHtml(href.href)}">`];
     });
+  }
+
+  /** The account in the fediverse, which previews name as the author of the page. */
+  #accountLinks(): string[] {
+    const { fediverse, url } = this.settings;
+    if (fediverse === undefined) return [];
+    const { profile, creator } = fediverseAuthor(fediverse, url);
+    return [
+      `<link rel="me" href="${escapeHtml(profile)}">`,
+      `<meta name="${CREATOR}" content="${escapeHtml(creator)}">`,
+    ];
   }
 
   /** @param url - returns the URL of the page, to resolve relative links */
