@@ -124,6 +124,7 @@ describeInChromium("a long conversation under a post", () => {
 
     expect(new Set(Object.values(pictures)).size).toBe(PICTURED_WIDTHS.length * SCHEMES.length);
     expect(await picturesOf(updated)).toEqual(pictures);
+    expect(await updated.locator(".twtxt-removed > p").allTextContents()).toEqual(["A reply was removed"]);
     await plain.close();
   });
 

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { command } from "../cli/helpers.js";
 import { FEED, PAGE, TWT } from "../helpers/receiver.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { moderatedSite } from "./moderated-site.js";
@@ -76,6 +78,27 @@ describe("the room of mentions, without JavaScript", () => {
     expect(itemsIn(await get("/mentions?state=rejected"))).toEqual(["again"]);
     await submit(rejected, "Undo");
     expect(itemsIn(await get("/mentions"))).toEqual(["again", "hello"]);
+  });
+
+  it("has pages of 50 mentions, newest first, each of which links to the next", async () => {
+    const { blog, client, setup } = await moderatedSite({}, false);
+    const children = Array.from({ length: 51 }, (_, n) => ({
+      "wm-source": `https://brid.gy/${n}`,
+      "wm-target": PAGE,
+      "wm-received": `2024-03-02T09:05:${String(n).padStart(2, "0")}Z`,
+      content: { text: `reply ${n}.` },
+    }));
+    blog.write("wm.json", JSON.stringify({ children }));
+    const words = ["mentions", "import", join(blog.folder, "wm.json"), "--url", setup.url ?? ""];
+    expect(await command(setup.folder, words, { environment: setup.environment ?? {} })).toMatchObject({ exitCode: 0 });
+    const { get } = await browserOf(client);
+    const first = await get("/mentions?state=shown");
+    expect(itemsIn(first)).toEqual(Array.from({ length: 50 }, (_, n) => `reply ${50 - n}.`));
+    const [, older = ""] = /<a href="(\/mentions\?[^"]+)">Older mentions/.exec(first) ?? [];
+    const second = await get(older.replaceAll("&amp;", "&"));
+    expect(itemsIn(second)).toEqual(["reply 0."]);
+    expect(second).toMatch(/<a href="\/mentions\?state=shown">Newer mentions/);
+    expect(second).not.toContain("Older mentions");
   });
 
   it("says what each mention is about in the words of the site", async () => {

@@ -17,7 +17,7 @@ const ALLOWED: AllowedMarkup = {
   body: [],
   title: [],
   meta: ["charset", "name", "content"],
-  style: ["eleventy:ignore"],
+  style: [],
   link: ["rel", "type", "title", "href"],
   script: ["type", "src"],
   main: [],

@@ -146,6 +146,7 @@ describe("mentions on a site", () => {
     expect(outlineOf(built.read("posts/answer/index.html"))).toBe("bob1 | bob3");
     expect(page).toContain('<h2 class="twtxt-heading">Replies <span class="twtxt-count">4</span></h2>');
     expect(page).toContain("Thank <em>you</em>.");
+    expect(built.read("mentions/index.html")).toContain('<cite dir="auto">Thank you.</cite>');
     expect(page).toMatch(/twtxt-own"[\s\S]*?>alice<\/span><\/a> <span class="twtxt-author">Author<\/span>/);
     const { twts } = JSON.parse(built.read("../.eleventy-twtxt/host.json")).pages;
     expect(twts.at(-1)).toMatchObject({ page: `${server.url}/posts/answer/`, replyTo: "abcdefg" });

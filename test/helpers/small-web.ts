@@ -36,10 +36,10 @@ export function selfSigned(): { key: string; cert: string } {
   return made;
 }
 
-/** A response whose connection ends without the end of TLS, or with a reset. */
+/** A response whose connection ends without the end of TLS, or with a reset, or stays open. */
 export interface CutAnswer {
   text: string;
-  end: "FIN" | "RST";
+  end: "FIN" | "RST" | null;
 }
 
 type Answer = (line: string) => string | Buffer | CutAnswer;
@@ -70,6 +70,7 @@ async function started(
       if (typeof answered === "string" || Buffer.isBuffer(answered)) return socket.end(answered);
       const connection = [...sockets].find(({ remotePort }) => remotePort === socket.remotePort) ?? socket;
       const cut = () => (answered.end === "FIN" ? connection.destroy() : connection.resetAndDestroy());
+      if (answered.end === null) return socket.write(answered.text);
       // The client has read the answer by then.
       return socket.write(answered.text, () => setTimeout(cut, 20));
     });

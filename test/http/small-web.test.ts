@@ -124,6 +124,21 @@ describe("a feed over gopher", () => {
   });
 });
 
+describe("unreachable", () => {
+  it.each([
+    ["gemini", "", "no response within 0.1 s"],
+    ["gemini", `20 text/plain\r\n${FEED}`, "This operation was aborted"],
+    ["gopher", "", "no response within 0.1 s"],
+    ["gopher", FEED, "This operation was aborted"],
+  ])("a server of %s that sends %j, and no end", async (kind, text, why) => {
+    const bob = await (kind === "gemini" ? geminiServer : gopherServer)(() => ({ text, end: null }));
+    const limits = { allowPrivateHosts: [bob.host], firstByteMs: text === "" ? 100 : PATIENT_MS, totalMs: 400 };
+    await expect(ask(`${bob.url}/0/a`, limits)).rejects.toThrow(
+      expect.objectContaining({ code: "unreachable", message: expect.stringContaining(why) }),
+    );
+  });
+});
+
 describe("address-refused", () => {
   it.each([
     "gemini://127.0.0.1/",

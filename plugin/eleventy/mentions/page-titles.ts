@@ -37,10 +37,10 @@ export function ifRendered<Result>(read: () => Result): Result | null {
   }
 }
 
-/** The first words of a twt, without its subject, links and marks; `null` for an empty one. */
+/** The first words of a twt, without its subject and whom it answers, links and marks; `null` for an empty one. */
 function firstWords(text: string): string | null {
   const plain = text
-    .replace(/^\(#[^()]*\) */, "")
+    .replace(/^\(#[^()]*\) *(?:@<[^<>]*> *)?/, "")
     .replace(/@<(?:([^\s<>]+) +)?https?:\/\/([^\s<>/]+)[^\s<>]*>/gi, (_, nick, host) => `@${nick ?? host}`)
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replace(/[*`]|\s+/g, (mark) => (mark.trim() === "" ? " " : ""))

@@ -118,12 +118,16 @@ describe("an answer to a reply", () => {
   it("stays when the journal was compacted in between", async () => {
     const { alice, bob, tellBobs } = await conversation();
     const { journal } = storedMentions(alice);
-    await journal.compact();
-    bob.twts = { [SECOND]: "something else" };
-    await tellBobs();
-    await journal.compact();
-    const again = receiver({ store: alice.store });
-    expect(await answersUnderPost(again)).toEqual([["-", ["bob"]]]);
+    for (const [twts, answers] of [
+      [{ [FIRST]: `(#${TWT.hashes[0]}) @<alice ${FEED}> I like quinces` }, [["bob", ["bob"]]]],
+      [{ [SECOND]: "something else" }, [["-", ["bob"]]]],
+    ] as const) {
+      await journal.compact();
+      bob.twts = twts;
+      await tellBobs();
+      await journal.compact();
+      expect(await answersUnderPost(receiver({ store: alice.store }))).toEqual(answers);
+    }
   });
 });
 

@@ -339,7 +339,9 @@ describe("managing mentions", () => {
     const anonymous = { ...like(27), author: { name: "", url: "" } };
     const entries = [...Array.from({ length: 26 }, (_, n) => like(n)), anonymous];
     const { mentions } = readWebmentionExport(entries);
-    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 27, known: 0, ignored: 0 });
+    // The export has one of them twice, which is stored once.
+    const body = { mentions: [...mentions, ...mentions.slice(0, 1)] };
+    expect((await alice.ask("POST", "/import", body)).json).toEqual({ imported: 27, known: 1, ignored: 0 });
     expect(await alice.list("shown")).toHaveLength(27);
     expect(await alice.mentions(PAGE)).toContainEqual(
       expect.objectContaining({
@@ -349,6 +351,21 @@ describe("managing mentions", () => {
       }),
     );
     expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 0, known: 27, ignored: 0 });
+  });
+
+  it("200: mentions of an earlier domain are imported, and moderated, under the pages of the present one", async () => {
+    const alice = managed({ pages: { ...PAGES, origins: ["https://old.example"] } });
+    const entry = {
+      "wm-source": "https://brid.gy/like/1",
+      "wm-target": PAGE.replace("alice", "old"),
+      "wm-property": "like-of",
+    };
+    const { mentions } = readWebmentionExport([entry]);
+    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 1, known: 0, ignored: 0 });
+    expect(await alice.mentions(PAGE)).toMatchObject([{ source: "https://brid.gy/like/1", target: PAGE }]);
+    const [like] = await alice.list("shown");
+    expect((await alice.decide(like, "rejected")).status).toBe(200);
+    expect(await alice.mentions(PAGE)).toEqual([]);
   });
 
   it("200: an imported reply keeps its links and paragraphs, and nothing else of its HTML", async () => {
