@@ -31,7 +31,7 @@ export function commentServices(
   const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "comments" });
   const comments = new Comments({
     ...parts,
-    ...{ options, pages, shares, now, nick: settings.nick, guestFeeds: settings.urls.guestFeeds },
+    ...{ options, pages, shares, store, now, nick: settings.nick, guestFeeds: settings.urls.guestFeeds },
     moderation: new Moderation(settings.mentions),
   });
   return {

@@ -1,4 +1,4 @@
-// test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that tests can kill, and Alice's requests.
+// test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs and comments, in a process that tests can kill, and Alice's requests.
 import { type ChildProcess, spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { once } from "node:events";
@@ -24,7 +24,10 @@ afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-export const SETTINGS = settingsOf({ key: ALICE.publicKey });
+export const SETTINGS = settingsOf({
+  key: ALICE.publicKey,
+  mentions: { comments: { perDay: 10_000, held: 10_000 } },
+});
 export const LIMITS = { owners: [ALICE.publicKey], count: 1000, bytes: 1000 * 2 ** 20, maxBytes: 100 * 2 ** 20 };
 const PIECE = 64 * 1024;
 
@@ -44,11 +47,15 @@ export function blobSite(): Blog {
 }
 
 export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
-  const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0"], {
-    cwd: folder,
-    env: { ...process.env, ...dataEnvironment(folder) },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0", "--rate-limit", "0"],
+    {
+      cwd: folder,
+      env: { ...process.env, ...dataEnvironment(folder) },
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
   running.add(child);
   const ended = once(child, "exit").then(() => void running.delete(child));
   const started = once(createInterface(child.stdout), "line");

@@ -10,6 +10,7 @@ import { eventually } from "../helpers/eventually.js";
 import { type BlobServer, blobSite, requestBlob, startBlobServer, temporaryFiles } from "./blob-server.js";
 import { put } from "./blob-state.js";
 import { type Random, seededRandom, type Writer, writer } from "./blob-writers.js";
+import { commentWriter } from "./comment-writer.js";
 import { ALICES_DATA, type Blog } from "./helpers.js";
 
 /** The total of all sites. */
@@ -21,7 +22,7 @@ const DAY_MS = 24 * 3600_000;
 const CONTENTS = "blobs/contents/";
 const RECORD = v.object({ contents: v.optional(v.string()) });
 
-describe("the blobs of eleventy-twtxt serve", () => {
+describe("the blobs and comments of eleventy-twtxt serve", () => {
   const sites = Array.from({ length: SITES }, (_, number) => number);
 
   it.concurrent.each(sites)(
@@ -29,9 +30,10 @@ describe("the blobs of eleventy-twtxt serve", () => {
     async (number) => {
       const random = seededRandom(number);
       const site = blobSite();
-      const writers = Array.from({ length: CLIENTS }, (_, i) =>
-        writer(`client-${i}`, seededRandom(number * CLIENTS + i)),
-      );
+      const writers = [
+        ...Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seededRandom(number * CLIENTS + i))),
+        commentWriter(50 + number, seededRandom(50 + number)),
+      ];
       for (let kills = 0; kills < KILLS / SITES; kills += 1) {
         const server = await startBlobServer(site);
         await expectIntact(server, site, writers);
@@ -49,7 +51,7 @@ describe("the blobs of eleventy-twtxt serve", () => {
   );
 });
 
-/** No blob is lost or mixed, and the first write deletes the temporary files of earlier processes. */
+/** No blob or comment is lost or mixed, and the first write deletes the temporary files of earlier processes. */
 async function expectIntact(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
   const { status } = await requestBlob(server, { key: "first", ...put(0, new Uint8Array()) });
   expect([200, 201]).toContain(status);

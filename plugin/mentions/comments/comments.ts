@@ -6,8 +6,10 @@ import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { listNetworks, SHARES } from "../../http/client-networks.js";
 import type { DailyShares } from "../../http/daily-shares.js";
+import { spendNonce } from "../../http/nonces.js";
 import { type CommentsOptions, isTooOld } from "../../options/comments.js";
 import type { SitePages } from "../../site/site.js";
+import type { Store } from "../../store/store.js";
 import { canParseUrl } from "../../url.js";
 import { readWords, type StoredMention } from "../mention.js";
 import type { NewMention } from "../receive/event.js";
@@ -47,6 +49,7 @@ interface CommentsParts {
   moderation: Moderation;
   received: ReceivedMentions;
   shares: DailyShares;
+  store: Store;
   now: Clock;
 }
 
@@ -80,9 +83,9 @@ export class Comments {
       if (own.some(isSame)) throw new TwtxtError("same-comment", "This comment is already here.");
       const hold = this.#isTrusted(own, contents, by) ? "never" : "always";
       if (hold === "always" && view.heldComments >= this.#parts.options.held) throw tooMany();
-      const timestamp = this.#nextTime(own);
-      const name = by.isSigned ? [by.guest, timestamp] : [target, contents.name, contents.text];
-      const record = await this.#count(by, hold === "always", name);
+      const name = by.isSigned ? [by.guest, String(this.#parts.now()), target] : [target, contents.name];
+      const record = await this.#count(by, hold === "always", [...name, contents.text]);
+      const timestamp = await this.#reserveTime(by, own);
       const found = { ...(await toTwt(contents, { feed, timestamp, answered })), target };
       const stored = await this.#keep({ ...found, timestamp, feed, hold });
       await record();
@@ -179,10 +182,14 @@ export class Comments {
     return isSigned && options.trust > 0 && approved >= options.trust && links <= MAX_LINKS && !isNamed;
   }
 
-  /** Later than the guest's other comments: the time identifies a twt in its feed. */
-  #nextTime(own: readonly StoredMention[]): string {
-    const last = own.map(({ timestamp }) => Date.parse(timestamp ?? ""));
-    return formatTimestamp(Math.max(this.#parts.now(), ...last.map((time) => time + 1000)));
+  /** Reserves a time that no other process gives to a comment of this guest: it identifies a twt in its feed. */
+  async #reserveTime({ guest, isSigned }: Commenter, own: readonly StoredMention[]): Promise<string> {
+    const { now, store } = this.#parts;
+    let time = Math.max(now(), ...own.map(({ timestamp }) => Date.parse(timestamp ?? "") + 1000));
+    const reserve = () => spendNonce(store, { keyid: guest, nonce: formatTimestamp(time), expires: time / 1000 });
+    // An unsigned comment is the only one of its guest.
+    if (isSigned) while (!(await reserve())) time += 1000;
+    return formatTimestamp(time);
   }
 
   /**

@@ -186,6 +186,15 @@ describe("a comment", () => {
     ]);
   });
 
+  it("two comments of one second that two processes take are both kept, with different times", async () => {
+    const store = memoryStore();
+    const answers = [site({ store }), site({ store })].map((alice, n) => comment(alice, { text: `Process ${n}` }));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 202]);
+    const kept = await own(site({ store }));
+    expect(kept.map(({ text }) => text).sort()).toEqual(["Process 0", "Process 1"]);
+    expect(kept.map(({ published }) => published).sort()).toEqual(["2026-11-20T09:00:00Z", "2026-11-20T09:00:01Z"]);
+  });
+
   it("tells the author and purges the CDN", async () => {
     const alice = site();
     const { json } = await comment(alice, { text: "Hello" });
@@ -404,7 +413,7 @@ describe("the limits of comments", () => {
 describe("a site that dies while it takes a comment", () => {
   it("keeps each comment that it has acknowledged, and takes another one at the next attempt", async () => {
     for (const signer of [DANA, null]) {
-      for (let calls = 0; calls < 14; calls += 1) {
+      for (let calls = 0; calls < 16; calls += 1) {
         const disk = memoryStore();
         const { status } = await comment(site({ store: dyingStore(disk, calls) }), { text: "Hello" }, { signer });
         const alice = site({ store: disk });
