@@ -1,6 +1,13 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { typed } from "../author/invocation.js";
-import { DECISIONS, SiteMentions, verifyPending } from "../author/mentions/site-mentions.js";
+import {
+  blockSenders,
+  DECISIONS,
+  readSender,
+  SiteMentions,
+  unblockSenders,
+  verifyPending,
+} from "../author/mentions/site-mentions.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import { type MentionState, readWords } from "../mentions/mention.js";
@@ -58,6 +65,8 @@ const DECISION: Kind<Decision> = {
   },
 };
 
+const SOURCE = text("ID", "an id, a feed URL or a host");
+
 export const mentions = toCommand({
   name: "mentions",
   summary: "lists, approves, rejects and deletes mentions of you",
@@ -106,8 +115,30 @@ export const mentions = toCommand({
     forget: action({
       usage: "ID|FEED|HOST... [--yes]",
       help: "deletes mentions, by id or all from a source, and keeps no record of them. Asks before it deletes all from a source",
-      words: oneOrMore(text("ID", "an id, a feed URL or a host")),
+      words: oneOrMore(SOURCE),
       run: forget,
+    }),
+    block: action({
+      usage: "ID|FEED|HOST...",
+      help: "rejects everything from a source, such as the reader of a comment, and refuses what it sends from now on",
+      words: oneOrMore(SOURCE),
+      run: decideSenders(blockSenders),
+    }),
+    unblock: action({
+      usage: "ID|FEED|HOST...",
+      help: "takes new mentions of a blocked source again",
+      words: oneOrMore(SOURCE),
+      run: decideSenders(unblockSenders),
+    }),
+    blocked: action({
+      usage: "[--json]",
+      help: 'lists the sources that "block" has blocked',
+      async run(values, _, terminal) {
+        const sources = await (await SiteMentions.open(values, terminal)).blocked();
+        printData(sources, sources, values, terminal);
+        terminal.say(`${sources.length} blocked, besides those in the option "mentions.block".`);
+        return 0;
+      },
     }),
     verify: action({
       help: "verifies pending mentions now",
@@ -201,6 +232,17 @@ async function isDeletionConfirmed(sources: readonly string[], terminal: Termina
   if (canAsk(terminal)) return isConfirmed(`Delete ${what} for good?`, terminal);
   const command = typed(`mentions forget ${sources.join(" ")} --yes`);
   throw new TwtxtError("bad-usage", `mentions: this deletes ${what} for good. To confirm, type: ${command}`);
+}
+
+function decideSenders(decide: typeof blockSenders) {
+  return async (values: Values, names: string[], terminal: Terminal): Promise<number> => {
+    const site = await SiteMentions.open(values, terminal);
+    const toSender = async (name: string) => {
+      const decision = DECISION.parse(name);
+      return decision ? readSender(await findMention(decision.id, site)) : name;
+    };
+    return reportOutcome(await decide(await Promise.all(names.map(toSender)), site), terminal);
+  };
 }
 
 async function wholeId(prefix: string, site: SiteMentions): Promise<string> {

@@ -4,7 +4,7 @@ import { DailyShares } from "../http/daily-shares.js";
 import { commentEndpoints } from "../mentions/comments/comment-endpoints.js";
 import { Comments } from "../mentions/comments/comments.js";
 import type { StoredMention } from "../mentions/mention.js";
-import { Moderation } from "../mentions/receive/moderation.js";
+import type { Moderation } from "../mentions/receive/moderation.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
 import type { answerServices } from "./answers.js";
@@ -13,6 +13,7 @@ import type { ServiceOptions } from "./service-options.js";
 interface Parts {
   siteIndex: SiteIndex;
   received: ReceivedMentions;
+  moderation: Moderation;
   cacheTag: string;
   /** Those who want to be told of answers by mail. */
   answers(): Promise<Pick<ReturnType<typeof answerServices>, "comments">>;
@@ -32,7 +33,6 @@ export function commentServices(
   const comments = new Comments({
     ...parts,
     ...{ options, pages, shares, store, now, nick: settings.nick, guestFeeds: settings.urls.guestFeeds },
-    moderation: new Moderation(settings.mentions),
   });
   return {
     handlers: commentEndpoints({

@@ -5,8 +5,10 @@ import { later, once } from "../later.js";
 import { DecisionLinks } from "../mentions/inform/decision-links.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
+import { BlockList } from "../mentions/receive/block-list.js";
 import { Journal } from "../mentions/receive/journal.js";
 import type { ManagedRoute } from "../mentions/receive/manage.js";
+import { Moderation } from "../mentions/receive/moderation.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { deletedTwt } from "../site/conversation.js";
@@ -36,16 +38,18 @@ export type MentionServices = ReturnType<typeof mentionServices>;
 export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const siteIndex = new SiteIndex(options.pages, options.settings.url + readPrefix(options.settings));
   const { received, list } = storedMentions(options, siteIndex);
+  const moderation = new Moderation(options.settings.mentions, new BlockList(options));
   const verification = once(async () => {
     const { mentionVerification } = await verifier();
-    return mentionVerification(options, { siteIndex, received, onStored });
+    return mentionVerification(options, { siteIndex, received, moderation, onStored });
   });
   const management = once(async () => {
     const { manageMentions } = await manager();
     const services = await verification();
     const { now, settings } = options;
     const guestFeeds = settings.mentions.comments ? settings.urls.guestFeeds : null;
-    return manageMentions({ ...services, readSigned: signedReader(options), received, siteIndex, guestFeeds, now });
+    const readSigned = signedReader(options);
+    return manageMentions({ ...services, readSigned, received, moderation, siteIndex, guestFeeds, now });
   });
   const managed =
     (route: ManagedRoute): Handler =>
@@ -54,7 +58,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const answers = once(async () => (await answerWiring()).answerServices(options, received));
   const comments = once(async () => {
     const { commentServices } = await commentWiring();
-    return commentServices(options, { siteIndex, received, cacheTag: CACHE_TAG, onStored, answers });
+    return commentServices(options, { siteIndex, received, moderation, cacheTag: CACHE_TAG, onStored, answers });
   });
   const commented =
     (route: "comments" | "comment" | "guestFeed"): Handler =>
@@ -76,7 +80,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     guestFeed: commented("guestFeed"),
     decision: async (request, asked) => {
       const { decisionPage } = await decider();
-      return decisionPage({ links, received, siteIndex })(request, asked);
+      return decisionPage({ links, received, moderation, siteIndex })(request, asked);
     },
     answers: async (request, asked) => (await answers()).handlers.answers(request, asked),
     answerLink: async (request, asked) => (await answers()).handlers.answerLink(request, asked),

@@ -1,6 +1,6 @@
 // plugin/host/verification.ts: wires the receiving and verification of mentions.
 import { Allowance } from "../mentions/receive/allowance.js";
-import { Moderation } from "../mentions/receive/moderation.js";
+import type { Moderation } from "../mentions/receive/moderation.js";
 import { PendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
@@ -14,11 +14,15 @@ export type Verification = ReturnType<typeof mentionVerification>;
 
 export function mentionVerification(
   options: ServiceOptions,
-  { siteIndex, received, onStored }: { siteIndex: SiteIndex; received: ReceivedMentions; onStored(): void },
+  {
+    siteIndex,
+    received,
+    moderation,
+    onStored,
+  }: { siteIndex: SiteIndex; received: ReceivedMentions; moderation: Moderation; onStored(): void },
 ) {
   const { settings, store, now, isMetered, log } = options;
   const { limits } = settings.mentions;
-  const moderation = new Moderation(settings.mentions);
   const allowance = new Allowance({ store, now, limits, isMetered, log });
   const pending = new PendingMentions({ store, now, limits, log });
   const claims = new ClaimProcessor({
@@ -38,6 +42,5 @@ export function mentionVerification(
     }),
     claims,
     pending,
-    moderation,
   };
 }

@@ -34,8 +34,8 @@ export function commentWriter(number: number, random: Random): Writer {
   const change = async (server: BlobServer) => {
     count += 1;
     const ids = [...known.keys()];
-    const id = random(3) === 0 ? null : (ids[random(ids.length + 1)] ?? null);
-    const isDeleted = id !== null && random(2) === 0;
+    const id = random(2) === 0 ? null : (ids[random(ids.length + 1)] ?? null);
+    const isDeleted = id !== null && random(3) === 0;
     const text = isDeleted ? null : `Comment ${count}`;
     open = { id, text };
     const answer = isDeleted

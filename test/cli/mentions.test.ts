@@ -74,6 +74,12 @@ describe("eleventy-twtxt mentions", () => {
       { id: expect.stringMatching(`^${id}`), state: "rejected" },
     ]);
 
+    expect((await type("block", id)).stderr).toBe("Blocked. 1 rejected.\n");
+    expect((await send(AT)).status).toBe(400);
+    expect((await type("blocked")).stdout).toBe("127.0.0.1\n");
+    expect((await type("unblock", "127.0.0.1")).exitCode).toBe(0);
+    expect((await send(AT)).status).toBe(200);
+
     const all = JSON.parse((await type("export")).stdout).mentions;
     expect(all).toHaveLength(2);
     expect((await type("forget", bob.feedUrl, "--yes")).stderr).toBe("2 deleted.\n");

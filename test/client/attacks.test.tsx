@@ -90,7 +90,15 @@ describeInChromium("the client in a browser", () => {
       routes.get("/", (c) =>
         c.render(
           <ListPage
-            {...{ state: "held", mentions, held: mentions.length, pending: 0, pages: NO_PAGES, seen: null }}
+            {...{
+              state: "held",
+              mentions,
+              held: mentions.length,
+              pending: 0,
+              blocked: [],
+              pages: NO_PAGES,
+              seen: null,
+            }}
             describe={(mention) => describeMention(mention, "https://alice.example/twtxt.txt", ENGLISH)}
           />,
           {

@@ -125,8 +125,8 @@ describe("the room of mentions, without JavaScript", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("forgets a mention, and rejects all mentions of a host, after a confirmation", async () => {
-    const { client, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
+  it("forgets a mention, blocks a host, after a confirmation, and unblocks it", async () => {
+    const { client, send, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
     const { get, submit } = await browserOf(client);
     const list = await get("/mentions");
     expect(itemsIn(list)).toEqual(["again", "hello"]);
@@ -137,10 +137,13 @@ describe("the room of mentions, without JavaScript", () => {
 
     const [, block = ""] = /href="(\/mentions\/block[^"]+)"/.exec(list) ?? [];
     const question = await get(block);
-    expect(question).toContain("This rejects all mentions from 127.0.0.1 that are shown or held.");
-    expect(question).toContain("mentions: { block: [&quot;127.0.0.1&quot;] }");
-    expect(await submit(question, "Reject all of them")).toContain("1 rejected. To refuse new ones, add");
+    expect(question).toContain("This rejects all mentions from 127.0.0.1 that are shown or held, and refuses new ones");
+    const blocked = await submit(question, "Block");
+    expect(blocked).toContain("Blocked. 1 rejected.");
     expect(await shown()).toEqual([]);
+    expect(await send(LATER)).toBe(400);
+    expect(await submit(blocked, "Unblock")).toContain("No longer blocked.");
+    expect(await send(LATER)).toBe(200);
   });
 
   it("approves and rejects several comments, selected or all, and undoes it", async () => {
@@ -164,9 +167,13 @@ describe("the room of mentions, without JavaScript", () => {
     expect(await shown()).toHaveLength(2);
     expect(await submit(approved, "Undo")).toContain("Held again: 2 mentions.");
     expect(await shown()).toEqual([]);
-    expect(await submit(await get("/mentions"), "Approve selected", { decision: "shown picked" })).toContain(
-      "Nothing is selected.",
+    const again = await get("/mentions");
+    expect(await submit(again, "Approve selected", { decision: "shown picked" })).toContain("Nothing is selected.");
+    const picks = Object.fromEntries(
+      [...again.matchAll(/name="(picked\.\w+)" value="(\w+)"/g)].map(([, name = "", value = ""]) => [name, value]),
     );
+    const block = { ...picks, decision: "blocked picked" };
+    expect(await submit(again, "Block senders of selected", block)).toContain("Blocked. 2 rejected.");
   });
 
   it("rejects everything from a guest, not from the site's own host", async () => {
@@ -177,7 +184,7 @@ describe("the room of mentions, without JavaScript", () => {
     const [, block = ""] = /href="(\/mentions\/block[^"]+)"/.exec(held) ?? [];
     const question = await get(block);
     expect(question).toMatch(/This rejects all mentions from https:\/\/alice\.example\/guests\/anon-[0-9a-f]{16}\.txt/);
-    expect(await submit(question, "Reject all of them")).toContain("1 rejected. To refuse new ones, add");
+    expect(await submit(question, "Block")).toContain("Blocked. 1 rejected.");
     expect(itemsIn(await get("/mentions?state=held"))).toEqual(["I am Dana"]);
     expect(await shown()).toEqual([]);
   });

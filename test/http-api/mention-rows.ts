@@ -169,11 +169,13 @@ const managed: Row[] = [
       "no mention with such an id",
       { request: { query: "id=zz" }, json: { mentions: [], next: null, count: 0 } },
     ],
+    ["200", "the rejected mentions and the blocked sources", { request: { query: "state=rejected" } }],
     ["400 bad-request", "an unknown state", { request: { query: "state=new" } }],
   ]),
   ...rows("POST /api/v1/mentions", [
-    ["200", "all mentions of a host are rejected"],
-    ["400 bad-request", "another decision than a rejection", { request: { body: '{"state":"shown"}' } }],
+    ["200", "a blocked host, all of whose mentions are rejected"],
+    ["200", "a host that is no longer blocked", { request: { body: '{"state":"held"}' } }],
+    ["400 bad-request", "another decision than these", { request: { body: '{"state":"shown"}' } }],
   ]),
   ...rows("DELETE /api/v1/mentions", [
     ["200", "all mentions of a host are deleted"],

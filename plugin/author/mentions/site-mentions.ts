@@ -129,10 +129,19 @@ export class SiteMentions {
     return this.#forgotten(`?source=${encodeURIComponent(source)}`);
   }
 
-  /** Rejects all mentions from a feed or a host that are shown or held. @returns how many there were */
-  async rejectSource(source: string): Promise<number> {
-    const path = `?source=${encodeURIComponent(source)}`;
-    return (await this.#ask(Rejected, "POST", path, { state: "rejected" })).rejected;
+  /**
+   * Rejects all mentions from a feed or a host, and refuses new ones.
+   *
+   * @param state - `held` takes that back for new ones
+   * @returns how many were shown or held
+   */
+  async block(source: string, state: "rejected" | "held" = "rejected"): Promise<number> {
+    return (await this.#ask(Rejected, "POST", `?source=${encodeURIComponent(source)}`, { state })).rejected;
+  }
+
+  /** The sources that are blocked, besides those of the option. */
+  async blocked(): Promise<string[]> {
+    return (await this.page("rejected", null, 1)).blocked;
   }
 
   async verify(): Promise<VerifiedPending> {
@@ -268,14 +277,17 @@ export function readSender({ source, author }: Pick<ManagedMention, "source" | "
   return isFeedUrl(source) ? new URL(source).hostname : source;
 }
 
-/**
- * Rejects what a sender has sent so far: a site has no list of blocked senders that changes at run time.
- *
- * @param sender - a host or a feed
- */
-export async function rejectSender(sender: string, site: SiteMentions): Promise<Outcome> {
-  const count = await site.rejectSource(sender);
-  return { text: `${count} rejected. To refuse new ones, add "${sender}" to the option mentions.block and deploy.` };
+/** Rejects what senders have sent, and refuses what they will send. @param senders - hosts and feeds */
+export async function blockSenders(senders: readonly string[], site: SiteMentions): Promise<Outcome> {
+  let count = 0;
+  for (const sender of senders) count += await site.block(sender);
+  return { text: `Blocked. ${count} rejected.`, undo: () => unblockSenders(senders, site) };
+}
+
+/** Takes new mentions of senders again. What was rejected stays rejected. */
+export async function unblockSenders(senders: readonly string[], site: SiteMentions): Promise<Outcome> {
+  for (const sender of senders) await site.block(sender, "held");
+  return { text: "No longer blocked. What was rejected stays rejected." };
 }
 
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {

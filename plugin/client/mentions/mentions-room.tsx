@@ -3,11 +3,12 @@ import { Hono } from "hono";
 import type { Child, FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import {
+  blockSenders,
   decideMention,
   decideMentions,
   readSender,
-  rejectSender,
   SiteMentions,
+  unblockSenders,
   verifyPending,
 } from "../../author/mentions/site-mentions.js";
 import { loadSite } from "../../author/site.js";
@@ -58,14 +59,20 @@ export const mentionsRoom: CreateRoom = (context) => {
       name.startsWith(`${which}.`) ? [{ id: name.slice(which.length + 1), version: version || null }] : [],
     );
     if (mentions.length === 0) return { text: "Nothing is selected.", isFailure: true };
-    return decideMentions(mentions, { from: parseState(state), to: parseState(to) }, await open(context));
+    const site = await open(context);
+    if (to !== "blocked") return decideMentions(mentions, { from: parseState(state), to: parseState(to) }, site);
+    const found = (await Promise.all(mentions.map(({ id }) => site.find(id)))).flat();
+    return blockSenders([...new Set(found.map(readSender))], site);
   });
   notices.addForm(routes, "/forget", findTab, async ({ id = "" }) => {
     await (await open(context)).forget(id);
     return { text: "Forgotten. If it is sent again, it comes back." };
   });
   notices.addForm(routes, "/block", toTab("rejected"), async ({ host = "" }) =>
-    rejectSender(host, await open(context)),
+    blockSenders([host], await open(context)),
+  );
+  notices.addForm(routes, "/unblock", toTab("rejected"), async ({ host = "" }) =>
+    unblockSenders([host], await open(context)),
   );
   notices.addForm(routes, "/verify", PATH, async () => verifyPending(await open(context)));
   return {
@@ -100,7 +107,7 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
   const asked = c.req.query("state");
   const state = asked === undefined ? (held > 0 ? "held" : "shown") : parseState(asked);
   const after = c.req.query("after") ?? null;
-  const { mentions, next } = await site.page(state, after, PER_PAGE);
+  const { mentions, next, blocked } = await site.page(state, after, PER_PAGE);
   const older = next && `${toTab(state)}&after=${encodeURIComponent(next)}`;
   const pages = { newer: after === null ? null : toTab(state), older };
   const visit = visits[state];
@@ -110,7 +117,11 @@ async function listPage(c: ClientRequest, { context, waiting, visits }: Lists) {
     .at(-1);
   if (!isRefresh(c) && pages.newer === null && newest !== undefined) await visit.markSeen(newest);
   return c.render(
-    <ListPage {...{ state, mentions, pages, held, pending }} describe={site.describe} seen={visit.seenBefore} />,
+    <ListPage
+      {...{ state, mentions, pages, held, pending, blocked }}
+      describe={site.describe}
+      seen={visit.seenBefore}
+    />,
     { title: "Mentions" },
   );
 }
@@ -157,6 +168,8 @@ interface List extends Pick<SiteMentions, "describe"> {
   /** Number of mentions that are not verified yet. */
   pending: number;
   pages: OtherPages;
+  /** The blocked senders, in the list of rejected mentions. */
+  blocked: readonly string[];
   /** Mentions received after this time are new; `null` for none. */
   seen: string | null;
 }
@@ -167,7 +180,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
   rejected: "You have rejected nothing.",
 };
 
-export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, pages, seen }) => (
+export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, pages, seen, blocked }) => (
   <>
     <Tabs current={state} held={held} />
     <div id="pending" data-live>
@@ -188,6 +201,7 @@ export const ListPage: FC<List> = ({ describe, state, mentions, held, pending, p
     <div id="rest" data-live>
       {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
       <PageLinks pages={pages} of="mentions" />
+      {blocked.length > 0 && <Blocked senders={blocked} />}
     </div>
   </>
 );
@@ -208,6 +222,7 @@ const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) =
       {state !== "rejected" && button("rejected picked", "Reject selected")}
       {state !== "shown" && button("shown all", `Approve all ${mentions.length}`)}
       {state !== "rejected" && button("rejected all", `Reject all ${mentions.length}`)}
+      {button("blocked picked", "Block senders of selected")}
     </Form>
   );
 };
@@ -221,16 +236,24 @@ const Pending: FC<{ count: number }> = ({ count }) => (
 
 export const BlockPage: FC<{ host: string }> = ({ host }) => (
   <>
-    <p>
-      This rejects all mentions from {host} that are shown or held. Rejected mentions stay hidden, even if they are sent
-      again.
-    </p>
-    <Question action="/mentions/block" fields={{ host }} yes="Reject all of them" back="/mentions" />
-    <h2>Refuse new mentions</h2>
-    <p>
-      Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and deploy:
-    </p>
-    <pre>{`mentions: { block: [${JSON.stringify(host)}] }`}</pre>
+    <p>This rejects all mentions from {host} that are shown or held, and refuses new ones until you unblock it.</p>
+    <Question action="/mentions/block" fields={{ host }} yes="Block" back="/mentions" />
+  </>
+);
+
+const Blocked: FC<{ senders: readonly string[] }> = ({ senders }) => (
+  <>
+    <h2>Blocked</h2>
+    <ul>
+      {senders.map((host) => (
+        <li>
+          {host}{" "}
+          <ActionButton action="/mentions/unblock" fields={{ host }} class="quiet">
+            Unblock<span class="visually-hidden"> {host}</span>
+          </ActionButton>
+        </li>
+      ))}
+    </ul>
   </>
 );
 

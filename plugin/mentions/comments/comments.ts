@@ -74,7 +74,8 @@ export class Comments {
     const target = this.#findOpenPost(fields.target);
     const replyTo = fields["reply-to"].trim().toLowerCase();
     return this.#inTurn(async () => {
-      const { received } = this.#parts;
+      const { received, moderation } = this.#parts;
+      await moderation.blockList?.refresh();
       const view = await received.journal.read();
       const own = view.findComments(feed);
       if (this.#isRefused(own, feed)) throw new TwtxtError("blocked", "This site takes no comments from you.");

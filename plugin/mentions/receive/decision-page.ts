@@ -13,7 +13,7 @@ import { toSource } from "../reference.js";
 import { plainName } from "../verify/source-text.js";
 import { answerPage } from "./endpoint-page.js";
 import { toMentionVersion } from "./event.js";
-import { isFrom } from "./moderation.js";
+import { blockSource, isUnsigned, type Moderation } from "./moderation.js";
 import { readForm } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
@@ -22,16 +22,18 @@ interface DecisionParts {
   /** `null` without a strong secret: the page is off. */
   links: DecisionLinks | null;
   received: ReceivedMentions;
+  moderation: Pick<Moderation, "blockList">;
   siteIndex: SiteIndex;
 }
 
 /**
- * `GET /moderate/:id?k=` shows a held mention, `POST` decides about it: `decision=shown`, `rejected` or `block`, which rejects
- * everything from its source. The page has no part of the site's layout, whose scripts could read its URL.
+ * `GET /moderate/:id?k=` shows a held mention, `POST` decides about it: `decision=shown`, `rejected` or `block`, which also
+ * blocks its source. The page has no part of the site's layout, whose scripts could read its URL.
  *
  * @see PROTOCOL 2.6, "Deciding from a phone"
  */
-export function decisionPage({ links, received, siteIndex }: DecisionParts): Handler {
+export function decisionPage(parts: DecisionParts): Handler {
+  const { links, received, siteIndex, moderation } = parts;
   const { methods } = ROUTES.decision;
   return allowing(methods, async (request, { params: { id = "" } }) => {
     const form = request.method === "POST" ? await readForm(request) : null;
@@ -40,26 +42,28 @@ export function decisionPage({ links, received, siteIndex }: DecisionParts): Han
     const key = new URL(request.url).searchParams.get("k") ?? "";
     if (!links.isValid(key, mention)) return show(siteIndex, expired());
     if (form && mention.state === "held") {
-      await decide(received, mention, form.get("decision"));
+      await decide(parts, mention, form.get("decision"));
       const { pathname, search } = new URL(request.url);
       return new Response(null, { status: 303, headers: { location: pathname + search, ...PRIVATE } });
     }
-    return show(siteIndex, mention.state === "held" ? question(mention, siteIndex) : decided(mention));
+    return show(
+      siteIndex,
+      mention.state === "held" ? question(mention, siteIndex) : await decided(mention, moderation),
+    );
   });
 }
 
-async function decide(received: ReceivedMentions, mention: StoredMention, decision: string | null): Promise<void> {
+async function decide(parts: DecisionParts, mention: StoredMention, decision: string | null): Promise<void> {
   if (decision === "block") {
-    const source = readSource(mention);
-    await received.reject((other) => isFrom(source, other));
+    await blockSource(readSource(mention), parts);
     return;
   }
   if (decision !== "shown" && decision !== "rejected")
     throw new TwtxtError("bad-request", 'Expected "decision" to be "shown", "rejected" or "block".');
-  await received.moderate(mention.id, decision, toMentionVersion(mention));
+  await parts.received.moderate(mention.id, decision, toMentionVersion(mention));
 }
 
-/** What "block" rejects: a feed, or the host of a page. */
+/** What "block" blocks: a feed, or the host of a page. */
 function readSource({ timestamp, identity }: StoredMention): string {
   return timestamp === null ? new URL(identity).host : identity;
 }
@@ -74,22 +78,26 @@ function question(mention: StoredMention, siteIndex: SiteIndex): Page {
   const sentence = formatSentence(describeMention(siteIndex.addTitle(mention), siteIndex.feedUrl, ENGLISH));
   const title = `${plainName(mention)} ${sentence}`;
   const source = escapeHtml(toSource(mention));
+  const blocked = mention.author.guest ? "this reader" : escapeHtml(readSource(mention));
   const content = `<h1>${escapeHtml(title)}</h1>
 <blockquote dir="auto">${plainTextMarkup(readWords(mention)).map(toHtml).join("")}</blockquote>
 <p><a href="${source}" rel="nofollow ugc noopener noreferrer">${source}</a></p>
 <form method="post">
 <button name="decision" value="shown">Approve</button>
 <button name="decision" value="rejected">Reject</button>
-<button name="decision" value="block">Reject everything from ${escapeHtml(readSource(mention))}</button>
-</form>`;
+${isUnsigned(readSource(mention)) ? "" : `<button name="decision" value="block">Block ${blocked}</button>\n`}</form>`;
   return { title, content, status: 200 };
 }
 
-function decided(mention: StoredMention): Page {
+async function decided(mention: StoredMention, { blockList }: DecisionParts["moderation"]): Promise<Page> {
   const [title, undo] = mention.state === "shown" ? ["Approved", "reject"] : ["Rejected", "approve"];
   const name = decisionName(mention.id, toMentionVersion(mention));
+  const source = readSource(mention);
+  const isBlocked = (await blockList?.read())?.includes(source);
   const content = `<h1>${title}</h1>
-<p>To change this: <code>npx eleventy-twtxt mentions ${undo} ${name}</code></p>`;
+<p>To change this: <code>npx eleventy-twtxt mentions ${undo} ${name}</code></p>${
+    isBlocked ? `\n<p>Blocked: <code>npx eleventy-twtxt mentions unblock ${escapeHtml(source)}</code></p>` : ""
+  }`;
   return { title, content, status: 200 };
 }
 

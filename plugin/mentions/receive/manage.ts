@@ -10,7 +10,7 @@ import { formatReference, toSource } from "../reference.js";
 import { toMentionVersion } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
 import { type ManagedMention, STATES, type VerifiedPending } from "./managed-mention.js";
-import { isFrom, isListed, type Moderation } from "./moderation.js";
+import { blockSource, isFrom, isListed, type Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
@@ -23,13 +23,13 @@ const PAGE = 100;
 const VERIFY_MS = 20_000;
 
 const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"]) });
-const Rejection = v.strictObject({ state: v.literal("rejected") });
+const SourceDecision = v.strictObject({ state: v.picklist(["held", "rejected"]) });
 
 /** The routes of {@link manageMentions}. */
 export type ManagedRoute = "mentions" | "verifyMentions" | "importMentions" | "mention";
 
 /**
- * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST ?source=` rejects, `POST /verify` verifies
+ * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST ?source=` blocks, `POST /verify` verifies
  * pending mentions, `POST /import` imports mentions that another service verified, `DELETE /:id` and `DELETE ?source=`
  * delete.
  *
@@ -46,7 +46,7 @@ export function manageMentions(parts: ManageParts): Record<ManagedRoute, Handler
   return {
     mentions: signed("mentions", ({ method, url }, body) => {
       if (method === "GET") return list(parts, url);
-      return method === "POST" ? rejectSource(parts, url, body) : forgetSource(parts, url);
+      return method === "POST" ? decideSource(parts, url, body) : forgetSource(parts, url);
     }),
     verifyMentions: signed("verifyMentions", () => verify(parts)),
     importMentions: signed("importMentions", (_, body) =>
@@ -63,13 +63,13 @@ interface ManageParts {
   received: ReceivedMentions;
   pending: PendingMentions;
   siteIndex: SiteIndex;
-  moderation: Pick<Moderation, "moderate">;
+  moderation: Pick<Moderation, "moderate" | "blockList">;
   claims: Pick<ClaimProcessor, "verifyPending">;
   guestFeeds: string | null;
   now: Clock;
 }
 
-async function list({ received, pending, siteIndex }: ManageParts, url: string) {
+async function list({ received, pending, siteIndex, moderation }: ManageParts, url: string) {
   const { id, state = "shown", after, limit } = parseParameters(url, ["id", "state", "after", "limit"]);
   const size = parseLimit(limit, PAGE);
   const known = STATES.find((name) => name === state);
@@ -87,10 +87,12 @@ async function list({ received, pending, siteIndex }: ManageParts, url: string) 
     return { mentions, next, count: items.length };
   }
   const page = await received.list({ state: known, limit: size, after });
+  const blocked = known === "rejected" && { blocked: (await moderation.blockList?.read()) ?? [] };
   return {
     mentions: page.mentions.map((mention) => siteIndex.addTitle(itemOfStored(mention, known))),
     next: page.next,
     count: page.count,
+    ...blocked,
   };
 }
 
@@ -132,11 +134,13 @@ async function forgetSource(parts: ManageParts, url: string): Promise<{ forgotte
   return { forgotten: await forget(parts, isPendingFromSource, (mention) => isFrom(source, mention)) };
 }
 
-/** Rejects what a source has sent so far, and is shown or held. */
-async function rejectSource({ received }: ManageParts, url: string, body: Uint8Array): Promise<{ rejected: number }> {
+/** Rejects what a source has sent, and will send, until that is undone. */
+async function decideSource(parts: ManageParts, url: string, body: Uint8Array): Promise<{ rejected: number }> {
   const source = readSource(url);
-  parsed(Rejection, body, 'Send {"state": "rejected"}.');
-  return { rejected: await received.reject((mention) => isFrom(source, mention)) };
+  const { state } = parsed(SourceDecision, body, 'Send {"state": "rejected"} or {"state": "held"}.');
+  if (state === "rejected") return { rejected: await blockSource(source, parts) };
+  await parts.moderation.blockList?.remove(source);
+  return { rejected: 0 };
 }
 
 function readSource(url: string): string {

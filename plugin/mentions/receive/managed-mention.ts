@@ -36,6 +36,8 @@ export const ManagedPage = v.object({
   /** `null` on the last page. */
   next: orNull,
   count: v.number(),
+  /** In the list of rejected mentions: the sources that the author has blocked. */
+  blocked: v.optional(v.array(v.string()), []),
 });
 
 /** The answer to a deletion: how many there were. */

@@ -3,6 +3,8 @@ import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
 import { hostAndPort, isFeedUrl, isSameHost } from "../../url.js";
 import type { StoredMention } from "../mention.js";
+import type { BlockList } from "./block-list.js";
+import type { ReceivedMentions } from "./received.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
 
@@ -16,7 +18,11 @@ type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "mod
  * @see PROTOCOL 2.5
  */
 export class Moderation {
-  constructor(readonly lists: Lists) {}
+  /** @param blockList - sources that the author has blocked since the build; default: none */
+  constructor(
+    readonly lists: Lists,
+    readonly blockList?: BlockList,
+  ) {}
 
   /** Whether sources that are not allowed wait for the author's approval. */
   get moderate(): boolean {
@@ -24,7 +30,8 @@ export class Moderation {
   }
 
   isBlocked(url: string): boolean {
-    return this.lists.block.some((entry) => isListed(entry, url) || new URL(url).hostname.endsWith(`.${entry}`));
+    const entries = [...this.lists.block, ...(this.blockList?.sources ?? [])];
+    return entries.some((entry) => isListed(entry, url) || new URL(url).hostname.endsWith(`.${entry}`));
   }
 
   isAllowed(url: string): boolean {
@@ -43,6 +50,20 @@ export function isListed(entry: string, url: string): boolean {
  */
 export function isFrom(source: string, { identity, given }: StoredMention): boolean {
   return isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
+}
+
+/** Whether a source is the feed of an unsigned comment, which no other comment has. */
+export function isUnsigned(source: string): boolean {
+  return /\/anon-[0-9a-f]{16}\.txt$/.test(source);
+}
+
+/** Rejects what a source has sent, and refuses what it will send. @returns how many mentions were shown or held */
+export async function blockSource(
+  source: string,
+  { received, moderation }: { received: ReceivedMentions; moderation: Pick<Moderation, "blockList"> },
+): Promise<number> {
+  if (!isUnsigned(source)) await moderation.blockList?.add(source);
+  return received.reject((mention) => isFrom(source, mention));
 }
 
 function matchesHost(entry: string, url: string): boolean {

@@ -24,6 +24,7 @@ const BODY_LIMIT = 8 * 1024;
 export function receiveMention({ siteIndex, moderation, claims, pending, site }: ReceiveParts): Handler {
   const receive = async (form: URLSearchParams, address: string): Promise<[ClaimOutcome, target: string]> => {
     const claim = readClaim(form, siteIndex);
+    await moderation.blockList?.refresh();
     if (moderation.isBlocked(claim.source))
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
     const sender = senderGroup(address);

@@ -70,7 +70,8 @@ export class ClaimProcessor {
    * @param run - once `isOver` returns true, nothing more is started; `steadySince`: when the clock last jumped
    */
   async verifyPending(which: "due" | "all", { isOver, steadySince }: VerificationRun): Promise<VerifiedPending> {
-    const { pending } = this.options;
+    const { pending, moderation } = this.options;
+    await moderation.blockList?.refresh();
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
     const { hostQueue } = await queues();

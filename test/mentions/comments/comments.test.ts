@@ -255,6 +255,31 @@ describe("a guest whom the author rejects", () => {
   });
 });
 
+describe("a guest whom the author blocks", () => {
+  const block = async (alice: Receiver, state: "rejected" | "held") => {
+    const url = `https://alice.example/api/v1/mentions?source=${encodeURIComponent(FEED_OF_DANA)}`;
+    const sent = { method: "POST" as const, url, signer: ALICE };
+    return (await comment(alice, { state }, sent)).json;
+  };
+
+  it("400 blocked: for good, also after an approval, in other processes within a minute, until it is undone", async () => {
+    const store = memoryStore();
+    const alice = site({ store });
+    await decide(alice, (await comment(alice, { text: "One" })).json.id, "shown");
+    const other = site({ store });
+    expect(await outcome(comment(other, { text: "Two" }))).toBe("202 shown");
+    expect(await block(alice, "rejected")).toEqual({ rejected: 2 });
+    expect(await outcome(comment(alice, { text: "Three" }))).toBe("400 blocked");
+    other.clock.time += 61_000;
+    expect(await outcome(comment(other, { text: "Three" }))).toBe("400 blocked");
+    const [first] = await managed(alice, "rejected");
+    expect(await outcome(comment(alice, { text: "Edited" }, { url: `${COMMENTS}/${first?.id}` }))).toBe("200 rejected");
+    expect(await outcome(comment(alice, { text: "Three" }, { signer: EVE }))).toBe("202 held");
+    await block(alice, "held");
+    expect(await outcome(comment(alice, { text: "Four" }))).toBe("202 held");
+  });
+});
+
 describe("a guest's own comments", () => {
   const at = (id: string | undefined) => `${COMMENTS}/${id}`;
 

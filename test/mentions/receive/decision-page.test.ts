@@ -65,15 +65,19 @@ describe("the link in a notification about a held mention", () => {
     expect([(await open(link, "rejected")).status, (await alice.mentions()).length]).toEqual([200, 1]);
   });
 
-  it("rejects everything from a source", async () => {
+  it("blocks a source for good: what is there is rejected, and new mentions are refused", async () => {
     const { alice, bob, notes, open, link } = await notified({ count: 2 });
     alice.clock.time += DAY;
     await alice.services.runScheduled();
     const second = notes[1]?.click ?? "";
     expect(state((await open(second)).text)).toBe("bob mentioned you");
-    expect((await open(link)).text).toContain(`value="block">Reject everything from ${bob.feedUrl}</button>`);
+    expect((await open(link)).text).toContain(`value="block">Block ${bob.feedUrl}</button>`);
     await open(link, "block");
-    expect(state((await open(second)).text)).toBe("Rejected");
+    const { text } = await open(second);
+    expect(state(text)).toBe("Rejected");
+    expect(text).toContain(`<code>npx eleventy-twtxt mentions unblock ${bob.feedUrl}</code>`);
+    const again = { source: bob.twt(TIMES[0]), target: FEED };
+    expect(await alice.mentioned(again)).toMatchObject({ status: 400, code: "blocked" });
   });
 
   it("is no longer valid after seven days", async () => {

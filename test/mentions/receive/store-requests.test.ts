@@ -32,7 +32,11 @@ describe.each([
   beforeAll(async () => {
     bob = await feedServer(Object.fromEntries(TIMES.map((_, n) => [stampOf(n), `@<alice ${FEED}> hello ${n}`])));
     processes = Array.from({ length: 4 }, () => receiver({ store, neighbours: [bob], isMetered }));
-    for (const alice of processes) await alice.mentions();
+    for (const [n, alice] of processes.entries()) {
+      await alice.mentions();
+      // The list of blocked sources is read once a minute.
+      await alice.mentioned({ source: bob.twt(stampOf(COUNT + 1 + n)), target: FEED });
+    }
   });
 
   it("takes at most 4 requests, also with four processes", async () => {
