@@ -21,7 +21,7 @@ export function addFollowFile(option: readonly FollowedFeed[], root: string, dat
   try {
     const json = readIfThere(join(root, file));
     return {
-      feeds: json === null ? [...option] : joinFollowed(option, { file, feeds: parseFollowFile(json, file) }),
+      feeds: json === null ? [...option] : joinFollowed(option, { file, ...parseFollowFile(json, file) }),
       file,
     };
   } catch (error) {

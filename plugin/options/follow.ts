@@ -31,11 +31,12 @@ const FOLLOW_LIST = v.array(
  * Parses the file.
  *
  * @param file - its path, for messages
- * @returns the feeds with `nick` and `url` only, in the order of the file
+ * @returns the entries as they are in the file, and their `nick` and `url` only, in the same order
  * @throws TwtxtError `bad-option`, naming the entry, what was expected and what was received
  */
-export function parseFollowFile(json: string, file: string): FollowedFeed[] {
-  const result = v.safeParse(FOLLOW_LIST, parseJson(json, file), { abortEarly: true });
+export function parseFollowFile(json: string, file: string): { entries: FollowedFeed[]; feeds: FollowedFeed[] } {
+  const list = parseJson(json, file);
+  const result = v.safeParse(FOLLOW_LIST, list, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;
     throw badFile(describePlace(file, issue), issue.message, show(issue.input));
@@ -43,7 +44,7 @@ export function parseFollowFile(json: string, file: string): FollowedFeed[] {
   const feeds = result.output.map(({ nick, url }) => ({ nick, url }));
   const repeated = repeatedNick(feeds);
   if (repeated !== null) throw badFile(file, "a list with each nick only once", `"${repeated}" twice`);
-  return feeds;
+  return { entries: list as FollowedFeed[], feeds };
 }
 
 /**
