@@ -49,7 +49,7 @@ export function enhanceFiles(): void {
 async function upload(form: HTMLFormElement, files: File[]): Promise<void> {
   const fields = new FormData(form);
   const choice = { visibility: String(fields.get("visibility")), clean: String(fields.get("clean")) };
-  const token = new URL(form.action).searchParams.get("csrf") ?? "";
+  const token = String(fields.get("csrf"));
   const next = async () => {
     for (let file = files.shift(); file; file = files.shift()) await send(file, choice, token);
   };

@@ -19,7 +19,7 @@ const READING: readonly string[] = ["GET", "HEAD"];
 const FORMS: readonly string[] = ["application/x-www-form-urlencoded", "multipart/form-data"];
 const MAX_BODY_BYTES = 2 ** 20;
 /** Forms are parsed in memory. */
-const MAX_FORM_BYTES = 32 * 2 ** 20;
+export const MAX_FORM_BYTES = 32 * 2 ** 20;
 
 /**
  * Sent with each response. `same-origin` hides URLs from other sites as `no-referrer` does, but with `no-referrer`
@@ -129,8 +129,7 @@ export class Session {
   async #checkChange(c: ClientRequest, maxBytes: number): Promise<void> {
     if (c.req.method !== "POST") throw new TwtxtError("method-not-allowed", "Use GET or POST.");
     if (c.req.header("origin") !== this.origin) throw foreignPage();
-    // In the query for forms that are streamed: their fields are not read here.
-    const sent = c.req.header(CSRF_HEADER) ?? c.req.query(CSRF_FIELD);
+    const sent = c.req.header(CSRF_HEADER);
     checkSize(c.req.header("content-length"), sent === undefined ? Math.min(maxBytes, MAX_FORM_BYTES) : maxBytes);
     if (!isSame(sent ?? (await formToken(c)), this.#csrfToken)) {
       throw new TwtxtError(

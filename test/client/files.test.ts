@@ -44,7 +44,7 @@ async function openedFiles(blobs?: Parameters<typeof blobAuthors>[1]): Promise<O
         name: file.name,
         bytes: new Uint8Array(await file.arrayBuffer()),
       }));
-      return visitor.upload(`/files/upload?csrf=${visitor.csrf}`, fields, await Promise.all(parts));
+      return visitor.upload("/files/upload", fields, await Promise.all(parts));
     },
     async uploaded() {
       await expect.poll(async () => (await visitor.get("/files")).text).not.toContain("data-busy");
@@ -284,7 +284,7 @@ describe("the room of files", () => {
       form.set("csrf", csrf);
       form.set("file", new File(["a list"], "list.txt"));
       const headers = { cookie, origin: client.origin };
-      const { status } = await fetch(`${client.origin}/files/upload?csrf=${csrf}`, {
+      const { status } = await fetch(`${client.origin}/files/upload`, {
         method: "POST",
         headers,
         body: form,

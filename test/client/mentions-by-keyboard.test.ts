@@ -87,20 +87,6 @@ describeInChromium("the room of mentions, by keyboard", () => {
     expect(left).toEqual([]);
   });
 
-  it("shows the year as a plot, and as a table by key", async () => {
-    const days = Array.from({ length: 10 }, (_, day) => `2026-11-${10 + day}T18:40:02Z`);
-    const { client } = await moderatedSite(Object.fromEntries(days.map((day) => [day, "quinces?"])), false);
-    const tab = await openTab();
-    await tab.goto(client.link);
-    await tab.waitForURL(`${client.origin}/mentions`);
-    await tab.goto(`${client.origin}/mentions/year`);
-    expect(await tab.locator(".plot rect").count()).toBeGreaterThan(0);
-    await tab.getByText("The same as a table").focus();
-    await tab.keyboard.press("Enter");
-    await tab.getByRole("columnheader", { name: "Week of" }).waitFor();
-    await expectFits(tab, "plot");
-  });
-
   it("shows new mentions without a reload, and keeps focus and opened details", async () => {
     const { bob, client, send } = await moderatedSite({ "2026-11-19T18:40:02Z": "quinces?" });
     const tab = await openTab();

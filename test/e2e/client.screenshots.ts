@@ -9,7 +9,7 @@ import { freePort } from "../cli/server.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { REPO } from "../helpers/paths.js";
 import { Author, LAYOUT, newTab } from "./author.js";
-import { ALICES_POSTS, BOBS_POSTS, CAROLS_POSTS, erinsFeed, hoursAgo, yearOfMentions } from "./lively-blogs.js";
+import { ALICES_POSTS, BOBS_POSTS, CAROLS_POSTS, erinsFeed, hoursAgo } from "./lively-blogs.js";
 import { PublishedBlog } from "./published-blog.js";
 
 const FOLDER = join(REPO, "docs/images/client");
@@ -63,9 +63,6 @@ it("writes screenshots of each room", async () => {
 
   await alice.goTo("Mentions");
   await take("mentions");
-  await alice.tab.getByRole("link", { name: "Last year" }).click();
-  await alice.tab.locator("svg.plot").waitFor();
-  await take("year");
 
   await alice.goTo("Messages");
   await alice.seesLater("[data-item]", "Dana");
@@ -118,15 +115,13 @@ async function started(): Promise<Cast> {
   return { alice, bob, carol, names: new Map(named) };
 }
 
-/** Sends the mention in Erin's feed, and imports the mentions of a year. */
+/** Sends the mention in Erin's feed. */
 async function mentionAlice(alice: PublishedBlog, erin: string): Promise<void> {
   const { twts } = parseFeed(await (await fetch(`${erin}/twtxt.txt`)).text());
   const source = `${erin}/twtxt.txt#:~:text=${twts[0]?.timestamp}`;
   const body = new URLSearchParams({ source, target: `${alice.url}/twtxt.txt` });
   const answer = await fetch(`${alice.url}/webmention`, { method: "POST", body });
   expect(answer.ok, await answer.text()).toBe(true);
-  alice.write("../year.json", JSON.stringify({ mentions: yearOfMentions(`${alice.url}/posts/quinces/`) }));
-  await alice.type("mentions", "import", "../year.json");
 }
 
 /** A conversation of Alice, Bob and Carol. */

@@ -2,7 +2,6 @@
 import { post } from "../helpers/site.js";
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export function hoursAgo(hours: number): string {
   return new Date(Date.now() - hours * HOUR_MS).toISOString().replace(/\.\d+Z$/, "Z");
@@ -53,31 +52,4 @@ export function erinsFeed(alice: string): string {
     `${hoursAgo(9)}\tThe library has a seed shelf now: take a bag, bring a bag. I took eleven.`,
     "",
   ].join("\n");
-}
-
-const WRITERS = ["bob", "carol", "erin", "greta", "linnea", "mo", "yusuf", "tomasz"];
-const KINDS = ["mention", "reply", "reply", "like", "mention", "reply", "bookmark", "repost"];
-
-/**
- * The mentions of a year, in the format of `eleventy-twtxt mentions import`.
- *
- * @param page - the mentioned page of the blog
- */
-export function yearOfMentions(page: string): object[] {
-  const mentions = [];
-  for (let week = 0; week < 52; week += 1) {
-    // The numbers grow slowly, with two busy weeks, and are the same in each run.
-    const count = Math.round(1.5 + week / 18 + 1.8 * Math.sin(week * 1.7) + (week === 31 || week === 47 ? 6 : 0));
-    for (let at = 0; at < count; at += 1) {
-      const number = week * 7 + at * 3;
-      const name = WRITERS[(number * number + at) % (2 + (week % 7))] ?? "bob";
-      const time = new Date(Date.now() - (52 - week) * 7 * DAY_MS + at * DAY_MS + 2 * HOUR_MS).toISOString();
-      const url = `https://${name}.example/`;
-      mentions.push({
-        ...{ source: `${url}notes/${week}-${at}/`, target: page, type: KINDS[number % KINDS.length] },
-        ...{ author: { name, url, photo: null }, text: "Quite so.", published: time, received: time, state: "shown" },
-      });
-    }
-  }
-  return mentions;
 }

@@ -16,7 +16,6 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FormFile } from "../../plugin/client/files/upload-routes.js";
 
 const run = promisify(execFile);
 const isNewNode = Number(process.versions.node.split(".")[0]) > 22;
@@ -214,23 +213,11 @@ describe("the packed package in an empty project", () => {
     });
   });
 
-  it("reads the files of a form", async () => {
-    const { readForm } = await import(packed("dist/client/files/upload-routes.js"));
-    const form = new FormData();
-    form.append("file", new File(["a list"], "list.txt"));
-    const { headers, body } = new Response(form);
-    const files: string[] = [];
-    await readForm(headers.get("content-type"), body, async ({ filename, chunks }: FormFile) => {
-      for await (const chunk of chunks) files.push(`${filename}: ${Buffer.from(chunk)}`);
-    });
-    expect(files).toEqual(["list.txt: a list"]);
-  });
-
   it("contains the licence and version of each bundled package", () => {
     const notices = ["dist/LICENSES.txt", "dist/netlify/LICENSES.txt"].map((file) =>
       readFileSync(packed(file), "utf8"),
     );
-    for (const name of ["parse5", "microformats-parser", "rehype-remark", "hono", "@fastify/busboy"]) {
+    for (const name of ["parse5", "microformats-parser", "rehype-remark", "hono"]) {
       expect(notices[0]).toMatch(new RegExp(`^${name} \\d.* \\(MIT\\)\\n\\n.+`, "m"));
     }
     for (const name of ["@netlify/blobs", "@netlify/functions"]) {

@@ -1,55 +1,44 @@
 // plugin/client/files/upload-list.tsx: the form for uploads, and the uploads with their progress.
 import type { FC } from "hono/jsx";
-import { useRequestContext } from "hono/jsx-renderer";
 import { counted, listed, sizeText } from "../../author/amounts.js";
 import { visibility } from "../../author/blobs/blob-site.js";
 import { oneLine } from "../../http/one-line.js";
-import type { ClientEnv } from "../client-request.js";
-import { ActionButton, Sentence } from "../page-parts.js";
-import { CSRF_FIELD } from "../session.js";
+import { ActionButton, Form, Sentence } from "../page-parts.js";
+import { MAX_FORM_BYTES } from "../session.js";
 import { PATH } from "./file-item.js";
 import { MAX_PAUSE_MS, type Upload, type Uploads } from "./uploads.js";
 
-/** The fields come before the files, because the form is parsed as it arrives. The token is in the URL for the same reason. */
-export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => {
-  const token = useRequestContext<ClientEnv>().get("csrfToken") ?? "";
-  return (
-    <form
-      id="upload"
-      class="upload"
-      method="post"
-      enctype="multipart/form-data"
-      action={`${PATH}/upload?${CSRF_FIELD}=${token}`}
-    >
-      <fieldset>
-        <legend>Who can read the files</legend>
-        <label>
-          <input type="radio" name="visibility" value="private" checked /> Only you
-        </label>
-        <label>
-          <input type="radio" name="visibility" value="public" /> Anyone with the link (public)
-        </label>
-        <label>
-          <input type="radio" name="visibility" value="sealed" /> Only you, sealed: not even your site can read them
-        </label>
-      </fieldset>
-      <label class="check">
-        <input type="checkbox" name="clean" value="yes" checked /> Remove location and other metadata from pictures
+export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => (
+  <Form id="upload" class="upload" enctype="multipart/form-data" action={`${PATH}/upload`}>
+    <fieldset>
+      <legend>Who can read the files</legend>
+      <label>
+        <input type="radio" name="visibility" value="private" checked /> Only you
       </label>
-      <div class="inline">
-        <label for="chosen">Files</label>
-        <input id="chosen" type="file" name="file" multiple data-key="a" />
-        <button type="submit" class="primary">
-          Upload
-        </button>
-      </div>
-      <p class="muted">
-        Up to {sizeText(maxBytes)} each.{" "}
-        <span class="scripted">You can also drop files on this page, or paste them.</span>
-      </p>
-    </form>
-  );
-};
+      <label>
+        <input type="radio" name="visibility" value="public" /> Anyone with the link (public)
+      </label>
+      <label>
+        <input type="radio" name="visibility" value="sealed" /> Only you, sealed: not even your site can read them
+      </label>
+    </fieldset>
+    <label class="check">
+      <input type="checkbox" name="clean" value="yes" checked /> Remove location and other metadata from pictures
+    </label>
+    <div class="inline">
+      <label for="chosen">Files</label>
+      <input id="chosen" type="file" name="file" multiple data-key="a" />
+      <button type="submit" class="primary">
+        Upload
+      </button>
+    </div>
+    <p class="muted">
+      Up to {sizeText(maxBytes)} each.{" "}
+      <span class="scripted">You can also drop files on this page, or paste them.</span>
+      <span class="unscripted">Without scripts, up to {sizeText(MAX_FORM_BYTES)} together.</span>
+    </p>
+  </Form>
+);
 
 export const UploadList: FC<{ uploads: readonly Upload[] }> = ({ uploads }) => {
   if (uploads.length === 0) return null;

@@ -23,7 +23,7 @@ import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "
 import type { ClientContext, CreateRoom } from "../notices.js";
 import { ActionButton, Fields, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
-import { countWriters, Tabs, toWeeks, YearPage, yearStart } from "./year.js";
+import { countMonths, countWriters, Tabs, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
 const PER_PAGE = 50;
@@ -140,7 +140,7 @@ async function openVisits({ machine, choice }: ClientContext): Promise<Lists["vi
 async function yearPage(c: ClientRequest, context: ClientContext) {
   const now = context.machine.now();
   const mentions = await (await open(context)).list("shown", yearStart(now));
-  return c.render(<YearPage weeks={toWeeks(mentions, now)} writers={countWriters(mentions)} />, {
+  return c.render(<YearPage months={countMonths(mentions, now)} writers={countWriters(mentions)} />, {
     title: "Mentions of the last year",
   });
 }
