@@ -41,7 +41,7 @@ export function isContentAddress(key: string): boolean {
   return CONTENT_ADDRESS.test(key);
 }
 
-const SHORT_KEY_LENGTH = 12;
+export const SHORT_KEY_LENGTH = 12;
 /** How many characters of a content address identify a blob in a command. */
 export const MIN_KEY_PREFIX = 6;
 

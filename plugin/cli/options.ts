@@ -134,9 +134,11 @@ export type RunAtSite<V = object, W = null> = (
 /** A message about an ambiguous prefix shows this many more characters of each id. */
 const MORE_CHARACTERS = 4;
 
+export const SHOWN_LENGTH = 8;
+
 /** An id as it is shown; can be typed too. */
 export function shortId(id: string): string {
-  return id.slice(0, 8);
+  return id.slice(0, SHOWN_LENGTH);
 }
 
 /**

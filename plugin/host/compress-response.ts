@@ -14,12 +14,12 @@ const MIN_BYTES = 1024;
  * @param accepted - the header `Accept-Encoding` of the request
  */
 export async function compressResponse(response: Response, accepted: string | string[] | undefined): Promise<Response> {
-  const headers = new Headers(response.headers);
-  const isPrivate = /\bprivate\b/.test(headers.get("cache-control") ?? "");
-  const isText = TEXT.test(headers.get("content-type") ?? "");
-  if (!response.body || response.status !== 200 || !isText || isPrivate || headers.has("accept-ranges"))
-    return response;
+  const { body, status, headers: given } = response;
+  const isPrivate = /\bprivate\b/.test(given.get("cache-control") ?? "");
+  const isText = TEXT.test(given.get("content-type") ?? "");
+  if (!body || status !== 200 || !isText || isPrivate || given.has("accept-ranges")) return response;
 
+  const headers = new Headers(given);
   const contents = Buffer.from(await response.arrayBuffer());
   if (contents.length < MIN_BYTES) return new Response(contents, { headers });
   headers.append("vary", "accept-encoding");

@@ -1,4 +1,5 @@
 // plugin/blobs/client/client.ts: client of a site's blob endpoints, for the owner of the blobs. PROTOCOL 4
+import { hash } from "node:crypto";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
@@ -66,8 +67,17 @@ export class BlobClient {
     if (!answer) return null;
     const blob = this.#remoteBlob(key, answer);
     if (blob.size !== null) return { ...blob, size: blob.size };
-    const listed = (await this.list()).find((one) => one.key === key);
+    const listed = await this.find(key);
     return listed ? { ...blob, size: listed.size } : null;
+  }
+
+  /** A blob as the list has it, with its times. @returns `null` if there is no such blob */
+  async find(key: string): Promise<BlobInfo | null> {
+    // The list is in the order of the keys' hashes, and begins after a given one.
+    const before = BigInt(`0x${hash("sha256", key)}`) - 1n;
+    const path = `?after=${before.toString(16).padStart(64, "0")}&limit=1`;
+    const { blobs } = Object(await (await this.ask({ method: "GET", path })).json());
+    return parseBlobs(blobs, this.owner).find((one) => one.key === key) ?? null;
   }
 
   /** @returns `null` if there is no such blob */

@@ -18,7 +18,7 @@ import {
 } from "../../author/blobs/blob-site.js";
 import { countFormerBlobs, type MovedBlob, moveBlobs } from "../../author/blobs/received-file.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
-import { isContentAddress, MIN_KEY_PREFIX, shortKey } from "../../blobs/blob.js";
+import { isContentAddress, MIN_KEY_PREFIX, SHORT_KEY_LENGTH, shortKey } from "../../blobs/blob.js";
 import type { MetadataChange, OwnBlobs } from "../../blobs/client/own-blobs.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
@@ -71,7 +71,7 @@ export async function info(values: OwnSiteValues, word: string, terminal: Termin
   const { blobs, sharedUrl } = await blobSite(values, terminal);
   const { blob, proof } = await blobs.find(await completeKey(word, blobs));
   // A single blob comes without its creation time and without milliseconds.
-  const { created = null, modified = null } = (await blobs.client.list()).find(({ key }) => key === blob.key) ?? {};
+  const { created = null, modified = null } = (await blobs.client.find(blob.key)) ?? {};
   const facts = { ...toFacts(blob, sharedUrl), created, modified, proof: proofFacts(proof) };
   const properties = Object.entries(withoutProof(blob.properties));
   const lines = formatTable([
@@ -206,15 +206,20 @@ function isPrefix(word: string): boolean {
 }
 
 /**
- * Completes keys that are the first characters of a SHA-256. Asks the site only if there are any.
+ * Completes keys that are the first characters of a SHA-256. Asks the site only for those that are shorter than in lists, or
+ * that this machine does not know.
  *
  * @throws TwtxtError `not-found` for the start of several keys
  */
 export async function completeKeys(words: readonly string[], { client, known }: OwnBlobs): Promise<string[]> {
-  if (!words.some(isPrefix)) return [...new Set(words)];
-  const [stored, { states }] = await Promise.all([client.list(), known.list()]);
+  const prefixes = words.filter(isPrefix);
+  if (prefixes.length === 0) return [...new Set(words)];
   // This machine also knows blobs that the site hides.
-  const all = [...stored, ...states.filter(({ isDeleted }) => !isDeleted)].map(({ key }) => key);
+  const here = (await known.list()).states.flatMap(({ key, isDeleted }) => (isDeleted ? [] : key));
+  const isHere = (word: string) =>
+    word.length >= SHORT_KEY_LENGTH && here.some((key) => key.startsWith(word.toLowerCase()));
+  const stored = prefixes.every(isHere) ? [] : await client.list();
+  const all = [...here, ...stored.map(({ key }) => key)];
   const addresses = [...new Set(all)].filter(isContentAddress);
   const complete = (word: string) =>
     isPrefix(word) && !all.includes(word) ? (completeId(word.toLowerCase(), addresses, shortKey) ?? word) : word;

@@ -18,7 +18,7 @@ import { createReceipt, isReceipt } from "../../messages/plaintext.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import { type OpenedMessage, openMessages } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
-import { type OwnSiteValues, oneByPrefix, type RunAtSite, shortId } from "../options.js";
+import { type OwnSiteValues, oneByPrefix, type RunAtSite, SHOWN_LENGTH, shortId } from "../options.js";
 import { formatTable, printData, reportOutcome, type Terminal } from "../terminal.js";
 import { formatCounts, inboxFacts, indented, joined, listLines, messageLines, threadsText } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
@@ -67,7 +67,7 @@ export const read: RunAtSite<{ all: boolean; receipts: boolean }, string[]> = as
   const { newest, hint } =
     ids.length === 0
       ? await newestMessages("read", inbox, values)
-      : { newest: findMessages(ids, await listMessages(inbox.inbox)), hint: "" };
+      : { newest: await findMessages(ids, inbox.inbox), hint: "" };
   const messages = await readWanted(newest, inbox, terminal);
   const blocks = messages.map((message) => messageLines(message, terminal.columns()));
   printData(inboxFacts(messages, isRead), joined(blocks), values, terminal);
@@ -82,11 +82,10 @@ export const deleteMessages: RunAtSite<{ unverified: boolean }, string[]> = asyn
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
   }
   const { mailbox, inbox } = await openInbox(values, terminal);
-  const all = await listMessages(inbox);
   // Resolves all ids, or looks all senders up, before it deletes anything.
   const { wanted, kept } = values.unverified
-    ? await unverifiedAmong(all, mailbox)
-    : { wanted: findMessages(ids, all), kept: 0 };
+    ? await unverifiedAmong((await inbox.list())?.messages ?? [], mailbox)
+    : { wanted: await findMessages(ids, inbox), kept: 0 };
   const deleted: { id: string; created: string; deleted: boolean }[] = [];
   for (const message of wanted) {
     const { id, created } = message;
@@ -107,10 +106,6 @@ type OpenInbox = Awaited<ReturnType<typeof openInbox>>;
 async function openInbox(values: OwnSiteValues, terminal: Terminal) {
   const mailbox = await Mailbox.open(values, terminal);
   return { mailbox, inbox: await mailbox.inbox(), isRead: await mailbox.readMarks.current() };
-}
-
-async function listMessages(inbox: InboxClient): Promise<InboxMessage[]> {
-  return (await inbox.list())?.messages ?? [];
 }
 
 async function readWanted(
@@ -138,7 +133,7 @@ export async function verifiedSender(
   id: string,
   mailbox: Mailbox,
 ): Promise<Pick<OpenedMessage, "signer"> & { address: string }> {
-  const [message] = await mailbox.read(findMessages([id], await listMessages(await mailbox.inbox())));
+  const [message] = await mailbox.read(await findMessages([id], await mailbox.inbox()));
   const address = message && isOpened(message) ? message.message.address : null;
   if (message && isOpened(message) && message.trust.trust === "verified" && address !== null) {
     return { address, signer: message.signer };
@@ -150,9 +145,19 @@ export async function verifiedSender(
   );
 }
 
-/** @throws TwtxtError `not-found` */
-function findMessages(ids: readonly string[], all: readonly InboxMessage[]): InboxMessage[] {
-  return [...new Set(ids.map((id) => oneByPrefix(id, all, "message in your inbox")))];
+/**
+ * Reads pages until each id is found. One that is shorter than in lists may be that of several messages, so all are read.
+ *
+ * @throws TwtxtError `not-found`
+ */
+async function findMessages(ids: readonly string[], inbox: InboxClient): Promise<InboxMessage[]> {
+  const read: InboxMessage[] = [];
+  const isFound = (id: string) => id.length >= SHOWN_LENGTH && read.some((message) => message.id.startsWith(id));
+  for await (const page of inbox.newestFirst(2 * NEWEST)) {
+    read.push(...page);
+    if (ids.every(isFound)) break;
+  }
+  return [...new Set(ids.map((id) => oneByPrefix(id, read, "message in your inbox")))];
 }
 
 /** Keeps messages that a contact signed: the contact's host may be down, or the contact had another key then. */

@@ -196,6 +196,8 @@ export class Journal {
 
   #changesNothing(mention: NewMention): boolean {
     const view = this.#view;
+    const id = toMentionId(mention);
+    if (!view.entry(id) && view.findDuplicates(mention, id).length === 0) return false;
     const event: MentionEvent = { kind: "kept", at: new Date(this.#options.now()).toISOString(), mention };
     const changes = view.record(() => applyEvent(view, event, this.#options.shownPerHost));
     const isSame = changes.every(({ id, before }) => isDeepStrictEqual(before && view.read(before), view.get(id)));

@@ -95,13 +95,13 @@ class HtmlPage {
     );
     const link = links.find(({ entry }) => entry !== null) ?? links[0];
     if (!link) return null;
-    const entry = link.entry && (await readEntry(link.entry, this.#base, (url) => this.#leadsToSite(url)));
+    const body = link.entry && findContent(link.entry);
+    const entry = link.entry && (await readEntry(link.entry, this.#base, (url) => this.#leadsToSite(url), body));
     const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
     const author = isSigned ? entry.author : await this.#author();
     const url = author.url ?? this.#url;
     const type = entry?.type ?? "mention";
     const limit = type === "reply" ? TEXT_LIMIT : EXCERPT_LIMIT;
-    const body = link.entry && findContent(link.entry);
     const content = body && readContent(body, this.#base, limit);
     return mentionByPage(this.#url, {
       type,

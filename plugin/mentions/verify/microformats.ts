@@ -66,9 +66,15 @@ const MAX_ATTRIBUTE = 2048;
  *
  * @param base - base URL of its links
  * @param isTarget - whether a URL is the target of the claimed mention
+ * @param content - an element in it whose text the caller reads; `null` for none
  */
-export async function readEntry(element: Element, base: string, isTarget: (url: string) => boolean): Promise<Entry> {
-  const entry = await readItem(element, base);
+export async function readEntry(
+  element: Element,
+  base: string,
+  isTarget: (url: string) => boolean,
+  content: Element | null = null,
+): Promise<Entry> {
+  const entry = await readItem(element, base, content);
   const text = (name: string) => readText(entry?.properties[name]?.[0]);
   const isAbout = (name: string) =>
     entry?.properties[name]?.some((property) => readUrls(property, base).some(isTarget));
@@ -88,10 +94,10 @@ export async function readCard(element: Element, base: string): Promise<Entry["a
 }
 
 /** @returns `null` if the parser fails */
-async function readItem(element: Element, base: string): Promise<Item | null> {
+async function readItem(element: Element, base: string, content: Element | null = null): Promise<Item | null> {
   const { mf2 } = await parser();
   try {
-    return mf2(microformatsOutline(element), { baseUrl: base }).items[0] ?? null;
+    return mf2(microformatsOutline(element, content), { baseUrl: base }).items[0] ?? null;
   } catch {
     return null;
   }
@@ -139,9 +145,18 @@ function parseInstant(text: string): string | null {
  *
  * The microformats parser must not see an untrusted page: thousands of nested `div`s take it minutes, and as many nested
  * properties all memory.
+ *
+ * @param content - an element in it of which only the properties and items are kept, because parsing its text takes longest
  */
-export function microformatsOutline(element: Element): string {
-  return new Outline().formatHtml(element, 0, 0);
+export function microformatsOutline(element: Element, content: Element | null = null): string {
+  return new Outline(content).formatHtml(element, { nested: 0, inProperties: 0, isBare: false });
+}
+
+/** How many items and properties contain a node, and whether the outline leaves out its text. */
+interface Place {
+  nested: number;
+  inProperties: number;
+  isBare: boolean;
 }
 
 class Outline {
@@ -150,19 +165,25 @@ class Outline {
   #characters = MAX_CHARACTERS;
   readonly #counts = new Map<string, number>();
 
-  /** @param nested, inProperties - how many items and properties contain the node */
-  formatHtml(node: Nodes, nested: number, inProperties: number): string {
+  constructor(private readonly content: Element | null) {}
+
+  formatHtml(node: Nodes, { nested, inProperties, isBare }: Place): string {
     if (this.#nodes === 0) return "";
     this.#nodes -= 1;
-    if (node.type === "text") return this.#text(node.value);
+    if (node.type === "text") return isBare ? "" : this.#text(node.value);
     if (node.type !== "element" || SILENT_TAGS.has(node.tagName)) return "";
     const isTooDeep = nested > MAX_NESTED || inProperties >= MAX_PROPERTIES_NESTED;
     const classes = isTooDeep ? [] : readClasses(node).filter((name) => this.#isRare(name));
-    const items = nested + Number(classes.some((name) => ROOT.test(name)));
-    const properties = inProperties + Number(classes.some((name) => !ROOT.test(name)));
-    const tag = this.#elements > 0 ? startTag(node, classes) : null;
+    const isOmitted = isBare && classes.length === 0;
+    const place = {
+      nested: nested + Number(classes.some((name) => ROOT.test(name))),
+      inProperties: inProperties + Number(classes.some((name) => !ROOT.test(name))),
+      isBare: isOmitted || node === this.content,
+    };
+    const tag = this.#elements > 0 && !isOmitted ? startTag(node, classes) : null;
     if (tag !== null) this.#elements -= 1;
-    const inside = node.children.map((child) => this.formatHtml(child, items, properties)).join("");
+    const inside = node.children.map((child) => this.formatHtml(child, place)).join("");
+    if (isOmitted) return inside;
     const end = VOID_TAGS.has(node.tagName) ? "" : `</${toName(node.tagName)}>`;
     const html = tag === null ? inside : `${tag}${inside}${end}`;
     return BLOCK_TAGS.has(node.tagName) || node.tagName === "br" ? `\n${html}\n` : html;
