@@ -299,6 +299,10 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     alice.machine.write("a.txt", "hello");
     const key = sha256("hello");
     await alice.blob("put", "a.txt");
+    alice.methods();
+    await alice.blob("info", key.slice(0, 12));
+    // Of the list, only the entry of this blob is read, for its times.
+    expect(alice.methods()).toEqual(["HEAD", "GET"]);
     const info = await alice.blob("info", key.slice(0, 6));
     expect(info).toMatchObject({ exitCode: 0, stderr: "" });
     expect(info.stdout).toMatch(

@@ -153,7 +153,7 @@ export async function verifiedSender(
 async function findMessages(ids: readonly string[], inbox: InboxClient): Promise<InboxMessage[]> {
   const read: InboxMessage[] = [];
   const isFound = (id: string) => id.length >= SHOWN_LENGTH && read.some((message) => message.id.startsWith(id));
-  for await (const page of inbox.newestFirst(2 * NEWEST)) {
+  for await (const page of inbox.newestFirst(NEWEST)) {
     read.push(...page);
     if (ids.every(isFound)) break;
   }

@@ -1,3 +1,4 @@
+import type { Element } from "hast";
 import { describe, expect, it } from "vitest";
 import { parseHtml, walkElements } from "../../../plugin/http/parse-html.js";
 import { microformatsOutline } from "../../../plugin/mentions/verify/microformats.js";
@@ -52,6 +53,16 @@ describe("the outline of a page", () => {
       <a class="p-author h-card" href="/bob"><i class="p-name">Bob</i></a></div></div>`;
     expect(await outlineOf(entry)).toContain(
       '<a class="h-card p-author" href="/bob"><div class="p-name">Bob</div></a>',
+    );
+  });
+
+  it("leaves out the words of a content that is read elsewhere, and keeps its properties", async () => {
+    const { tree } =
+      await parseHtml(`<article class="h-entry"><b class="p-name">A title</b><div class="e-content"><p>Hello
+      <a href="/x">there</a>, <a class="u-in-reply-to" href="https://alice.example/1/">Alice</a></p></div></article>`);
+    const [entry, , content] = [...walkElements(tree)].slice(3);
+    expect(microformatsOutline(entry as Element, content).replace(/\n/g, "")).toBe(
+      '<div class="h-entry"><div class="p-name">A title</div><div class="e-content"><a class="u-in-reply-to" href="https://alice.example/1/">Alice</a></div></div>',
     );
   });
 
