@@ -9,6 +9,8 @@ import { makeFolder, remove } from "./disk.js";
 const FILE = "reserve";
 /** More than a write-ahead log has before its checkpoint. */
 const MIB = 6;
+/** Least free space beside the reserve: without it, a full disk would look free as soon as it has its own reserve back. */
+const FREE_MIB = 1;
 /** Least time between two tries to get the space back, in milliseconds. */
 const PAUSE_MS = 1000;
 
@@ -58,7 +60,8 @@ export class SpaceReserve {
       // Random, because a file system may compress. `writeFile`, because `write` may stop early on a disk that is nearly full.
       const bytes = randomBytes(2 ** 20);
       try {
-        for (let written = 0; written < MIB; written += 1) await handle.writeFile(bytes);
+        for (let written = 0; written < MIB + FREE_MIB; written += 1) await handle.writeFile(bytes);
+        await handle.truncate(MIB * 2 ** 20);
         await handle.sync();
       } finally {
         await handle.close();

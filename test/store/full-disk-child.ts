@@ -36,6 +36,7 @@ await note("new value", async () => {
   for (let i = 0; i < 5000; i += 1) await store.put(`more/${i}`, value);
 });
 await note("large value", () => store.put("large", Buffer.alloc(1 << 20)));
+await sleep(1100);
 await note("check of writes", () => store.checkWritable());
 results["stored value"] = Buffer.from((await store.get("many/1"))?.bytes ?? []).equals(value) ? "same" : "lost";
 await note("shorter value", () => store.put("replaced", value.subarray(1)));
