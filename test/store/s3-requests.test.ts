@@ -16,10 +16,11 @@ function storeAt(endpoint: string, options?: Partial<S3StoreOptions>) {
   return new S3Store({ endpoint, bucket: "bucket", ...access, ...options });
 }
 
-/** Chunks of one MiB, and how many bytes of them were consumed. */
+/** Chunks of one MiB, and how many bytes of them were consumed. A source that nobody starts to read has nothing to end. */
 function source(size: number) {
-  const seen = { consumed: 0, isEnded: false };
+  const seen = { consumed: 0, isEnded: true };
   async function* chunks() {
+    seen.isEnded = false;
     try {
       for (; seen.consumed < size; seen.consumed += MIB) yield new Uint8Array(MIB);
     } finally {
