@@ -54,6 +54,11 @@ async function look() {
   );
   const conversation = await textOf(urlOf("conversation"));
   check(/u-in-reply-to[\s\S]*class="p-content"/.test(conversation), "the note is a reply, and has a reply");
+  const thread = await textOf(urlOf("its start"));
+  check(
+    thread.match(/<li class="h-cite u-comment/g)?.length === 3,
+    "the start of the conversation shows three replies",
+  );
   const [, picture] = /<img src="(http[^"]+\/shared\/[^"]+)"/.exec(conversation) ?? [];
   check((await statusOf(picture)) === 200, "the picture of the note is served as a blob");
   check((await textOf(urlOf("contact"))).includes("alice@localhost:"), "the contact page has the address");

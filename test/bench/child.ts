@@ -8,6 +8,19 @@ export interface ChildOptions {
   stop: AbortSignal;
 }
 
+/**
+ * Ends a process or a browser if the benchmark is stopped.
+ *
+ * @returns a function that ends it now. Each row calls it, because all rows share the signal and its limit of listeners
+ */
+export function endOnStop<Ended>(stop: AbortSignal, end: () => Ended): () => Ended {
+  stop.addEventListener("abort", end);
+  return () => {
+    stop.removeEventListener("abort", end);
+    return end();
+  };
+}
+
 /** The time limit of a process; none takes nearly as long. */
 const LONGEST = 15 * 60_000;
 
@@ -27,15 +40,14 @@ export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promi
       timeout: LONGEST,
       killSignal: "SIGKILL",
     });
-    const end = () => child.kill("SIGKILL");
-    stop.addEventListener("abort", end);
+    const end = endOnStop(stop, () => child.kill("SIGKILL"));
     let output = "";
     let complaints = "";
     child.stdout.on("data", (data) => (output += data));
     child.stderr.on("data", (data) => (complaints += data));
     child.on("error", reject);
     child.on("close", (code) => {
-      stop.removeEventListener("abort", end);
+      end();
       if (code === 0) resolve({ output, wall: performance.now() - start });
       else reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} failed:\n${output}${complaints}`));
     });
@@ -57,11 +69,7 @@ export function startServer(args: string[], stop: AbortSignal): Promise<Child> {
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-    const end = () => {
-      stop.removeEventListener("abort", end);
-      child.kill("SIGKILL");
-    };
-    stop.addEventListener("abort", end);
+    const end = endOnStop(stop, () => void child.kill("SIGKILL"));
     child.on("error", reject);
     child.on("exit", () => reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} ended.`)));
     child.on("message", (port) => resolve({ port: Number(port), pid: Number(child.pid), end }));

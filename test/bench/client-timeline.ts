@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { folderName } from "../../plugin/author/site-store.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
+import { endOnStop } from "./child.js";
 import { median, type Part, range, time } from "./table.js";
 
 const FEEDS = 50;
@@ -93,8 +94,7 @@ async function startClient(entry: string, folder: string, stop: AbortSignal): Pr
     env: { ...process.env, XDG_DATA_HOME: join(folder, "data") },
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const end = () => child.kill("SIGKILL");
-  stop.addEventListener("abort", end);
+  const end = endOnStop(stop, () => void child.kill("SIGKILL"));
   const link = await new Promise<string>((resolve, reject) => {
     child.on("exit", () => reject(new Error("The client ended by itself.")));
     child.stdout.on("data", (data) => {

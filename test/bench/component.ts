@@ -10,6 +10,7 @@ import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import { hasChromium, launchChromium } from "../helpers/launch-chromium.js";
+import { endOnStop } from "./child.js";
 import { median, type Part, range, time } from "./table.js";
 
 const POST = "https://alice.example/posts/x/";
@@ -81,7 +82,7 @@ async function loadsOf(
     "without a list of the build": { built: [], live: mentions },
   };
   const browser = await launchChromium();
-  stop.addEventListener("abort", () => void browser.close());
+  const close = endOnStop(stop, () => browser.close());
   try {
     const loads: Record<string, Load[]> = {};
     for (const [name, { built, live }] of Object.entries(cases)) {
@@ -93,7 +94,7 @@ async function loadsOf(
     }
     return loads;
   } finally {
-    await browser.close();
+    await close();
   }
 }
 

@@ -8,6 +8,7 @@ import { PageAssets } from "../../plugin/eleventy/pages/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/pages/site-contact.js";
 import { builtSite } from "../helpers/built-site.js";
 import { hasChromium, launchChromium } from "../helpers/launch-chromium.js";
+import { endOnStop } from "./child.js";
 import { median, type Part, range, time } from "./table.js";
 
 const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
@@ -58,7 +59,7 @@ export async function measureContactForm(entry: string, runs: number, stop: Abor
 async function sealInChromium(entry: string, runs: number, stop: AbortSignal): Promise<number[]> {
   const site = await serveForm((file) => readFile(new URL(`browser/${file}`, entry), "utf8"));
   const browser = await launchChromium();
-  stop.addEventListener("abort", () => void browser.close());
+  const close = endOnStop(stop, () => browser.close());
   try {
     const page = await browser.newPage();
     await page.addInitScript(STOPWATCH);
@@ -68,7 +69,7 @@ async function sealInChromium(entry: string, runs: number, stop: AbortSignal): P
     if (times.length !== runs) throw new Error(`${runs} messages were sent, but ${times.length} were measured.`);
     return times;
   } finally {
-    await browser.close();
+    await close();
     site.close();
   }
 }

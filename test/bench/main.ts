@@ -1,5 +1,6 @@
 // test/bench/main.ts: `npm run bench`: runs all benchmarks and writes their tables.
 import { spawn } from "node:child_process";
+import { getEventListeners } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { cpus, tmpdir } from "node:os";
@@ -67,6 +68,11 @@ try {
     say(`Measuring: ${name}.`);
     const partStart = Date.now();
     const part = await measure();
+    const left = getEventListeners(stop, "abort").length;
+    if (left > 0) {
+      say(`${name} has not ended ${left} of its processes and browsers.`);
+      process.exitCode = 1;
+    }
     say(`${name}: ${Math.round((Date.now() - partStart) / 1000)} s.`);
     if (part === null) continue;
     parts.push(part);

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostSettings } from "../../plugin/site/site.js";
 import { builtSite, hostFile, settingsFile } from "../helpers/built-site.js";
+import { endOnStop } from "./child.js";
 
 /** The configured URL of the site. No feed can be read there, so no mention is sent. */
 export const SITE_URL = "https://alice.invalid";
@@ -33,11 +34,7 @@ export function startServe(
       env: { ...process.env, XDG_DATA_HOME: join(folder, "data"), ...environment },
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const end = () => {
-      stop.removeEventListener("abort", end);
-      child.kill("SIGKILL");
-    };
-    stop.addEventListener("abort", end);
+    const end = endOnStop(stop, () => void child.kill("SIGKILL"));
     child.on("exit", () => reject(new Error("serve ended unexpectedly.")));
     child.stdout.on("data", (data) => {
       const [url] = /http:\/\/[\d.:]+/.exec(String(data)) ?? [];

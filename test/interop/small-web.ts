@@ -8,7 +8,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { certificatePins } from "../../plugin/http/certificate-pins.js";
 import { readFollowedFeeds } from "../../plugin/http/followed-feeds.js";
 import { createGuard } from "../../plugin/http/guard.js";
+import { Moderation } from "../../plugin/mentions/receive/moderation.js";
+import { checkClaim } from "../../plugin/mentions/receive/receive.js";
+import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
 import { createDiscover } from "../../plugin/mentions/send/discover.js";
+import { createVerify } from "../../plugin/mentions/verify/verify.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { freePort } from "../helpers/ports.js";
 import { pythonWith } from "./python.js";
@@ -18,8 +22,10 @@ const GOPHERNICUS = "/usr/sbin/gophernicus";
 /** It refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const ENDPOINT = "https://bob.example/webmention";
-const TWT = "Grüße von nebenan.";
-const FEED = `# nick = bob\n# webmention = ${ENDPOINT}\n\n2026-11-18T08:00:00Z\t${TWT}\n`;
+const ALICE = "https://alice.example/twtxt.txt";
+const TWT = `@<alice ${ALICE}> Grüße von nebenan.`;
+const TIME = "2026-11-18T08:00:00Z";
+const FEED = `# nick = bob\n# webmention = ${ENDPOINT}\n\n${TIME}\t${TWT}\n`;
 
 interface RunningServer {
   name: string;
@@ -54,9 +60,16 @@ async function tryServer({ name, url, missing, host }: RunningServer): Promise<n
   const follow = [url, missing].map((feed, index) => ({ nick: `bob${index}`, url: feed }));
   const [read, gone] = await readFollowedFeeds(follow, [], { ask, now, signal });
   const found = await createDiscover({ ask, now })(url);
+  const siteIndex = new SiteIndex({ feeds: [ALICE], pages: [], twts: [] });
+  const moderation = new Moderation({ allow: [], block: [], moderate: false });
+  const verify = createVerify({ ask, siteIndex, moderation });
+  const claim = (feed: string) => checkClaim(`${feed}#:~:text=${TIME}`, ALICE, siteIndex);
+  const [proven, unproven] = [await verify(claim(url)), await verify(claim(missing))];
   const trials = {
     "a followed feed": read?.kept?.twts[0]?.text === TWT,
     "a missing feed": gone?.kept === null && ["gone", "noFeed"].includes(String(gone.reason)),
+    "the source of a mention": proven.outcome === "proven" && proven.mention.text === TWT,
+    "a missing source": unproven.outcome === "disproven",
     "the endpoint of a mention": found.endpoint === ENDPOINT && found.method === "feed field",
   };
   const failed = Object.entries(trials).filter(([, isRight]) => !isRight);

@@ -316,6 +316,14 @@ describe("microformats", () => {
     );
   });
 
+  it("have up to 5,000 characters of a reply, cut at a word", async () => {
+    const content = `<p class="e-content">${"word ".repeat(2000)}</p>`;
+    const words = expect.stringMatching(/^(<p>)?(word ){998,999}word…(<\/p>)?$/);
+    expect(await entry(`<a class="u-in-reply-to" href="${PAGE}">re</a>${content}`)).toMatchObject(
+      proven({ type: "reply", text: words, html: words }),
+    );
+  });
+
   it("are truncated if they are long, and lose control characters", async () => {
     const proof = await entry(
       `<a class="p-author h-card" href="/">${"Bob ".repeat(500)}</a><p class="e-content">a\u0007\u009b${"b".repeat(50_000)}${LINK}`,
