@@ -14,6 +14,7 @@ import { discoveryFiles, fediverseFiles } from "./output/feed-files.js";
 import { lastBuild, refuseOtherSite, refuseServedFolder } from "./output/previews.js";
 import type { SiteFile } from "./output/write-files.js";
 import { SiteWriter } from "./output/write-site.js";
+import { readSyndication } from "./posts/syndication.js";
 import { type PostContents, type PostTwt, TwtsFromPosts } from "./posts/twts-from-posts.js";
 import { SiteParts } from "./site-parts.js";
 
@@ -87,6 +88,9 @@ export class SiteBuild {
     };
     this.#writer.checkPaths([{ path: settings.path }], this.#discovery);
     await twts.load();
+    this.site.copies = new Map(
+      twts.schedule.dated.flatMap(({ post }) => (post.url ? [[post.url, readSyndication(post)] as const] : [])),
+    );
     this.#built = built;
     await mentions.begin(
       await this.#readOwnTwts(built),

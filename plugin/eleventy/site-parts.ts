@@ -13,6 +13,7 @@ import { PageLanguages } from "./pages/page-languages.js";
 import { SharedBlobs } from "./pages/shared-blobs.js";
 import { SiteContact } from "./pages/site-contact.js";
 import { DeletedPosts, deletedPageHtml } from "./posts/deleted-posts.js";
+import { syndicationLinks } from "./posts/syndication.js";
 import { SiteUrls } from "./site-urls.js";
 
 export class SiteParts {
@@ -25,6 +26,8 @@ export class SiteParts {
   readonly blobs: SharedBlobs;
   readonly head: HeadLinks;
   readonly deleted = new DeletedPosts();
+  /** The URLs of the copies of posts on other networks, by path. */
+  copies: ReadonlyMap<string, readonly string[]> = new Map();
   /** Texts that look like mentions but name no known feed. */
   readonly unknownMentions = new Findings();
   /** Notes about pages of the site at the URLs of the plugin's. */
@@ -74,6 +77,10 @@ export class SiteParts {
     const { words } = this.mentions;
     if (isDeleted) return joinWithoutKeep([deletedPageHtml(this.urls.href("/"), { nick, lang, words })]);
     const page = this.linkHtml(this.languages.correct(content, url || "/"), inputPath);
-    return joinWithoutKeep(this.settings.head ? this.head.addTo(page, url || "/") : [page]);
+    return joinWithoutKeep(
+      this.settings.head
+        ? this.head.addTo(page, url || "/", syndicationLinks(this.copies.get(url || "") ?? []))
+        : [page],
+    );
   }
 }

@@ -4,6 +4,7 @@ import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import type { RenderedPage } from "./pages/page-languages.js";
 import { requirePermalink } from "./posts/post-date.js";
+import { syndicationHtml } from "./posts/syndication.js";
 import type { PostTwt } from "./posts/twts-from-posts.js";
 import type { SiteBuild } from "./site-build.js";
 import type { SiteParts } from "./site-parts.js";
@@ -34,6 +35,9 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   });
   config.addShortcode("twtxtContext", function (this: TemplateContext, post?: PostLike) {
     return html.context(given(post) ?? this.page, this.page);
+  });
+  config.addShortcode("twtxtSyndication", function (this: TemplateContext, post?: PostLike) {
+    return html.syndication(given(post) ?? this.page, this.page);
   });
   config.addGlobalData("twtxt", () => ({
     url: site.urls.feedUrl(),
@@ -85,6 +89,11 @@ function htmlTools(site: SiteParts, findTwt: TwtOf) {
         const words = label ?? site.mentions.chooseWords(lang).replyWith;
         return `<p class="twtxt-reply">${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
       });
+    },
+    syndication: (post: PostLike, asker: PostLike = post) => {
+      const copies = site.copies.get(readUrl(post) ?? "") ?? [];
+      const write = (lang: string) => syndicationHtml(copies, site.mentions.chooseWords(lang).alsoOn);
+      return copies.length > 0 ? site.languages.write(readPage(asker), write) : "";
     },
     contact: (asker?: PostLike) => site.languages.write(readPage(asker), (lang) => site.contact.html(lang)),
   };

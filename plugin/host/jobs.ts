@@ -42,13 +42,17 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
   const sending: Job = { name: "Sending mentions", work: ({ isOver }) => sender.send(isOver, 0) };
   const timeline: Job = { name: "Reading the followed feeds", work: () => parts.timeline.refresh() };
   const timelines = settings.timeline ? [timeline] : [];
-  const { verification } = parts.mentions;
+  const { verification, readThreads } = parts.mentions;
+  const threads: Job | null = readThreads && {
+    name: "Reading answers on other networks",
+    work: ({ isOver }) => readThreads("due", isOver),
+  };
   // Last, because the sources of strangers may use up the time that the other jobs leave.
   const verifying: Job = {
     name: "Verifying mentions",
     work: async (run) => (await verification()).claims.verifyPending("due", run),
   };
-  const scheduled = [sending, ...scheduledJobs(options, parts), ...timelines, verifying];
+  const scheduled = [sending, ...scheduledJobs(options, parts), ...timelines, ...(threads ? [threads] : []), verifying];
   const runOptions = { store, now, log, onJob: options.onJob, memory: { last: null } };
   const runAlone = async (job: Job) => {
     if (isLive) await runJob(job, runOptions);
@@ -66,6 +70,10 @@ export function createJobs(options: ServiceOptions, parts: JobParts) {
     /** Reads the followed feeds, if the site has a timeline. */
     async refreshTimeline() {
       if (settings.timeline) await runAlone(timeline);
+    },
+    /** Reads the threads that are due, if a post has copies on other networks. */
+    async readThreads() {
+      if (threads) await runAlone(threads);
     },
     async afterDeploy() {
       if (!isLive) return;

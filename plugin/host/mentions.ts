@@ -23,6 +23,7 @@ const manager = later(() => import("../mentions/receive/manage.js"));
 const answerWiring = later(() => import("./answers.js"));
 const commentWiring = later(() => import("./comments.js"));
 const decider = later(() => import("../mentions/receive/decision-page.js"));
+const networkWiring = later(() => import("./networks.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
 const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
@@ -43,13 +44,18 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     const { mentionVerification } = await verifier();
     return mentionVerification(options, { siteIndex, received, moderation, onStored });
   });
+  const hasCopies = options.settings.isReceiver && options.pages.twts.some(({ syndication }) => syndication);
+  const threads = once(async () => (await networkWiring()).threadReader(options, { received, moderation, onStored }));
+  /** Reads the answers to copies of posts on other networks. @returns how many threads were read */
+  const readThreads = async (which: "due" | "recent", isOver: () => boolean) =>
+    hasCopies ? (await threads())(which, isOver) : 0;
   const management = once(async () => {
     const { manageMentions } = await manager();
     const services = await verification();
     const { now, settings } = options;
     const guestFeeds = settings.mentions.comments ? settings.urls.guestFeeds : null;
-    const readSigned = signedReader(options);
-    return manageMentions({ ...services, readSigned, received, moderation, siteIndex, guestFeeds, now });
+    const parts = { ...services, readSigned: signedReader(options), received, moderation, siteIndex, guestFeeds, now };
+    return manageMentions({ ...parts, readThreads: (isOver) => readThreads("recent", isOver) });
   });
   const managed =
     (route: ManagedRoute): Handler =>
@@ -93,6 +99,8 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   return {
     siteIndex,
     received,
+    /** `null` for a site without copies of posts. Loaded when it is first needed. */
+    readThreads: hasCopies ? readThreads : null,
     /** Loaded when it is first needed. */
     comments,
     /** Loaded when it is first needed. */

@@ -7,7 +7,7 @@ import { pagePath } from "./site-files.js";
 import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
-/** Milliseconds between two rounds of reading the followed feeds. */
+/** Milliseconds between two rounds of reading the followed feeds, and the answers to new posts on other networks. */
 const TIMELINE_MS = 15 * 60_000;
 /** Milliseconds between two checks for a new build. */
 const WATCH_MS = 1000;
@@ -56,7 +56,10 @@ export class SiteHost {
     const runScheduled = () => this.#enqueue(() => this.#services.runScheduled());
     runScheduled();
     this.#timer = setInterval(runScheduled, site.settings.mentions.everyHours * HOUR_MS);
-    this.#timelineTimer = setInterval(() => this.#enqueue(() => this.#services.refreshTimeline()), TIMELINE_MS);
+    this.#timelineTimer = setInterval(() => {
+      this.#enqueue(() => this.#services.refreshTimeline());
+      this.#enqueue(() => this.#services.readThreads());
+    }, TIMELINE_MS);
     watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#loadBuild()));
   }
 

@@ -81,6 +81,8 @@ export const PlacedMention = v.object({
   target: v.string(),
   /** The post that shows it besides its target: the one that the source names, else that of the first request. */
   under: orNull,
+  /** The copy of the target on another network in whose thread it is; absent for a mention that was sent. PROTOCOL 2.7 */
+  copy: v.exactOptional(StoredUrl),
 });
 
 export const StoredMention = v.object({

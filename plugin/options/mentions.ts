@@ -64,6 +64,7 @@ export const MENTIONS = v.strictObject(
           noFeed: word("noFeed", "The same: an answer that is not a feed."),
           deleted: word("deleted", "The page of a deleted post."),
           replyWith: word("replyWith", "The label of the shortcode `twtxtReply`."),
+          alsoOn: word("alsoOn", "The words before the links of the shortcode `twtxtSyndication`."),
         },
         'an object such as { title: "Erwähnungen" }',
       ),
@@ -88,6 +89,11 @@ export const MENTIONS = v.strictObject(
       "Whether your site notifies the pages that new posts link to, if they receive Webmentions. See [Links](#links).",
       yesNo,
       true,
+    ),
+    unlisted: optionalOr(
+      "Whether replies on Mastodon are also shown if they are public, but not listed in timelines there. See [Replies from Mastodon and Bluesky](#replies-from-mastodon-and-bluesky).",
+      yesNo,
+      false,
     ),
     aliases: optionalOr(
       "Earlier domains of your site, and other URLs of your feed. Mentions of these count as mentions of your site. See [Moving](moving.md).",

@@ -47,6 +47,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "ist kein Feed",
     deleted: "Dieser Beitrag wurde gelöscht",
     replyWith: "In einem twtxt-Client antworten mit:",
+    alsoOn: "Auch auf",
   },
   fr: {
     title: "Mentions",
@@ -92,6 +93,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "n’est pas un flux",
     deleted: "Cet article a été supprimé",
     replyWith: "Répondre depuis un client twtxt avec :",
+    alsoOn: "Aussi sur",
   },
   es: {
     title: "Menciones",
@@ -137,6 +139,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "no es un feed",
     deleted: "Esta entrada se ha eliminado",
     replyWith: "Responder desde un cliente twtxt con:",
+    alsoOn: "También en",
   },
   it: {
     title: "Menzioni",
@@ -182,6 +185,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "non è un feed",
     deleted: "Questo post è stato eliminato",
     replyWith: "Rispondi da un client twtxt con:",
+    alsoOn: "Anche su",
   },
   nl: {
     title: "Vermeldingen",
@@ -227,6 +231,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "is geen feed",
     deleted: "Dit bericht is verwijderd",
     replyWith: "Reageer vanuit een twtxt-client met:",
+    alsoOn: "Ook op",
   },
   ja: {
     title: "メンション",
@@ -272,6 +277,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "フィードではありません",
     deleted: "この投稿は削除されました",
     replyWith: "twtxtクライアントから返信するには:",
+    alsoOn: "他の場所:",
   },
   zh: {
     title: "提及",
@@ -317,6 +323,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     noFeed: "不是订阅源",
     deleted: "该文章已被删除",
     replyWith: "用 twtxt 客户端回复：",
+    alsoOn: "也发布于",
   },
 };
 

@@ -45,6 +45,7 @@ export const ENGLISH = {
   noFeed: "is not a feed",
   deleted: "This post was deleted",
   replyWith: "Reply from a twtxt client with:",
+  alsoOn: "Also on",
 };
 
 export type Words = typeof ENGLISH;

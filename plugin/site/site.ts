@@ -162,6 +162,8 @@ const SITE_PAGES = v.object({
       replyTo: v.optional(v.nullable(v.string()), null),
       /** The links to other sites in the post's body; missing if its links are not sent. */
       links: v.optional(v.array(v.string())),
+      /** The URLs of the post's copies on other networks; absent for none. */
+      syndication: v.exactOptional(v.array(v.string())),
     }),
   ),
   /** The pages of deleted posts, which are answered with 410. */

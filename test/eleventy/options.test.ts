@@ -49,6 +49,7 @@ const MENTIONS = {
   form: true,
   avatars: false,
   links: true,
+  unlisted: false,
   aliases: [],
   moderate: false,
   allow: [],

@@ -233,7 +233,8 @@ function createForm(
 
 function toAttributes(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
-  const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, replyWith, ...shown } = words;
+  const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, replyWith, alsoOn, ...shown } =
+    words;
   const isTimeline = updated !== undefined;
   const others = [
     ...(options.comments ? [] : COMMENT_MARKS),

@@ -9,6 +9,7 @@ import { MAX_LINKS } from "../../text/post-links.js";
 import type { BuiltSite } from "../built-site.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
+import { readSyndication } from "../posts/syndication.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
 
 /** The path at which the build writes the page, to take it out of the site at its end. */
@@ -58,8 +59,16 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
       const { post, twt } = published;
       const hashes = needsHashes ? [...Object.values(twts.toHashes(twt)), ...twts.aliasHashes(twt)] : [];
       const page = post.url ? urls.absolute(post.url) : null;
+      const syndication = needsHashes ? readSyndication(post) : [];
       const links = needsLinks ? { links: twts.listLinks(post).slice(0, MAX_LINKS) } : {};
-      return { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published), ...links };
+      return {
+        timestamp: twt.timestamp,
+        hashes,
+        page,
+        replyTo: answeredHash(published),
+        ...links,
+        ...(syndication.length > 0 && { syndication }),
+      };
     }),
     ...(closed.length > 0 && { closed }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),

@@ -59,9 +59,10 @@ export class HeadLinks {
    * Inserts the missing links before the first `</head>`.
    *
    * @param path - of the page, without the path prefix
+   * @param own - further links of this page alone
    * @returns the parts of the page
    */
-  addTo(page: string, path: string): string[] {
+  addTo(page: string, path: string, own: readonly string[] = []): string[] {
     const end = endOfHead(page);
     const url = () => this.urls.absolute(path);
     if (end === null) {
@@ -73,7 +74,7 @@ export class HeadLinks {
     const head = page.slice(0, end).replace(COMMENT, "");
     const [feedLink = "", ...inboxLinks] = this.#links;
     const endpointLink = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
-    const links = [feedLink, this.#mentionsLink(page, url), endpointLink, ...inboxLinks];
+    const links = [feedLink, this.#mentionsLink(page, url), endpointLink, ...inboxLinks, ...own];
     const isMissing = (link: string) => !(head.includes(link) || (link.includes(CREATOR) && head.includes(CREATOR)));
     const missing = links.filter((link) => link !== "" && isMissing(link)).map((link) => `${link}\n`);
     return [page.slice(0, end), ...missing, page.slice(end)];

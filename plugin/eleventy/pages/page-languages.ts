@@ -27,7 +27,7 @@ const HEAD_LENGTH = 4000;
 
 /** The elements of the plugin whose words depend on the language. Minifiers remove quotes, and the end tags of paragraphs. */
 const PARTS =
-  /<(twtxt-mentions|twtxt-contact|twtxt-comments)\b[\s\S]*?<\/\1\s*>|<(form|nav|div|section)\b[^<>]*\bclass=["']?twtxt-(?:form|around|contact|context)\b[\s\S]*?<\/\2\s*>|<p\b[^<>]*\bclass=["']?twtxt-reply\b[\s\S]*?<\/code\s*>(?:\s*<\/p\s*>)?/g;
+  /<(twtxt-mentions|twtxt-contact|twtxt-comments)\b[\s\S]*?<\/\1\s*>|<(form|nav|div|section)\b[^<>]*\bclass=["']?twtxt-(?:form|around|contact|context)\b[\s\S]*?<\/\2\s*>|<p\b[^<>]*\bclass=["']?twtxt-(?:reply|syndication)\b[\s\S]*?<\/(?:code|span)\s*>(?:\s*<\/p\s*>)?/g;
 
 /** The parts of the plugin in pages that are not complete yet. */
 export class PageLanguages {

@@ -1,8 +1,8 @@
 // plugin/mentions/networks/bluesky.ts: the API of Bluesky (XRPC), of its public app view and of an account's own server.
 import type * as v from "valibot";
 import { canParseUrl } from "../../url.js";
-import type { Copy } from "./network.js";
-import { type NetworkAnswer, type NetworkParts, type NetworkRequest, requestJson } from "./network-json.js";
+import type { Copy, NetworkParts } from "./network.js";
+import { type NetworkAnswer, type NetworkRequest, requestJson } from "./network-json.js";
 
 /** Answers without an account. */
 export const APP_VIEW = "https://public.api.bsky.app";

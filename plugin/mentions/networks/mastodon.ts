@@ -1,8 +1,8 @@
 // plugin/mentions/networks/mastodon.ts: the API of Mastodon, which GoToSocial, Pleroma, Akkoma and others have, too.
 import * as v from "valibot";
 import { canParseUrl, decodePercent } from "../../url.js";
-import type { Copy } from "./network.js";
-import { type NetworkAnswer, type NetworkParts, type NetworkRequest, requestJson } from "./network-json.js";
+import type { Copy, NetworkParts } from "./network.js";
+import { type NetworkAnswer, type NetworkRequest, requestJson } from "./network-json.js";
 
 export const MastodonAccount = v.object({
   id: v.string(),
@@ -44,6 +44,10 @@ export class MastodonServer {
     parts: NetworkParts & { token?: string | undefined },
   ) {
     this.#parts = parts;
+  }
+
+  get hasToken(): boolean {
+    return this.#parts.token !== undefined;
   }
 
   /** @param path - such as `/api/v1/statuses/1`. @throws as {@link requestJson} */

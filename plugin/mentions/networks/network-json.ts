@@ -1,11 +1,10 @@
 // plugin/mentions/networks/network-json.ts: requests JSON of a network's server, within its rate limit.
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import type { Ask, GuardedRequest, GuardedResponse } from "../../http/guard.js";
+import type { GuardedRequest, GuardedResponse } from "../../http/guard.js";
 import { oneLine } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
-import { NetworkError } from "./network.js";
+import { NetworkError, type NetworkParts } from "./network.js";
 
 const MAX_BYTES = 4 * 2 ** 20;
 /** A server that counts requests is not asked for its last ones, which its other clients may need. */
@@ -21,11 +20,6 @@ export interface NetworkAnswer<T> {
 export interface NetworkRequest extends Partial<Omit<GuardedRequest, "checkUrl">> {
   /** A secret, which no other host gets. */
   token?: string | undefined;
-}
-
-export interface NetworkParts {
-  ask: Ask;
-  now: Clock;
 }
 
 /**

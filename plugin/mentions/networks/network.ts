@@ -1,6 +1,8 @@
 // plugin/mentions/networks/network.ts: the interface of a network that has copies of posts, and what is read and posted there. PROTOCOL 2.7
+import type { Clock } from "../../clock.js";
 import type { TwtxtErrorCode } from "../../errors.js";
 import { TwtxtError } from "../../errors.js";
+import type { Ask } from "../../http/guard.js";
 
 export const NETWORKS = ["mastodon", "bluesky"] as const;
 
@@ -47,10 +49,18 @@ export interface Reaction {
 
 /** What a network has about a copy. */
 export interface Thread {
+  /** When the copy was posted, as in {@link Status}. */
+  published: string | null;
+  /** The public ones. */
   replies: Status[];
   reactions: Reaction[];
   /** Whether all replies were read, so that a missing one is gone; the same of likes and reposts. */
   hasAll: { replies: boolean; like: boolean; repost: boolean };
+}
+
+export interface NetworkParts {
+  ask: Ask;
+  now: Clock;
 }
 
 /** What is posted as a copy. */
@@ -70,6 +80,18 @@ export interface StatusToPost {
   replyTo: string | null;
 }
 
+/** How threads are read. */
+export interface ThreadParts extends NetworkParts {
+  /** Whether replies that are public, but not listed in timelines, are wanted. */
+  isUnlistedWanted: boolean;
+  /** The author's token for a server; absent for none. */
+  token?: string | undefined;
+}
+
+/** The newest replies of a copy that are read, and the reactions of each type. */
+export const MAX_REPLIES = 500;
+export const MAX_REACTIONS = 240;
+
 /** A network. Its methods throw {@link NetworkError}, and what the guard throws. */
 export interface Network {
   post(status: StatusToPost): Promise<Copy>;
@@ -77,7 +99,7 @@ export interface Network {
   /** A copy that is gone is not an error. */
   delete(copy: Copy): Promise<void>;
   /** @returns `null` if the copy is gone, or is not public */
-  thread(copy: Copy): Promise<Thread | null>;
+  thread(copy: Copy, parts: ThreadParts): Promise<Thread | null>;
 }
 
 /** A server's refusal, or an answer that cannot be read. */

@@ -101,6 +101,8 @@ function keep(
 ): void {
   const id = toMentionId(found);
   const stored = view.get(id);
+  // A status that was also sent as a mention: the first record stays.
+  if (stored && stored.state !== "removed" && (stored.copy === undefined) !== (found.copy === undefined)) return;
   const replacedTarget = take(view, replaces);
   const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
   const duplicates = view.findDuplicates(found, id);
@@ -109,7 +111,7 @@ function keep(
   if (!known && replaced.length < duplicates.length) return;
   for (const old of replaced) view.delete(old.id);
   const before = known ?? replaced[0];
-  const isOverLimit = view.countShown(found.identity, at) >= shownPerHost;
+  const isOverLimit = view.countShown(found, at) >= shownPerHost;
   const state = hold === "always" || (hold === "when many" && isOverLimit) ? "held" : "shown";
   const isNew = before === undefined;
   view.set(
@@ -159,7 +161,8 @@ function updated(known: StoredMention, found: FoundMention, hold: NewMention["ho
   const { id, given, state, received } = known;
   // A post named by the source follows the source; one named by the first request stays.
   const kept = known.about ? null : known.under;
-  const place = { id, given, state, received, under: found.about ? found.under : kept };
+  const copy = known.copy === undefined ? {} : { copy: known.copy };
+  const place = { id, given, state, received, under: found.about ? found.under : kept, ...copy };
   // That of a twt is in its text; that of a page comes from an import only.
   const shownUrl = known.url === undefined || found.timestamp !== null ? {} : { url: known.url };
   const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };

@@ -116,6 +116,12 @@ export class Journal {
     return this.#changesNothing(mention);
   }
 
+  /** Of these mentions, those that storing them would add or change. */
+  async selectChanged(mentions: readonly NewMention[]): Promise<NewMention[]> {
+    await this.read();
+    return mentions.filter((mention) => !this.#changesNothing(mention));
+  }
+
   /**
    * Folds events into the snapshot. Safe to run concurrently and to kill at any point.
    *

@@ -66,6 +66,8 @@ interface ManageParts {
   moderation: Pick<Moderation, "moderate" | "blockList">;
   claims: Pick<ClaimProcessor, "verifyPending">;
   guestFeeds: string | null;
+  /** Reads the recent threads on other networks. @returns how many */
+  readThreads(isOver: () => boolean): Promise<number>;
   now: Clock;
 }
 
@@ -160,9 +162,14 @@ async function forget(
   return (await received.forget(isStoredMeant)) + waiting.length;
 }
 
-function verify({ claims, now }: ManageParts): Promise<VerifiedPending> {
+async function verify({ claims, readThreads, now }: ManageParts): Promise<VerifiedPending> {
   const start = now();
-  return claims.verifyPending("all", { isOver: () => now() >= start + VERIFY_MS, steadySince: start });
+  const isOver = () => now() >= start + VERIFY_MS;
+  const [verified, threads] = await Promise.all([
+    claims.verifyPending("all", { isOver, steadySince: start }),
+    readThreads(isOver),
+  ]);
+  return threads > 0 ? { ...verified, threads } : verified;
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {

@@ -60,5 +60,7 @@ export const VerifiedPending = v.object({
   /** The source does not confirm it, or gave no verdict in the last attempt. */
   dropped: v.number(),
   waiting: v.number(),
+  /** The threads on other networks that were read; absent for none. */
+  threads: v.exactOptional(v.number()),
 });
 export type VerifiedPending = v.InferOutput<typeof VerifiedPending>;

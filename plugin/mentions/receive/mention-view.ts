@@ -142,9 +142,9 @@ export class MentionView {
     return this.#readAll(new Set(urls.flatMap((url) => this.#lists.get(sourceKey(url, instant)))));
   }
 
-  /** How many mentions of the host of a source were shown on the day of a time. */
-  countShown(identity: string, at: string): number {
-    return this.#lists.get(toDayList(identity, at)).length;
+  /** How many mentions of the host of a source, or of an account of another network, were shown on the day of a time. */
+  countShown(mention: Parameters<typeof toDayList>[0], at: string): number {
+    return this.#lists.get(toDayList(mention, at)).length;
   }
 
   countState(state: StoredMention["state"]): number {
@@ -295,7 +295,7 @@ function listNames(mention: StoredMention): Set<string> {
   return new Set([
     ALL,
     toStateList(state),
-    ...(state === "shown" || state === "rejected" ? [toDayList(identity, received)] : []),
+    ...(state === "shown" || state === "rejected" ? [toDayList(mention, received)] : []),
     ...duplicateKeys(mention),
     sourceKey(given, instant),
     ...readNames(mention).map(toNameList),
@@ -338,7 +338,8 @@ function toStateList(state: StoredMention["state"]): string {
   return `state ${state}`;
 }
 
-/** The mentions of a host that were shown on the day of a time. */
-function toDayList(identity: string, at: string): string {
-  return `shown ${at.slice(0, 10)} ${readHost({ identity }).replace(/:\d+$/, "")}`;
+/** The mentions of a host, or of an account of another network, that were shown on the day of a time. */
+function toDayList(mention: Pick<StoredMention, "identity" | "author" | "copy">, at: string): string {
+  const sender = mention.copy === undefined ? readHost(mention).replace(/:\d+$/, "") : mention.author.url;
+  return `shown ${at.slice(0, 10)} ${sender}`;
 }

@@ -45,10 +45,11 @@ export function isListed(entry: string, url: string): boolean {
 }
 
 /**
- * Whether a mention is from a source: a feed, a host or `host:port`. `given` counts only on the same host: another sender may
- * have used a redirect from elsewhere.
+ * Whether a mention is from a source: a feed, an account of another network, a host or `host:port`. `given` counts only on the
+ * same host: another sender may have used a redirect from elsewhere.
  */
-export function isFrom(source: string, { identity, given }: StoredMention): boolean {
+export function isFrom(source: string, { identity, given, copy, author }: StoredMention): boolean {
+  if (copy !== undefined && isListed(source, author.url)) return true;
   return isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
 }
 

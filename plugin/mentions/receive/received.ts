@@ -77,6 +77,8 @@ export class ReceivedMentions {
     const names = [answered, withoutQuery(answered)];
     const isOfSource = (mention: StoredMention) =>
       mention.state !== "removed" &&
+      // Its network removes it: the page of a status need not link to the post.
+      mention.copy === undefined &&
       mention.instant === instant &&
       mention.target === target &&
       (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&

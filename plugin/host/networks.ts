@@ -1,0 +1,35 @@
+// plugin/host/networks.ts: wires what is read on other networks. PROTOCOL 2.7
+import { type PostCopy, readThreads } from "../mentions/networks/read-threads.js";
+import type { Moderation } from "../mentions/receive/moderation.js";
+import type { ReceivedMentions } from "../mentions/receive/received.js";
+import type { SitePages } from "../site/site.js";
+import { canParseUrl } from "../url.js";
+import { readValue, type ServiceOptions } from "./service-options.js";
+import { siteGuard } from "./site-guard.js";
+
+const MASTODON_URL = "TWTXT_MASTODON_URL";
+const MASTODON_TOKEN = "TWTXT_MASTODON_TOKEN";
+
+interface ReaderParts {
+  received: ReceivedMentions;
+  moderation: Moderation;
+  /** Called when a mention was stored that is new or has changed. */
+  onStored(): void;
+}
+
+export function threadReader(options: ServiceOptions, parts: ReaderParts) {
+  const { settings, pages, store, environment, now, log } = options;
+  const url = readValue(environment, MASTODON_URL);
+  const server = url !== undefined && canParseUrl(url) ? new URL(url).origin : null;
+  const reader = {
+    ...parts,
+    ...{ store, now, log, ask: siteGuard(options), copies: listCopies(pages) },
+    isUnlistedWanted: settings.mentions.unlisted,
+    findToken: (origin: string) => (origin === server ? readValue(environment, MASTODON_TOKEN) : undefined),
+  };
+  return (which: "due" | "recent", isOver: () => boolean) => readThreads(reader, which, isOver);
+}
+
+export function listCopies({ twts }: SitePages): PostCopy[] {
+  return twts.flatMap(({ page, syndication = [] }) => (page === null ? [] : syndication.map((url) => ({ page, url }))));
+}
