@@ -271,9 +271,9 @@ export async function decideMentions(
   };
 }
 
-/** Where a mention comes from, as its sender can be blocked: a host, or the feed of a guest at this site. */
-export function readSender({ source, author }: Pick<ManagedMention, "source" | "author">): string {
-  if (author?.guest) return author.url;
+/** Where a mention comes from, as its sender can be blocked: a host, an account of a network, or the feed of a guest at this site. */
+export function readSender({ source, author, copy }: Pick<ManagedMention, "source" | "author" | "copy">): string {
+  if (author && (author.guest || copy !== undefined)) return author.url;
   return isFeedUrl(source) ? new URL(source).hostname : source;
 }
 
@@ -291,6 +291,7 @@ export async function unblockSenders(senders: readonly string[], site: SiteMenti
 }
 
 export async function verifyPending(site: SiteMentions): Promise<Outcome> {
-  const { kept, dropped, waiting } = await site.verify();
-  return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
+  const { kept, dropped, waiting, threads } = await site.verify();
+  const read = threads === undefined ? "" : ` ${counted(threads, "thread")} read on other networks.`;
+  return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.${read}` };
 }

@@ -130,6 +130,7 @@ class ThreadReader {
   async run(which: "due" | "recent"): Promise<number> {
     const due = this.#listDue(which);
     if (due.length === 0) return 0;
+    await this.#parts.moderation.blockList?.refresh();
     const queue = hostQueue(THREADS_AT_ONCE);
     const read = ({ copy }: Due, i: number) => queue(copy.server, () => this.#read(due[i] as Due), -i);
     await Promise.all(due.map(read)).finally(() => writeJson(this.#parts.store, KEY, this.#state));

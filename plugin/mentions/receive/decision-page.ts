@@ -63,8 +63,9 @@ async function decide(parts: DecisionParts, mention: StoredMention, decision: st
   await parts.received.moderate(mention.id, decision, toMentionVersion(mention));
 }
 
-/** What "block" blocks: a feed, or the host of a page. */
-function readSource({ timestamp, identity }: StoredMention): string {
+/** What "block" blocks: a feed, an account of another network, or the host of a page. */
+function readSource({ timestamp, identity, copy, author }: StoredMention): string {
+  if (copy !== undefined) return author.url;
   return timestamp === null ? new URL(identity).host : identity;
 }
 

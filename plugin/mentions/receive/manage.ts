@@ -173,7 +173,7 @@ async function verify({ claims, readThreads, now }: ManageParts): Promise<Verifi
 }
 
 function itemOfStored(mention: StoredMention, state: MentionState): ManagedMention {
-  const { id, target, url, under, type, author, text, timestamp, received } = mention;
+  const { id, target, url, copy, under, type, author, text, timestamp, received } = mention;
   const [version, published] = [toMentionVersion(mention), publishedTime(mention)];
   const html = timestamp === null || author.guest ? mention.html : null;
   return {
@@ -183,6 +183,7 @@ function itemOfStored(mention: StoredMention, state: MentionState): ManagedMenti
     source: toSource(mention),
     target,
     ...(url !== undefined && { url }),
+    ...(copy !== undefined && { copy }),
     under,
     type,
     author,

@@ -17,6 +17,8 @@ export const ManagedMention = v.object({
   source: StoredUrl,
   target: v.string(),
   url: v.exactOptional(v.string()),
+  /** The copy of the target on another network in whose thread it is; absent for a mention that was sent. */
+  copy: v.exactOptional(v.string()),
   under: orNull,
   /** The title of `under`, or else of `target`; absent if unknown, and for the feed. */
   title: v.exactOptional(v.string()),
