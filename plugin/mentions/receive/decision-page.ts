@@ -11,7 +11,7 @@ import { decisionName } from "../inform/digest-text.js";
 import { readWords, type StoredMention } from "../mention.js";
 import { toSource } from "../reference.js";
 import { plainName } from "../verify/source-text.js";
-import { answerPage } from "./endpoint-page.js";
+import { PRIVATE, privatePage } from "./endpoint-page.js";
 import { toMentionVersion } from "./event.js";
 import { blockSource, isUnsigned, type Moderation } from "./moderation.js";
 import { readForm } from "./receive.js";
@@ -111,10 +111,7 @@ function expired(): Page {
 
 const STYLE =
   "h1{font-size:1.4rem;line-height:1.3}blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid}button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}";
-const PRIVATE = { "cache-control": "private, no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
 
 function show({ feedUrl }: SiteIndex, page: Page): Response {
-  const response = answerPage({ feedUrl }, { ...page, style: STYLE });
-  for (const [name, value] of Object.entries(PRIVATE)) response.headers.set(name, value);
-  return response;
+  return privatePage(feedUrl, { ...page, style: STYLE });
 }

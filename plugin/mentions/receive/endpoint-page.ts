@@ -149,7 +149,12 @@ export function answerPage(
   });
 }
 
-const PRIVATE = { "cache-control": "private, no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
+/** Headers of answers behind a secret link. */
+export const PRIVATE = {
+  "cache-control": "private, no-store",
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex",
+};
 
 /** A page behind a secret link, without the site's layout, whose scripts could read its URL. */
 export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">): Response {

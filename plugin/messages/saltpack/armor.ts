@@ -101,21 +101,23 @@ function ascii(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-const BLOCK_BYTES = 32;
-const BLOCK_DIGITS = 43;
-
-/**
- * Three bytes and four digits are converted at once. The products are below 2^24 * 62^4, hence below 2^48, and exact in a
- * double. BigInt would be ten times slower.
- */
-const LIMB = 2 ** 24;
-const LIMB_BYTES = 3;
-const GROUP = 62 ** 4;
-const GROUP_DIGITS = 4;
-
-/** A block as a number, the most significant limb first. */
-type Limbs = Float64Array;
-const LIMBS = Math.ceil(BLOCK_BYTES / LIMB_BYTES);
+/** A number system in which a block is written: a number with the most significant digit first. */
+interface System {
+  base: number;
+  /** The digits of a whole block. */
+  block: number;
+  /**
+   * This many digits are converted at once. The products of groups are below 2^24 * 62^4, hence below 2^48, and exact in a
+   * double. BigInt would be ten times slower.
+   */
+  group: number;
+  /** `base ** group` */
+  size: number;
+}
+const BYTES: System = { base: 256, block: 32, group: 3, size: 2 ** 24 };
+const BASE_62: System = { base: 62, block: 43, group: 4, size: 62 ** 4 };
+/** The groups of a block, in either system. */
+const LIMBS = 11;
 
 /**
  * Converts bytes to base 62, in blocks of 32 bytes or 43 digits.
@@ -124,13 +126,7 @@ const LIMBS = Math.ceil(BLOCK_BYTES / LIMB_BYTES);
  * @see saltpack_armor, "BaseX Encoding"
  */
 function toBase62(bytes: Uint8Array): Uint8Array {
-  const digits = new Uint8Array(countDigits(bytes.length));
-  const limbs = new Float64Array(LIMBS);
-  for (let from = 0, to = 0; from < bytes.length; from += BLOCK_BYTES, to += BLOCK_DIGITS) {
-    readBytes(bytes, from, Math.min(from + BLOCK_BYTES, bytes.length), limbs);
-    writeDigits(limbs, digits, to, Math.min(to + BLOCK_DIGITS, digits.length));
-  }
-  return digits;
+  return convert(bytes, BYTES, new Uint8Array(countDigits(bytes.length)), BASE_62);
 }
 
 /**
@@ -141,83 +137,70 @@ function toBase62(bytes: Uint8Array): Uint8Array {
 function fromBase62(digits: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(countBytes(digits.length));
   if (countDigits(bytes.length) !== digits.length) throw badArmor("characters are missing or were added");
-  const limbs = new Float64Array(LIMBS);
-  for (let from = 0, to = 0; from < digits.length; from += BLOCK_DIGITS, to += BLOCK_BYTES) {
-    readDigits(digits, from, Math.min(from + BLOCK_DIGITS, digits.length), limbs);
-    writeBytes(limbs, bytes, to, Math.min(to + BLOCK_BYTES, bytes.length));
-  }
-  return bytes;
+  return convert(digits, BASE_62, bytes, BYTES);
 }
 
 function countDigits(bytes: number): number {
-  const rest = bytes % BLOCK_BYTES;
-  return ((bytes - rest) / BLOCK_BYTES) * BLOCK_DIGITS + Math.ceil((rest * 8) / Math.log2(62));
+  const rest = bytes % BYTES.block;
+  return ((bytes - rest) / BYTES.block) * BASE_62.block + Math.ceil((rest * 8) / Math.log2(62));
 }
 
 function countBytes(digits: number): number {
-  const rest = digits % BLOCK_DIGITS;
-  return ((digits - rest) / BLOCK_DIGITS) * BLOCK_BYTES + Math.floor((rest * Math.log2(62)) / 8);
+  const rest = digits % BASE_62.block;
+  return ((digits - rest) / BASE_62.block) * BYTES.block + Math.floor((rest * Math.log2(62)) / 8);
 }
 
-function readBytes(bytes: Uint8Array, start: number, end: number, limbs: Limbs): void {
-  for (let index = LIMBS - 1, at = end; index >= 0; index -= 1, at -= LIMB_BYTES) {
-    let limb = 0;
-    for (let byte = Math.max(start, at - LIMB_BYTES); byte < at; byte += 1) limb = (limb << 8) | (bytes[byte] ?? 0);
-    limbs[index] = limb;
+/** @param target - is filled, with a block for each of the source, and returned */
+function convert(source: Uint8Array, from: System, target: Uint8Array, to: System): Uint8Array {
+  const limbs = new Float64Array(LIMBS);
+  for (let start = 0, place = 0; start < source.length; start += from.block, place += to.block) {
+    readBlock(source, start, Math.min(start + from.block, source.length), from, limbs, to.size);
+    writeBlock(limbs, target, place, Math.min(place + to.block, target.length), to);
   }
+  return target;
 }
 
-/** Divides by 62^4 repeatedly. Each remainder has the next four digits from the right. */
-function writeDigits(limbs: Limbs, digits: Uint8Array, start: number, end: number): void {
-  let first = 0;
-  for (let at = end; at > start; at -= GROUP_DIGITS) {
-    let group = 0;
-    for (let index = first; index < LIMBS; index += 1) {
-      const dividend = group * LIMB + (limbs[index] ?? 0);
-      const quotient = Math.floor(dividend / GROUP);
-      limbs[index] = quotient;
-      group = dividend - quotient * GROUP;
-    }
-    while (first < LIMBS && limbs[first] === 0) first += 1;
-    // As a 32-bit integer, it is divided without floating point.
-    let rest = group | 0;
-    for (let digit = at - 1; digit >= Math.max(start, at - GROUP_DIGITS); digit -= 1) {
-      digits[digit] = rest % 62;
-      rest = (rest / 62) | 0;
-    }
-  }
-}
-
-/** Multiplies by 62^4 and adds the next four digits, repeatedly. */
-function readDigits(digits: Uint8Array, start: number, end: number, limbs: Limbs): void {
+/** Multiplies by the size of groups and adds the next group, repeatedly. */
+function readBlock(
+  digits: Uint8Array,
+  start: number,
+  end: number,
+  { base, group, size }: System,
+  limbs: Float64Array,
+  limb: number,
+): void {
   limbs.fill(0);
   let first = LIMBS;
   let at = start;
-  for (let stop = start + ((end - start) % GROUP_DIGITS); at < end; stop += GROUP_DIGITS) {
+  for (let stop = start + ((end - start) % group); at < end; stop += group) {
     let carry = 0;
-    for (; at < stop; at += 1) carry = carry * 62 + (digits[at] ?? 0);
+    for (; at < stop; at += 1) carry = carry * base + (digits[at] ?? 0);
     for (let index = LIMBS - 1; index >= first; index -= 1) {
-      const sum = (limbs[index] ?? 0) * GROUP + carry;
-      carry = Math.floor(sum / LIMB);
-      limbs[index] = sum - carry * LIMB;
+      const sum = (limbs[index] ?? 0) * size + carry;
+      carry = Math.floor(sum / limb);
+      limbs[index] = sum - carry * limb;
     }
-    if (carry > 0) {
-      first -= 1;
-      limbs[first] = carry;
-    }
+    for (; carry > 0; carry = Math.floor(carry / limb)) limbs[--first] = carry % limb;
   }
 }
 
-function writeBytes(limbs: Limbs, bytes: Uint8Array, start: number, end: number): void {
+function writeBlock(
+  limbs: Float64Array,
+  digits: Uint8Array,
+  start: number,
+  end: number,
+  { base, group }: System,
+): void {
   let at = end;
   for (let index = LIMBS - 1; index >= 0; index -= 1) {
-    let limb = (limbs[index] ?? 0) | 0;
-    for (let count = 0; count < LIMB_BYTES && at > start; count += 1) {
+    // As a 32-bit integer, it is divided without floating point.
+    let rest = (limbs[index] ?? 0) | 0;
+    for (let count = 0; count < group && at > start; count += 1) {
       at -= 1;
-      bytes[at] = limb;
-      limb >>= 8;
+      digits[at] = rest % base;
+      rest = (rest / base) | 0;
     }
-    if (limb > 0) throw badArmor("a block is too large");
+    if (rest > 0) throw badArmor("a block is too large");
   }
 }
 
