@@ -67,9 +67,9 @@ export async function planPublication(
   const root = site.file(".");
   const git = openGit(root, machine);
   const paths = files.map((file) => relative(root, file).replaceAll("\\", "/"));
-  await checkRepository(git, root);
+  const { isDetached, changed } = await readStatus(git, root, paths);
+  await checkRepository(git, isDetached);
   const remote = await remoteBranch(git);
-  const changed = await changedFiles(git, paths);
   const log = await git(["log", "--format=%s", `--max-count=${MAX_EARLIER}`, "@{push}..HEAD"]);
   const earlier = log.stdout === "" ? [] : log.stdout.split("\n");
   const follow = await changedFollowFile(git, site);
@@ -133,17 +133,31 @@ export function commitMessage(text: string): string {
   return short.length <= MAX_SUBJECT ? short : `${short.slice(0, MAX_SUBJECT).replace(/ \S*$/, "")}…`;
 }
 
-async function checkRepository(git: Git, root: string): Promise<void> {
-  const inside = await git(["rev-parse", "--is-inside-work-tree"]);
-  if (inside.stdout !== "true") throw refusal(whyNoRepository(inside.output, root));
-  const branch = await git(["symbolic-ref", "--quiet", "HEAD"]);
-  for (const { head, what, finish } of branch.exitCode === 0 ? ON_A_BRANCH : DETACHED) {
-    if ((await git(["rev-parse", "--quiet", "--verify", head])).exitCode !== 0) continue;
+/** Whether no branch is checked out, and the changes of files, each as two letters, a space and a path. */
+async function readStatus(git: Git, root: string, paths: readonly string[]) {
+  const options = ["--branch", "-z", "--ignored", "--untracked-files=all"];
+  const { exitCode, output, stdout } = await git(["status", "--porcelain", ...options, "--", ...paths]);
+  if (exitCode !== 0) throw refusal(whyNoRepository(output, root));
+  const [branch, ...changed] = stdout.split("\0").filter(Boolean);
+  const ignored = changed.filter((entry) => entry.startsWith("!! ")).map((entry) => entry.slice(3));
+  if (ignored.length > 0) {
+    throw refusal(`git ignores ${ignored.join(", ")}. Remove the line from .gitignore, then try again.`);
+  }
+  return { isDetached: branch === "## HEAD (no branch)", changed };
+}
+
+async function checkRepository(git: Git, isDetached: boolean): Promise<void> {
+  const operations = isDetached ? DETACHED : ON_A_BRANCH;
+  const heads = operations.map(({ head }) => head);
+  const { stdout } = await git(["log", "--no-walk", "--ignore-missing", "--format=%S", ...heads]);
+  const unfinished = operations.find(({ head }) => stdout.split("\n").includes(head));
+  if (unfinished) {
+    const { what, finish } = unfinished;
     throw refusal(
       `A ${what} is not finished. Finish it with git ${finish}, or undo it with git ${what} --abort, then try again.`,
     );
   }
-  if (branch.exitCode !== 0) {
+  if (isDetached) {
     throw refusal(
       "No branch is checked out (detached HEAD), so the commit would be on none. Choose one first: git switch main",
     );
@@ -170,14 +184,6 @@ function whyNoRepository(output: string, root: string): string {
   }
   if (!output.includes("dubious ownership")) return gitSays(output);
   return `git does not trust the repository of ${root}, because it belongs to another user. If it is yours: git config --global --add safe.directory ${root}`;
-}
-
-async function changedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
-  const { stdout } = await git(["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...paths]);
-  const entries = stdout.split("\0").filter(Boolean);
-  const ignored = entries.filter((entry) => entry.startsWith("!! ")).map((entry) => entry.slice(3));
-  if (ignored.length === 0) return entries;
-  throw refusal(`git ignores ${ignored.join(", ")}. Remove the line from .gitignore, then try again.`);
 }
 
 /** The file of followed feeds, unless it has not changed, or git ignores it. */
