@@ -97,7 +97,7 @@ it("the guard survives them, and reads each body to its end or limit", async () 
 });
 
 it("requests to the author's own site, store and hooks survive them", async () => {
-  const urls = bob.urls(runs(2));
+  const urls = bob.urls(runs(1));
   const open = `
     import { fetchSafely } from ${JSON.stringify(join(COMPILED, "transport/fetch.js"))};
     const open = async (url) => {
@@ -134,7 +134,7 @@ async function mention(sources: readonly string[], send: (body: URLSearchParams)
 }
 
 describe("followed feeds on such servers", () => {
-  const follow = () => bob.urls(runs(2), ["feed"]).map((url, index) => ({ nick: `bob${index}`, url }));
+  const follow = () => bob.urls(runs(1), ["feed"]).map((url, index) => ({ nick: `bob${index}`, url }));
 
   it("are read by a build", async () => {
     // A site on loopback may request its own host.

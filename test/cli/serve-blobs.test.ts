@@ -16,7 +16,7 @@ import {
   startBlobServer,
   temporaryFiles,
 } from "./blob-server.js";
-import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
+import { contentsOf, put, readText, textOf } from "./blob-state.js";
 import { ALICES_DATA, type Blog } from "./helpers.js";
 
 const MIB = 2 ** 20;
@@ -47,76 +47,6 @@ async function waitForWrite(site: Blog): Promise<void> {
   };
   await expect.poll(() => Math.max(0, ...sizes())).toBeGreaterThan(0);
 }
-
-describe("20 clients that write one blob", () => {
-  const clients = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
-  const propertiesIn = (header: unknown) => JSON.parse(Buffer.from(String(header).slice(1, -1), "base64").toString());
-
-  it("lose no change if each sends If-Match", async () => {
-    const server = await started(blobSite());
-    const count = { method: "POST", headers: { "content-type": "application/json" } } as const;
-    const counting = (value: number) => Buffer.from(JSON.stringify({ Properties: { count: String(value) } }));
-    await requestBlob(server, { key: KEY, method: "PUT", body: Buffer.from("0") });
-    await requestBlob(server, { key: KEY, ...count, body: counting(0) });
-
-    const change = async (client: number) => {
-      for (;;) {
-        const seen = await requestBlob(server, { key: KEY, method: "GET" });
-        const condition = { "if-match": String(seen.headers.etag) };
-        const answer = await (client % 2 === 0
-          ? requestBlob(server, {
-              key: KEY,
-              method: "PUT",
-              headers: condition,
-              body: Buffer.from(`${Number(seen.body) + 1}`),
-            })
-          : requestBlob(server, {
-              key: KEY,
-              ...count,
-              headers: { ...count.headers, ...condition },
-              body: counting(Number(propertiesIn(seen.headers["blob-properties"]).count) + 1),
-            }));
-        if (answer.status !== 412) return answer.status;
-      }
-    };
-    expect(new Set(await Promise.all(clients(20).map(change)))).toEqual(new Set([200]));
-
-    const { body, headers } = await requestBlob(server, { key: KEY, method: "GET" });
-    expect([`${body}`, propertiesIn(headers["blob-properties"])]).toEqual(["10", { count: "10" }]);
-  });
-
-  it("leave at every moment the contents of one PUT and the metadata of one request, without If-Match", async () => {
-    const site = blobSite();
-    const server = await started(site);
-    const stateOf = (client: number, metadataNumber = client) => ({
-      contents: contentsOf(client, client * 5000),
-      metadataNumber,
-    });
-    const [putting, posting] = [clients(20), clients(20).map((client) => client + 20)];
-    const possible = new Set(
-      putting.flatMap((one) => [textOf(stateOf(one)), ...posting.map((other) => textOf(stateOf(one, other)))]),
-    );
-    await requestBlob(server, { key: KEY, ...put(1, stateOf(1).contents) });
-
-    let isOver = false;
-    const reading = clients(4).map(async () => {
-      const seen: string[] = [];
-      while (!isOver) seen.push(await readText(server, KEY));
-      return seen;
-    });
-    const answers = await Promise.all([
-      ...putting.map((client) => requestBlob(server, { key: KEY, ...put(client, stateOf(client).contents) })),
-      ...posting.map((client) => requestBlob(server, { key: KEY, ...post(client) })),
-    ]);
-    isOver = true;
-    const seen = [...(await Promise.all(reading)).flat(), await readText(server, KEY)];
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect(seen.filter((text) => !possible.has(text))).toEqual([]);
-    expect(seen.length).toBeGreaterThan(10);
-    expect(await contentsIn(site)).toHaveLength(1);
-    expect(temporaryFiles(site)).toEqual([]);
-  });
-});
 
 describe("a PUT request", () => {
   const state = { contents: contentsOf(1, MIB), metadataNumber: 1 };

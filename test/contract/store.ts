@@ -42,7 +42,16 @@ export function storeContract(
   fill?: (name: string, keys: readonly string[]) => void,
 ): void {
   streamContract(title, open);
+  valueContract(title, open, manyKeys, fill);
+}
 
+/** The contract without streams, for a store whose streams are covered under another title. */
+export function valueContract(
+  title: string,
+  open: (name: string) => Promise<StreamingStore>,
+  manyKeys: number,
+  fill?: (name: string, keys: readonly string[]) => void,
+): void {
   describe(`${title}: a value`, () => {
     it.each([
       ["nothing", new Uint8Array()],

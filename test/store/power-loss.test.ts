@@ -142,7 +142,7 @@ describe.skipIf(!canTrace)("after a power loss at any moment", () => {
     const calls = traced(folder, how);
     expect(acknowledged(calls)).toEqual(new Map(["a", "b", "c", "d"].map((name) => [name, STEPS])));
     const random = seededRandom(7);
-    for (let losses = 0; losses < 25; losses += 1) {
+    for (let losses = 0; losses < 12; losses += 1) {
       const before = calls.slice(0, losses === 0 ? calls.length : random(calls.length));
       const after = join(work, `${how}-${losses}`);
       for (const [path, bytes] of filesAfter(before, random)) {

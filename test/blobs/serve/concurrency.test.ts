@@ -2,19 +2,27 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { memoryStore } from "../../../plugin/store/memory.js";
 import { SqliteStore } from "../../../plugin/store/sqlite.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { type AlicesBlobs, alicesBlobs, jsonOf, propertiesHeader, sha256, storedBlobs } from "../alices-blobs.js";
 
 const work = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
-afterAll(() => rmSync(work, { recursive: true, force: true }));
+afterAll(() => {
+  for (const store of opened.splice(0)) store.close();
+  rmSync(work, { recursive: true, force: true });
+});
 
-const STORES: [string, () => StreamingStore][] = [
-  ["memory", memoryStore],
-  ["files", () => new SqliteStore(mkdtempSync(join(work, "store-")))],
-];
-const CLIENTS = Array.from({ length: 50 }, (_, at) => at);
+const opened: SqliteStore[] = [];
+
+/** A store as that of `eleventy-twtxt serve`, which writes in a thread. */
+async function openStore(): Promise<StreamingStore> {
+  const store = new SqliteStore(mkdtempSync(join(work, "store-")));
+  opened.push(store);
+  await store.prepareForServer();
+  return store;
+}
+
+const CLIENTS = Array.from({ length: 20 }, (_, at) => at);
 const TRIES = 3;
 
 function propertiesOf({ headers }: Response): Record<string, string> {
@@ -37,7 +45,8 @@ async function addOne(alice: AlicesBlobs, client: number): Promise<{ kind: "put"
 /** Uploads contents whose metadata identifies them, or renames the blob. */
 function writeState(alice: AlicesBlobs, client: number): Promise<Response> {
   if (client % 5 === 4) return alice.post("a", { Filename: `name-${client}` });
-  const contents = `${client} `.repeat(1 + client * 7);
+  // The last ones are so large that the store keeps them in files of their own.
+  const contents = `${client} `.repeat(client > 16 ? 40_000 : 1 + client * 7);
   return alice.put("a", contents, {
     "content-type": `text/x-${client}`,
     "blob-properties": propertiesHeader({ digest: sha256(contents), client: String(client) }),
@@ -62,9 +71,9 @@ async function readUntil(alice: AlicesBlobs, isOver: () => boolean): Promise<num
   return reads;
 }
 
-describe.each(STORES)("fifty concurrent requests, in %s", (_, open) => {
+describe("twenty concurrent requests", () => {
   it("with a condition: no successful change is lost, and refused ones leave nothing", async () => {
-    const store = open();
+    const store = await openStore();
     const alice = alicesBlobs({ store });
     await alice.put("counter", "0", { "blob-properties": propertiesHeader({ count: "0" }) });
     const outcomes = await Promise.all(
@@ -86,11 +95,11 @@ describe.each(STORES)("fifty concurrent requests, in %s", (_, open) => {
   });
 
   it("without a condition: the last one wins, and readers always see consistent states", async () => {
-    const store = open();
+    const store = await openStore();
     const alice = alicesBlobs({ store });
     await writeState(alice, 0);
     let isOver = false;
-    const readers = [1, 2, 3].map(() => readUntil(alice, () => isOver));
+    const readers = [1, 2].map(() => readUntil(alice, () => isOver));
     const responses = await Promise.all(CLIENTS.map((client) => writeState(alice, client)));
     isOver = true;
     for (const reads of await Promise.all(readers)) expect(reads).toBeGreaterThan(0);
@@ -103,17 +112,17 @@ describe.each(STORES)("fifty concurrent requests, in %s", (_, open) => {
   });
 
   it("that create a blob: one succeeds, and the others get 412", async () => {
-    const store = open();
+    const store = await openStore();
     const alice = alicesBlobs({ store });
     const responses = await Promise.all(CLIENTS.map((client) => alice.put("a", `${client}`, { "if-none-match": "*" })));
-    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(412)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(412)]);
     const winner = responses.findIndex(({ status }) => status === 201);
     expect(await (await alice.get("a")).text()).toBe(`${winner}`);
     expect(await storedBlobs(store)).toMatchObject({ blobs: [{ contents: `${winner}` }], leftovers: [] });
   });
 
   it("that put and delete: the blob is complete or missing, and no contents are left over", async () => {
-    const store = open();
+    const store = await openStore();
     const alice = alicesBlobs({ store });
     await writeState(alice, 0);
     const responses = await Promise.all(
