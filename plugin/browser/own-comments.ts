@@ -4,6 +4,8 @@ import { encodeKey, type SecretKey } from "../messages/browser.js";
 import { COMMENT_MEMORY } from "./conversation-database.js";
 
 const REQUEST_MS = 30_000;
+/** The time that a page must be open, with a reserve for clocks that are rounded. */
+const READING_MS = 2100;
 
 /** A comment as its reader sees it. */
 export interface OwnComment {
@@ -60,7 +62,10 @@ export class OwnComments {
 
   /** Sends a comment, or replaces one. @param id - of the one that is replaced; `null` for a new one */
   async send(typed: TypedComment, target: string, id: string | null): Promise<{ state: string } | Failure> {
-    const answer = await this.#ask("POST", id === null ? "" : `/${id}`, { ...typed, target });
+    // The site refuses what is sent earlier.
+    await new Promise((resolve) => setTimeout(resolve, READING_MS - performance.now()));
+    const seconds = (performance.now() / 1000).toFixed(1);
+    const answer = await this.#ask("POST", id === null ? "" : `/${id}`, { ...typed, target, seconds });
     return answer as { state: string } | Failure;
   }
 

@@ -95,6 +95,8 @@ export const StoredMention = v.object({
   state: v.picklist(["shown", "held", "rejected", "removed"]),
   /** When it was first received, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   received: StoredTime,
+  /** When what is shown of it last changed; absent if it never did. */
+  changed: v.exactOptional(StoredTime),
 });
 export type StoredMention = v.InferOutput<typeof StoredMention>;
 

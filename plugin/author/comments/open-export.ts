@@ -9,6 +9,11 @@ import { readXmlExport } from "./xml-exports.js";
 
 const SQLITE = "SQLite format 3\0";
 const GZIP = "\x1f\x8b";
+/** Byte order marks of files that an editor has saved. */
+const ENCODINGS = [
+  ["\xff\xfe", "utf-16le"],
+  ["\xfe\xff", "utf-16be"],
+] as const;
 const START_BYTES = 64;
 
 /**
@@ -20,8 +25,9 @@ export async function openExport(file: string): Promise<AsyncIterable<ExportedCo
   const start = await readStart(file);
   if (start.startsWith(SQLITE)) return readIsso(file);
   const isCompressed = start.startsWith(GZIP);
-  const isXml = /^(?:\xef\xbb\xbf)?\s*</.test(start);
-  return isCompressed || isXml ? readXmlExport(readTexts(file, isCompressed)) : null;
+  const encoding = ENCODINGS.find(([mark]) => start.startsWith(mark))?.[1] ?? "utf-8";
+  const isXml = encoding !== "utf-8" || /^(?:\xef\xbb\xbf)?\s*</.test(start);
+  return isCompressed || isXml ? readXmlExport(readTexts(file, { isCompressed, encoding })) : null;
 }
 
 async function readStart(file: string): Promise<string> {
@@ -34,9 +40,12 @@ async function readStart(file: string): Promise<string> {
 }
 
 /** @throws TwtxtError `bad-file` */
-async function* readTexts(file: string, isCompressed: boolean): AsyncGenerator<string> {
+async function* readTexts(
+  file: string,
+  { isCompressed, encoding }: { isCompressed: boolean; encoding: string },
+): AsyncGenerator<string> {
   const bytes = createReadStream(file);
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder(encoding);
   try {
     for await (const chunk of isCompressed ? pipeline(bytes, createGunzip(), () => {}) : bytes) {
       yield decoder.decode(chunk, { stream: true });

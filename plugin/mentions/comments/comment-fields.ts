@@ -25,8 +25,13 @@ const Fields = v.object({
   site: typed,
   "reply-to": typed,
   mail: typed,
+  /** How long the page was open, as the script says; empty without it. */
+  seconds: typed,
   [TRAP]: typed,
 });
+
+/** The time that a person needs at least. A program that runs the page's script sends its comment at once. */
+const READING_SECONDS = 2;
 
 /** The fields as the reader has typed them; empty for missing ones. */
 export type CommentFields = v.InferOutput<typeof Fields>;
@@ -64,8 +69,11 @@ export function parseFields({ headers }: Pick<HttpRequest, "headers">, body: Uin
   }
 }
 
-/** @throws TwtxtError `bad-request` for a text that is empty or too long, or an invalid site */
-export function readContents({ text, name, site, ...others }: CommentFields): CommentContents {
+/** @throws TwtxtError `bad-request` for a page that was opened just now, a text that is empty or too long, or an invalid site */
+export function readContents({ text, name, site, seconds, ...others }: CommentFields): CommentContents {
+  if (seconds !== "" && !(Number(seconds) >= READING_SECONDS)) {
+    throw new TwtxtError("bad-request", `Wait ${READING_SECONDS} seconds after you have opened the page.`);
+  }
   if (others[TRAP] !== "") throw new TwtxtError("bad-request", "Leave the hidden field empty.");
   const lines = plainLines(text).join("\n").trim();
   const { length } = [...lines];

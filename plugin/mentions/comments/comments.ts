@@ -26,6 +26,8 @@ const MAX_LINKS = 2;
 /** A guest of whom the author has rejected so many comments, and approved none, is refused. */
 const REJECTIONS = 3;
 const LINK = /https?:\/\/|www\./gi;
+/** A word, host or `host:port`. */
+const WORD = /[\p{L}\p{N}](?:[\p{L}\p{N}.:-]*[\p{L}\p{N}])?/gu;
 
 /** The sender of a comment. */
 export interface Commenter {
@@ -172,15 +174,13 @@ export class Comments {
     return this.#parts.moderation.isBlocked(feed) || (count("rejected") >= REJECTIONS && count("shown") === 0);
   }
 
-  #isTrusted(own: readonly StoredMention[], { text, site }: CommentContents, { guest, isSigned }: Commenter): boolean {
+  #isTrusted(own: readonly StoredMention[], contents: CommentContents, { guest, isSigned }: Commenter): boolean {
     const { options, moderation } = this.#parts;
     if (moderation.isAllowed(this.#feed(guest))) return true;
     const approved = own.filter(({ state }) => state === "shown").length;
-    const links = text.match(LINK)?.length ?? 0;
-    const isNamed = [...urlsInText(text), ...(site === null ? [] : [site])].some(
-      (url) => canParseUrl(url) && moderation.isBlocked(url),
-    );
-    return isSigned && options.trust > 0 && approved >= options.trust && links <= MAX_LINKS && !isNamed;
+    const links = contents.text.match(LINK)?.length ?? 0;
+    const isHarmless = links <= MAX_LINKS && !namesBlocked(contents, moderation);
+    return isSigned && options.trust > 0 && approved >= options.trust && isHarmless;
   }
 
   /** Reserves a time that no other process gives to a comment of this guest: it identifies a twt in its feed. */
@@ -237,6 +237,16 @@ export class Comments {
     }
     return known;
   }
+}
+
+/** Whether a comment has an entry of `block` as a word, such as `casino` or `spam.example`, or a URL that it blocks. */
+function namesBlocked({ text, name, site }: CommentContents, moderation: Moderation): boolean {
+  const all = `${text} ${name} ${site ?? ""}`;
+  const words: readonly string[] = all.toLowerCase().match(WORD) ?? [];
+  return (
+    moderation.blocked.some((entry) => words.includes(entry)) ||
+    urlsInText(all).some((url) => canParseUrl(url) && moderation.isBlocked(url))
+  );
 }
 
 function tooMany(): TwtxtError {

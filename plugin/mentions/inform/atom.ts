@@ -55,7 +55,7 @@ export function listAsAtom({ list, siteIndex, settings, cacheTag }: AtomParts): 
       { xmlns: "http://www.w3.org/2005/Atom", "xml:lang": lang ?? "en" },
       element("id", {}, self),
       element("title", {}, `${words.title}: ${title}`),
-      element("updated", {}, mentions[0]?.received ?? NEVER),
+      element("updated", {}, mentions.map(changedTime).sort().at(-1) ?? NEVER),
       element("link", { rel: "self", href: self }),
       element("link", { rel: "alternate", type: "text/html", href: page }),
       ...entries,
@@ -64,6 +64,10 @@ export function listAsAtom({ list, siteIndex, settings, cacheTag }: AtomParts): 
       .replace(/<link ([^<>]*)>/g, "<link $1/>")
       .replace(NOT_XML, "")}\n`;
   });
+}
+
+function changedTime({ changed, received }: StoredMention): string {
+  return changed ?? received;
 }
 
 function toEntry(
@@ -83,7 +87,7 @@ function toEntry(
     element("link", { rel: "alternate", href: mention.url ?? toSource(mention) }),
     element("author", {}, element("name", {}, name), element("uri", {}, author.url)),
     element("published", {}, publishedTime(mention) ?? received),
-    element("updated", {}, received),
+    element("updated", {}, changedTime(mention)),
     html === null ? element("content", { type: "text" }, text) : element("content", { type: "html" }, html),
   );
 }

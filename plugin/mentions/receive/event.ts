@@ -107,7 +107,9 @@ function keep(
   const known = stored?.state === "removed" ? replacedTarget : (stored ?? replacedTarget);
   const duplicates = view.findDuplicates(found, id);
   // An approved mention stays as it is rather than being held again under another URL.
-  const replaced = duplicates.filter((old) => supersedes(found, old) && updated(old, found, hold).state === old.state);
+  const replaced = duplicates.filter(
+    (old) => supersedes(found, old) && updated(old, found, { hold, at }).state === old.state,
+  );
   if (!known && replaced.length < duplicates.length) return;
   for (const old of replaced) view.delete(old.id);
   const before = known ?? replaced[0];
@@ -115,7 +117,9 @@ function keep(
   const state = hold === "always" || (hold === "when many" && isOverLimit) ? "held" : "shown";
   const isNew = before === undefined;
   view.set(
-    isNew ? { ...found, ...formerNames(stored, found), id, state, received } : { ...updated(before, found, hold), id },
+    isNew
+      ? { ...found, ...formerNames(stored, found), id, state, received }
+      : { ...updated(before, found, { hold, at }), id },
   );
 }
 
@@ -157,15 +161,19 @@ function formerNames(known: StoredMention | undefined, found: FoundMention): Pic
 }
 
 /** A stored mention with its source's current contents. */
-function updated(known: StoredMention, found: FoundMention, hold: NewMention["hold"]): StoredMention {
-  const { id, given, state, received } = known;
+function updated(
+  known: StoredMention,
+  found: FoundMention,
+  { hold, at }: Pick<NewMention, "hold"> & { at: string },
+): StoredMention {
+  const { id, given, state, received, changed } = known;
   // A post named by the source follows the source; one named by the first request stays.
   const kept = known.about ? null : known.under;
-  const copy = known.copy === undefined ? {} : { copy: known.copy };
-  const place = { id, given, state, received, under: found.about ? found.under : kept, ...copy };
+  const older = { ...(known.copy !== undefined && { copy: known.copy }), ...(changed && { changed }) };
+  const place = { id, given, state, received, under: found.about ? found.under : kept, ...older };
   // That of a twt is in its text; that of a page comes from an import only.
   const shownUrl = known.url === undefined || found.timestamp !== null ? {} : { url: known.url };
   const next: StoredMention = { ...shownUrl, ...found, ...formerNames(known, found), ...place };
-  const mustBeHeld = hold === "always" && state === "shown" && toMentionVersion(next) !== toMentionVersion(known);
-  return mustBeHeld ? { ...next, state: "held" } : next;
+  if (toMentionVersion(next) === toMentionVersion(known)) return next;
+  return { ...next, changed: at, ...(hold === "always" && state === "shown" && { state: "held" }) };
 }

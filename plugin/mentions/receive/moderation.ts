@@ -29,9 +29,13 @@ export class Moderation {
     return this.lists.moderate;
   }
 
+  /** The entries of both lists of blocked sources. */
+  get blocked(): readonly string[] {
+    return [...this.lists.block, ...(this.blockList?.sources ?? [])];
+  }
+
   isBlocked(url: string): boolean {
-    const entries = [...this.lists.block, ...(this.blockList?.sources ?? [])];
-    return entries.some((entry) => isListed(entry, url) || new URL(url).hostname.endsWith(`.${entry}`));
+    return this.blocked.some((entry) => isListed(entry, url) || new URL(url).hostname.endsWith(`.${entry}`));
   }
 
   isAllowed(url: string): boolean {

@@ -144,6 +144,7 @@ describe("a comment", () => {
     ["400 bad-request", "2,001 characters", { text: "🍐".repeat(2001) }],
     ["400 bad-request", "a site that is no web site", { site: "javascript:alert(1)" }],
     ["400 bad-request", "a filled hidden field", { subject: "buy" }],
+    ["400 bad-request", "less than two seconds after the page was opened", { seconds: "1.9" }],
     ["400 bad-request", "a number", { text: 1 as unknown as string }],
   ])("%s: %s", async (expected, _, fields) => {
     const alice = site();
@@ -206,8 +207,8 @@ describe("a comment", () => {
 });
 
 describe("a trusted reader", () => {
-  it("is shown at once after one approved comment, unless there are three links or a blocked one", async () => {
-    const alice = site({ mentions: { block: ["spam.example"] } });
+  it("is shown at once after one approved comment, unless there are three links, or a source or word of block", async () => {
+    const alice = site({ mentions: { block: ["spam.example", "casino"] } });
     const { json } = await comment(alice, { text: "First" });
     expect(await outcome(comment(alice, { text: "Too early" }))).toBe("202 held");
     await decide(alice, json.id, "shown");
@@ -217,6 +218,8 @@ describe("a trusted reader", () => {
     );
     expect(await outcome(comment(alice, { text: "see https://www.spam.example/x." }))).toBe("202 held");
     expect(await outcome(comment(alice, { text: "My site", site: "https://spam.example/" }))).toBe("202 held");
+    expect(await outcome(comment(alice, { text: "See spam.example." }))).toBe("202 held");
+    expect(await outcome(comment(alice, { text: "Casinos have no (casino)" }))).toBe("202 held");
     expect(await outcome(comment(alice, { text: "Mallory" }, { signer: EVE }))).toBe("202 held");
     expect(await outcome(comment(alice, { text: "Unsigned" }, { signer: null }))).toBe("202 held");
   });
@@ -288,6 +291,7 @@ describe("a guest's own comments", () => {
     const { json } = await comment(alice, { text: "Frist", name: "Dana" });
     await decide(alice, json.id, "shown");
     const [before] = await alice.mentions(PAGE);
+    alice.clock.time += 60_000;
     const edited = await comment(alice, { text: "First", name: "D." }, { url: at(json.id) });
     expect([edited.status, edited.json]).toEqual([200, { id: json.id, guest: DANA.publicKey, state: "held" }]);
     expect(await alice.mentions(PAGE)).toEqual([]);
@@ -300,6 +304,8 @@ describe("a guest's own comments", () => {
       author: { name: "D." },
     });
     expect(after?.former).toContain(before?.hash);
+    const atom = await alice.answer(new Request("https://alice.example/mentions.atom"));
+    expect(await atom.text()).toContain("<updated>2026-11-20T09:01:00.000Z</updated>");
   });
 
   it("200: an edit by a trusted reader stays shown; a held or rejected comment stays as it is", async () => {

@@ -253,6 +253,13 @@ describe("an unusual file", () => {
     expect((await read(write("disqus.xml.gz", gzipSync(disqusExport())))).mentions).toHaveLength(32);
   });
 
+  it("is read in UTF-16, as some editors save it", async () => {
+    const little = Buffer.from(`\ufeff${disqusExport()}`, "utf16le");
+    for (const bytes of [little, Buffer.from(little).swap16()]) {
+      expect((await read(write("utf-16.xml", bytes))).mentions).toHaveLength(32);
+    }
+  });
+
   it("has comments that answer each other, or themselves, or nothing that is there", async () => {
     const at = (n: number) => ({ page: "medlars" as const, name: "x", html: `x${n}`, time: `2014-05-06T07:00:0${n}Z` });
     const comments = [

@@ -93,6 +93,14 @@ describe("the Atom feed of mentions", () => {
     ]);
   });
 
+  it("has the time of an edit, by which feed readers notice it", async () => {
+    const changed = "2026-03-01T00:00:00.000Z";
+    stored = [storedMention({ changed }), storedMention({ received: "2026-01-03T03:05:00.000Z" })];
+    const xml = await (await ask()).text();
+    expect(texts(xml, "entry/updated")).toEqual(["2026-01-03T03:05:00.000Z", changed]);
+    expect(texts(xml, "updated")).toEqual([changed]);
+  });
+
   it("is valid and unchanged while it is empty, so that a reader gets 304", async () => {
     const first = await ask();
     expect(texts(await first.text(), "updated")).toEqual(["1970-01-01T00:00:00Z"]);
