@@ -35,16 +35,13 @@ export class BlockList {
     return this.#set((await readJson(this.#store, KEY, SOURCES))?.value);
   }
 
-  async add(source: string): Promise<void> {
-    await this.#change((old) => (old.includes(source) ? null : [...old, source]));
-  }
-
-  async remove(source: string): Promise<void> {
-    await this.#change((old) => (old.includes(source) ? old.filter((other) => other !== source) : null));
-  }
-
-  async #change(change: (old: readonly string[]) => string[] | null): Promise<void> {
-    this.#set(await update(this.#store, KEY, SOURCES, (old) => change(old ?? [])));
+  /** @param isBlocked - `false` takes a decision back */
+  async change(source: string, isBlocked: boolean): Promise<void> {
+    const change = (old: readonly string[] | null) => {
+      const others = (old ?? []).filter((other) => other !== source);
+      return isBlocked ? [...others, source] : others;
+    };
+    this.#set(await update(this.#store, KEY, SOURCES, change));
   }
 
   #set(sources: readonly string[] | null = []): readonly string[] {

@@ -141,7 +141,7 @@ async function decideSource(parts: ManageParts, url: string, body: Uint8Array): 
   const source = readSource(url);
   const { state } = parsed(SourceDecision, body, 'Send {"state": "rejected"} or {"state": "held"}.');
   if (state === "rejected") return { rejected: await blockSource(source, parts) };
-  await parts.moderation.blockList?.remove(source);
+  await parts.moderation.blockList?.change(source, false);
   return { rejected: 0 };
 }
 

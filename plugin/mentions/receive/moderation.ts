@@ -67,7 +67,7 @@ export async function blockSource(
   source: string,
   { received, moderation }: { received: ReceivedMentions; moderation: Pick<Moderation, "blockList"> },
 ): Promise<number> {
-  if (!isUnsigned(source)) await moderation.blockList?.add(source);
+  if (!isUnsigned(source)) await moderation.blockList?.change(source, true);
   return received.reject((mention) => isFrom(source, mention));
 }
 
