@@ -46,8 +46,19 @@ type Libsql = new (file: string, options: { readonly: boolean }) => Database;
 export function openDatabase(file: string, { isReadOnly = false } = {}): Database {
   const engine = loadNodeSqlite();
   if (engine) return new engine.DatabaseSync(file, { readOnly: isReadOnly });
-  const Libsql = require(libsqlPath()) as Libsql;
-  return new Libsql(file, { readonly: isReadOnly });
+  return new (loadLibsql())(file, { readonly: isReadOnly });
+}
+
+/** Its loader asks for Node's report of the process, for which Node.js looks up the name of each connected host, and blocks. */
+function loadLibsql(): Libsql {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean };
+  const { excludeNetwork } = report;
+  report.excludeNetwork = true;
+  try {
+    return require(libsqlPath()) as Libsql;
+  } finally {
+    report.excludeNetwork = excludeNetwork;
+  }
 }
 
 /**

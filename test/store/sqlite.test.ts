@@ -250,6 +250,19 @@ describe("the engine", () => {
     expect(countOnce(child)).toMatchObject({ status: 0, stdout: "", stderr: "" });
   });
 
+  it.skipIf(hasSqlite)(
+    "is loaded without looking up the names of connected hosts, which blocks for seconds without DNS",
+    () => {
+      const spy = `const { report } = process, read = report.getReport;
+      report.getReport = () => (console.log("network", !report.excludeNetwork), read.call(report));`;
+      const preload = `data:text/javascript,${encodeURIComponent(spy)}`;
+      const { stdout } = spawnSync(process.execPath, ["--import", preload, child, "count", newFolder(), "1"], {
+        encoding: "utf8",
+      });
+      expect(stdout).toMatch(/^(network false\n)+$/);
+    },
+  );
+
   it.skipIf(hasSqlite)("store-failed: is missing, and the message has the command that installs it", () => {
     const alone = join(work, "alone.mjs");
     copyFileSync(child, alone);
