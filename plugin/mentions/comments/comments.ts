@@ -12,7 +12,6 @@ import type { SitePages } from "../../site/site.js";
 import type { Store } from "../../store/store.js";
 import { canParseUrl } from "../../url.js";
 import { readWords, type StoredMention } from "../mention.js";
-import type { NewMention } from "../receive/event.js";
 import type { MentionView } from "../receive/mention-view.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { ReceivedMentions } from "../receive/received.js";
@@ -55,6 +54,14 @@ interface CommentsParts {
   now: Clock;
 }
 
+interface CommentPlace {
+  target: string;
+  answered: Answered;
+  view: MentionView;
+  /** The comment that is replaced. */
+  known?: StoredMention;
+}
+
 /** The comments of a site. Changes are durable when their methods return. */
 export class Comments {
   readonly #parts: CommentsParts;
@@ -84,15 +91,7 @@ export class Comments {
       const answered = replyTo === "" ? this.#answerPost(target) : this.#answerReply(replyTo, target, view);
       const isSame = (known: StoredMention) => known.target === target && readWords(known) === contents.text;
       if (own.some(isSame)) throw new TwtxtError("same-comment", "This comment is already here.");
-      const hold = this.#isTrusted(own, contents, by) ? "never" : "always";
-      if (hold === "always" && view.heldComments >= this.#parts.options.held) throw tooMany();
-      const name = by.isSigned ? [by.guest, String(this.#parts.now()), target] : [target, contents.name];
-      const record = await this.#count(by, hold === "always", [...name, contents.text]);
-      const timestamp = await this.#reserveTime(by, own);
-      const found = { ...(await toTwt(contents, { feed, timestamp, answered })), target };
-      const stored = await this.#keep({ ...found, timestamp, feed, hold });
-      await record();
-      return stored;
+      return this.#store(contents, by, { target, answered, view });
     });
   }
 
@@ -107,16 +106,9 @@ export class Comments {
       const view = await this.#parts.received.journal.read();
       const known = this.#findOwn(id, view, by);
       if (!known) return null;
-      const { identity: feed, target, subject } = known;
-      const timestamp = known.timestamp ?? "";
-      const own = view.findComments(feed);
-      const isTrusted = this.#isTrusted(own, contents, by);
+      const { target, subject } = known;
       const answered = this.#answerReply(subject ?? "", target, view, this.#answerPost(target));
-      const record = await this.#count(by, !isTrusted, [id, String(this.#parts.now()), contents.text, contents.name]);
-      const found = { ...(await toTwt(contents, { feed, timestamp, answered })), target };
-      const stored = await this.#keep({ ...found, timestamp, feed, hold: isTrusted ? "never" : "always" });
-      await record();
-      return stored;
+      return this.#store(contents, by, { target, answered, view, known });
     });
   }
 
@@ -180,6 +172,7 @@ export class Comments {
     const approved = own.filter(({ state }) => state === "shown").length;
     const links = contents.text.match(LINK)?.length ?? 0;
     const isHarmless = links <= MAX_LINKS && !namesBlocked(contents, moderation);
+    if (moderation.moderate) return false;
     return isSigned && options.trust > 0 && approved >= options.trust && isHarmless;
   }
 
@@ -197,7 +190,7 @@ export class Comments {
    * Counts a comment for the day, and spends the request.
    *
    * @param isLimited - whether it also counts in what all readers share
-   * @param name - what makes it a comment of its own: an anonymous one with the same words is the same one
+   * @param name - what makes it a comment of its own
    * @returns a function that records it. Call it when the comment is stored, so that a failure can be repeated
    * @throws TwtxtError `same-comment`, `too-many-comments`
    */
@@ -213,17 +206,27 @@ export class Comments {
     return () => Promise.all(folders.map((folder) => shares.record(folder, { id, size: 0 })));
   }
 
-  async #keep({
-    feed,
-    timestamp,
-    ...found
-  }: { feed: string; timestamp: string } & Pick<NewMention, "target" | "hold"> &
-    Awaited<ReturnType<typeof toTwt>>): Promise<StoredMention> {
+  /** Counts a comment for the day, and stores it. @throws TwtxtError `same-comment`, `too-many-comments` */
+  async #store(
+    contents: CommentContents,
+    by: Commenter,
+    { target, answered, view, known }: CommentPlace,
+  ): Promise<StoredMention> {
+    const { options, now } = this.#parts;
+    const feed = this.#feed(by.guest);
+    const own = view.findComments(feed);
+    const isTrusted = this.#isTrusted(own, contents, by);
+    if (!known && !isTrusted && view.heldComments >= options.held) throw tooMany();
+    // An unsigned comment with the same words is the same one.
+    const name = by.isSigned ? [known?.id ?? feed, String(now())] : [];
+    const record = await this.#count(by, !isTrusted, [...name, target, contents.name, contents.text]);
+    const timestamp = known?.timestamp ?? (await this.#reserveTime(by, own));
     const { stored } = await this.#parts.received.keep({
-      ...found,
-      ...{ identity: feed, given: feed, isDeclared: true, type: "reply", under: null, about: null },
-      ...{ timestamp, instant: timestamp, published: timestamp },
+      ...(await toTwt(contents, { feed, timestamp, answered })),
+      ...{ identity: feed, given: feed, isDeclared: true, type: "reply", target, under: null, about: null },
+      ...{ timestamp, instant: timestamp, published: timestamp, hold: isTrusted ? "never" : "always" },
     });
+    await record();
     // Never `null`: no other mention has this source.
     return stored as StoredMention;
   }

@@ -224,10 +224,12 @@ describe("a trusted reader", () => {
     expect(await outcome(comment(alice, { text: "Unsigned" }, { signer: null }))).toBe("202 held");
   });
 
-  it("is never trusted with trust: 0, and later with trust: 2", async () => {
-    const never = site({ mentions: { comments: { trust: 0 } } });
-    await decide(never, (await comment(never, { text: "First" })).json.id, "shown");
-    expect(await outcome(comment(never, { text: "Second" }))).toBe("202 held");
+  it("is never trusted with trust: 0 or moderate: true, and later with trust: 2", async () => {
+    for (const mentions of [{ comments: { trust: 0 } }, { moderate: true }]) {
+      const never = site({ mentions });
+      await decide(never, (await comment(never, { text: "First" })).json.id, "shown");
+      expect(await outcome(comment(never, { text: "Second" }))).toBe("202 held");
+    }
     const later = site({ mentions: { comments: { trust: 2 } } });
     await decide(later, (await comment(later, { text: "First" })).json.id, "shown");
     const second = await comment(later, { text: "Second" });
