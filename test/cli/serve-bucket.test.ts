@@ -85,6 +85,18 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const { exitCode, stderr } = await command(site().folder, ["serve", "--port", "0"], { environment });
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/status 403.*(?:key|secret)/i)]);
   });
+
+  it("exit 1: does not start if a newer version wrote the data, and leaves it untouched", async () => {
+    const { url, bucket, behind } = await s3Service(versitygw);
+    const stored = behind({ prefix: "twtxt/" });
+    await stored.put("format", Buffer.from("2"));
+    await stored.put("mentions/snapshot", Buffer.from("of a newer version"));
+    const environment = environmentOf(url, bucket);
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", "0"], { environment });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("by a newer version: update the package")]);
+    expect((await stored.keys("")).sort()).toEqual(["format", "mentions/snapshot"]);
+    expect(Buffer.from((await stored.get("mentions/snapshot"))?.bytes ?? []).toString()).toBe("of a newer version");
+  });
 });
 
 describe("an S3 service that ignores conditional requests", () => {

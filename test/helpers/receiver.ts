@@ -30,6 +30,8 @@ export interface Receiver {
   /** Milliseconds since 1970; a test may set it. */
   clock: { time: number };
   log: string[];
+  /** The names of the jobs that have run, each as often as it has. */
+  jobs: string[];
   /** Waits for background work. */
   settled(): Promise<void>;
   /** Cache tags that were purged. */
@@ -70,6 +72,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const store = options.store ?? memoryStore();
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
+  const jobs: string[] = [];
   const purged: string[] = [];
   const work = new BackgroundWork();
   const services = siteServices({
@@ -88,6 +91,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     },
     now: () => clock.time,
     log: (line) => void log.push(line),
+    onJob: (name) => void jobs.push(name),
     purge: async (tag) => void purged.push(tag),
     isMetered: options.isMetered ?? true,
     isLive: options.isLive ?? true,
@@ -104,6 +108,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     store,
     clock,
     log,
+    jobs,
     settled: () => work.settled(),
     purged,
     async mentioned(form, address = "192.0.2.1") {

@@ -100,7 +100,8 @@ describe("six sources that trickle for 10 s", () => {
   it("do not stop the other jobs, and the log says what is left to the next run", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const slow = await Promise.all([1, 2, 3, 4, 5, 6].map(() => tricklingServer(() => alice.clock)));
-    const alice = receiver({ neighbours: [bob, ...slow] });
+    const follow = [{ nick: "bob", url: bob.feedUrl }];
+    const alice = receiver({ neighbours: [bob, ...slow], follow });
     for (const { url } of slow) await alice.mentioned({ source: `${url}/twtxt.txt#:~:text=${AT}`, target: FEED });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
     const expired = "nonces/1-0";
@@ -115,6 +116,18 @@ describe("six sources that trickle for 10 s", () => {
     expect(slow.flatMap(({ requests }) => requests).length - asked).toBe(2);
     expect(await alice.store.keys("mentions/events/2")).toEqual([]);
     expect(await alice.store.keys(expired)).toEqual([]);
+    expect(alice.jobs).toEqual([
+      "Sending mentions",
+      "Compacting the list of mentions",
+      "Notifying you",
+      "Requesting a rebuild",
+      "Purging blobs from the CDN",
+      "Removing used nonces",
+      "Removing expired messages",
+      "Removing unused contents of blobs",
+      "Reading the followed feeds",
+      "Verifying mentions",
+    ]);
     expect(alice.log).toContainEqual("Not finished, the next run goes on: Verifying mentions.");
   });
 });

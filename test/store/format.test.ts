@@ -17,6 +17,9 @@ describe("the format of a bucket or of Netlify Blobs", () => {
     await expect(store.delete("a")).rejects.toThrow(newer);
     await expect(store.keys("")).rejects.toThrow(newer);
     await expect(store.read("a")).rejects.toThrow(newer);
+    await expect(store.write("a", ReadableStream.from([Buffer.from("two")]), 3)).rejects.toThrow(newer);
+    await expect(store.list("", { limit: 1 })).rejects.toThrow(newer);
+    await expect(store.survey("a/", "b")).rejects.toThrow(newer);
     expect(await inner.keys("")).toEqual(["format", "a"]);
     expect((await inner.get("a"))?.bytes.toString()).toBe(Buffer.from("one").join());
   });

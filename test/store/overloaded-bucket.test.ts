@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { alicesBlobs } from "../blobs/alices-blobs.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { FEED, receiver } from "../helpers/receiver.js";
+import { FEED, type Receiver, receiver } from "../helpers/receiver.js";
+import { runs } from "../helpers/runs.js";
 import { refusal, s3Service } from "../helpers/s3-service.js";
 import { BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
 import { alicesInbox, sealed } from "../messages/inbox/alices-inbox.js";
 
 const lack = await versitygwLack();
-const COUNT = 40;
+const COUNT = runs(40);
 const AT_ONCE = 5;
 
 /** A service of which one request in ten is refused, the same ones in each run as far as the order of requests is the same. */
@@ -33,6 +34,18 @@ async function countStatuses(send: (number: number) => Promise<{ status: number 
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sendAll));
   return counts;
+}
+
+/** The texts of all mentions of a site. */
+async function listTexts({ answer }: Pick<Receiver, "answer">): Promise<string[]> {
+  const texts: string[] = [];
+  for (let after: string | null = ""; after !== null; ) {
+    const request: Request = new Request(`https://alice.example/mentions.json?limit=100${after}`);
+    const { mentions, next } = Object(await (await answer(request)).json());
+    texts.push(...mentions.map(({ text }: { text: string }) => text));
+    after = next && `&after=${encodeURIComponent(next)}`;
+  }
+  return texts;
 }
 
 describe.skipIf(lack !== null)("a bucket that refuses every tenth request", () => {
@@ -65,10 +78,16 @@ describe.skipIf(lack !== null)("a bucket that refuses every tenth request", () =
     const bob = await loopbackServer((_, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).end(`# nick = bob\n\n${twts.join("")}`);
     });
-    const alice = receiver({ store: service.store(), neighbours: [bob], isMetered: false });
+    const alice = receiver({
+      store: service.store(),
+      neighbours: [bob],
+      isMetered: false,
+      mentions: { allow: [bob.host] },
+    });
     const send = (n: number) =>
       alice.mentioned({ source: `${bob.url}/twtxt.txt#:~:text=${stampOf(n)}`, target: FEED }, `192.0.2.${n}`);
     expect(await countStatuses(send)).toEqual({ 200: COUNT });
-    expect(await service.behind().keys("mentions/events/")).toHaveLength(COUNT);
+    const texts = await listTexts(receiver({ store: service.behind() }));
+    expect([texts.length, new Set(texts).size]).toEqual([COUNT, COUNT]);
   });
 });
