@@ -5,24 +5,30 @@ import { TIME_LIMITS } from "./test/helpers/longest.js";
 import { reportersFor } from "./test/helpers/reporters.js";
 
 /**
- * The first files, in this order. Those that run git hundreds of times come first: a fork copies the page tables of the
- * process, which costs a new worker half as much as one that has run many files. The others take longest, and would keep
- * one processor busy alone if they came last. Those of stores move many MiB, and garbage collection costs less before a
- * worker has imported much.
+ * The first files, in this order. Those that run git or start servers often come first: a fork copies the page tables of
+ * the process, which costs a new worker half as much as one that has run many files. The others take longest, and would
+ * keep one processor busy alone if they came last. Those of stores move many MiB, and garbage collection costs less before
+ * a worker has imported much.
  */
 const FIRST = [
   "client/write",
   "author/notes/publish",
   "client/write-pictures",
   "cli/post-publish",
+  "store/sqlite",
+  "cli/serve-blobs-killed",
+  "cli/closing-servers",
+  "cli/serve-blobs",
+  "cli/serve",
+  "cli/send",
   "store/netlify",
   "store/s3",
-  "browser/twtxt-contact",
-  "cli/serve-blobs-killed",
-  "cli/serve-blobs",
-  "client/messages",
-  "client/files-by-keyboard",
   "eleventy/watch",
+  "client/messages-by-keyboard",
+  "browser/twtxt-contact",
+  "client/files-by-keyboard",
+  "client/write-pictures-browser",
+  "client/messages",
   "cli/doctor",
 ];
 
