@@ -173,7 +173,7 @@ describe("the room of mentions, without JavaScript", () => {
       [...again.matchAll(/name="(picked\.\w+)" value="(\w+)"/g)].map(([, name = "", value = ""]) => [name, value]),
     );
     const block = { ...picks, decision: "blocked picked" };
-    expect(await submit(again, "Block senders of selected", block)).toContain("Blocked. 2 rejected.");
+    expect(await submit(again, "Block selected", block)).toContain("Blocked. 2 rejected.");
   });
 
   it("rejects everything from a guest, not from the site's own host", async () => {

@@ -222,7 +222,7 @@ const DecideMany: FC<Pick<List, "mentions" | "state">> = ({ mentions, state }) =
       {state !== "rejected" && button("rejected picked", "Reject selected")}
       {state !== "shown" && button("shown all", `Approve all ${mentions.length}`)}
       {state !== "rejected" && button("rejected all", `Reject all ${mentions.length}`)}
-      {button("blocked picked", "Block senders of selected")}
+      {button("blocked picked", "Block selected")}
     </Form>
   );
 };
