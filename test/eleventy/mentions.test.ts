@@ -4,9 +4,14 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { HOST_FILE, parsePublishedSite } from "../../plugin/site/site.js";
 import { listLoopbackHosts } from "../../plugin/url.js";
+import { repliesIn } from "../helpers/conversation-outline.js";
+import { fakeMastodon } from "../helpers/fake-mastodon.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
+import { receiver } from "../helpers/receiver.js";
 import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
+import { buildError, projectFile } from "./read-build.js";
 
 const LAYOUT =
   "<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>";
@@ -60,6 +65,49 @@ function options({ url }: Pick<LoopbackServer, "url">, more = ""): string {
 function build(server: LoopbackServer, setup: Partial<SiteSetup> = {}): Promise<BuiltSite> {
   return site({ files: FILES, options: options(server), ...setup });
 }
+
+it("a copy on another network in the front matter is linked from the page, and what is answered there is nested below the post", async () => {
+  const files = {
+    "_includes/post.njk":
+      "<html><head></head><body>{{ content | safe }}{% twtxtSyndication %}{% twtxtMentions %}</body></html>",
+    "posts/quinces.md": post({ date: "2026-01-02", tags: "posts", layout: "post.njk", syndication: "" }, "Jelly."),
+  };
+  const server = await fakeMastodon();
+  const copy = server.addStatus(server.addAccount("alice"), "<p>Jelly</p>");
+  const bob = server.addAccount("bob@bob.example");
+  const answer = server.addStatus(bob, "<p>lovely</p>", { in_reply_to_id: copy.id });
+  server.addStatus(bob, "<p>really</p>", { in_reply_to_id: answer.id });
+  files["posts/quinces.md"] = files["posts/quinces.md"].replace("syndication: ", `syndication: ${copy.url}`);
+  const live: { json: string } = { json: '{"mentions":[],"next":null}' };
+  const home = await loopbackServer((_, response) => response.end(live.json));
+  const options = `{ url: "${home.url}", host: "node" }`;
+  const first = await buildSite({ files, options });
+  const { settings, pages } = parsePublishedSite(projectFile(first, HOST_FILE) ?? "");
+  expect(pages.twts).toMatchObject([{ page: `${home.url}/posts/quinces/`, syndication: [copy.url] }]);
+
+  const alice = receiver({ pages, neighbours: [server] });
+  await alice.services.runScheduled();
+  live.json = await (await alice.answer(new Request(`${settings.url}/mentions.json`))).text();
+  // A process reads the list once.
+  const page = (await buildSite({ site: first, files, options })).read("posts/quinces/index.html");
+  expect(page).toContain(`<link rel="syndication" href="${copy.url}">`);
+  expect(page).toContain(
+    `<p class="twtxt-syndication">Also on <span><a class="u-syndication" rel="syndication" href="${copy.url}">${server.host}</a></span></p>`,
+  );
+  expect(repliesIn(page)).toEqual([
+    { name: "bob", text: "lovely", replies: [{ name: "bob", text: "really", replies: [] }] },
+  ]);
+});
+
+it("a copy that is not a URL stops the build, which names the file", async () => {
+  const files = {
+    ...FILES,
+    "posts/beans.md": post({ date: "2026-01-03", tags: "posts", syndication: "[mastodon]" }, "Soup."),
+  };
+  expect(buildError(await buildSite({ files }))).toBe(
+    './posts/beans.md: expected syndication: a URL such as "https://mastodon.example/@alice/1", or a list of them, got "mastodon".',
+  );
+});
 
 describe("mentions on a site", () => {
   it("are listed newest first on separate pages, and under their post", async () => {

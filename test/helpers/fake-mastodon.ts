@@ -1,5 +1,6 @@
 // test/helpers/fake-mastodon.ts: a server with the part of Mastodon's API that is used, after docs.joinmastodon.org.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { groupBy } from "../../plugin/groups.js";
 import { type LoopbackServer, loopbackServer } from "./loopback.js";
 
 const ANONYMOUS_REPLIES = 60;
@@ -42,6 +43,8 @@ export interface FakeMastodon extends LoopbackServer {
   headers: Record<string, string>;
   /** The token that may read; another one is refused. */
   token: string;
+  /** Called before each answer. */
+  onRequest(): void;
   /** The tokens that were sent. */
   tokens: (string | undefined)[];
   addAccount(acct: string, change?: Partial<FakeAccount>): FakeAccount;
@@ -60,6 +63,7 @@ export async function fakeMastodon(): Promise<FakeMastodon> {
     headers: {},
     token: "read",
     tokens: [],
+    onRequest() {},
     addAccount(acct: string, change: Partial<FakeAccount> = {}): FakeAccount {
       const [username = "", host] = acct.split("@");
       const base = host === undefined ? server.url : `https://${host}`;
@@ -94,6 +98,7 @@ function answer(fake: FakeMastodon, request: IncomingMessage, response: ServerRe
   const url = new URL(request.url ?? "", fake.url);
   const token = request.headers.authorization?.replace("Bearer ", "");
   fake.tokens.push(token);
+  fake.onRequest();
   const send = (status: number, value: unknown, headers: Record<string, string> = {}) => {
     response.writeHead(status, { "content-type": "application/json; charset=utf-8", ...fake.headers, ...headers });
     return response.end(typeof value === "string" ? value : JSON.stringify(value));
@@ -104,15 +109,16 @@ function answer(fake: FakeMastodon, request: IncomingMessage, response: ServerRe
   const status = fake.statuses.get(id);
   const isPublic = status && ["public", "unlisted"].includes(status.visibility);
   if (!isPublic) return send(404, { error: "Record not found" });
+  const replies = groupReplies(fake);
   switch (part) {
     case "":
-      return send(200, toEntity(fake, status));
+      return send(200, toEntity(fake, status, replies));
     case "context": {
-      const all = listDescendants(fake, id).filter(
+      const all = listDescendants(id, replies).filter(
         ({ visibility }) => token !== undefined || ["public", "unlisted"].includes(visibility),
       );
       const descendants = token === undefined ? all.slice(0, ANONYMOUS_REPLIES) : all;
-      return send(200, { ancestors: [], descendants: descendants.map((each) => toEntity(fake, each)) });
+      return send(200, { ancestors: [], descendants: descendants.map((each) => toEntity(fake, each, replies)) });
     }
     case "favourited_by":
     case "reblogged_by": {
@@ -128,17 +134,22 @@ function answer(fake: FakeMastodon, request: IncomingMessage, response: ServerRe
   }
 }
 
-function toEntity(fake: FakeMastodon, status: FakeStatus): FakeStatus {
+type Replies = ReadonlyMap<string | null, readonly FakeStatus[]>;
+
+function groupReplies({ statuses }: FakeMastodon): Replies {
+  return groupBy([...statuses.values()], ({ in_reply_to_id }) => in_reply_to_id);
+}
+
+function toEntity(fake: FakeMastodon, status: FakeStatus, replies: Replies): FakeStatus {
   return {
     ...status,
-    replies_count: [...fake.statuses.values()].filter(({ in_reply_to_id }) => in_reply_to_id === status.id).length,
+    replies_count: replies.get(status.id)?.length ?? 0,
     favourites_count: fake.favourites.get(status.id)?.length ?? 0,
     reblogs_count: fake.reblogs.get(status.id)?.length ?? 0,
   };
 }
 
 /** Depth first, as Mastodon has them. */
-function listDescendants(fake: FakeMastodon, id: string): FakeStatus[] {
-  const answers = [...fake.statuses.values()].filter(({ in_reply_to_id }) => in_reply_to_id === id);
-  return answers.flatMap((status) => [status, ...listDescendants(fake, status.id)]);
+function listDescendants(id: string, replies: Replies): FakeStatus[] {
+  return (replies.get(id) ?? []).flatMap((status) => [status, ...listDescendants(status.id, replies)]);
 }

@@ -66,6 +66,8 @@ export interface ReceiverOptions {
   isLive?: boolean;
   /** DNS lookup; default: the system's. */
   lookup?: GuardOptions["lookup"];
+  /** The servers on this machine that answer for hosts on the web, without TLS. */
+  hosts?: Readonly<Record<string, Pick<LoopbackServer, "port">>>;
 }
 
 export function receiver(options: ReceiverOptions = {}): Receiver {
@@ -85,7 +87,10 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     guard: {
       allowPrivateHosts: (options.neighbours ?? []).map(({ host }) => host),
       ...(options.lookup && { lookup: options.lookup }),
-      route: loopbackRoute,
+      route(target) {
+        const server = options.hosts?.[target.host];
+        return loopbackRoute(server ? { protocol: "http:", host: "127.0.0.1", port: server.port } : target);
+      },
       totalMs: PATIENT_MS,
       firstByteMs: PATIENT_MS,
     },

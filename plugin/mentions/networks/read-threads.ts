@@ -43,7 +43,7 @@ const KEY = "networks/threads";
 const Reading = v.object({
   /** When the copy was posted. */
   published: v.number(),
-  /** When its thread was last read. */
+  /** When its thread was last read; 0 for never. */
   read: v.number(),
   /** Since when stored mentions are missing in the thread, by ID. */
   missing: v.exactOptional(v.record(v.string(), v.number())),
@@ -146,7 +146,8 @@ class ThreadReader {
         const copy = parseCopy(url);
         const key = `${url} ${page}`;
         const reading = threads[key];
-        const next = reading === undefined || reading.read > now ? 0 : nextReading(reading);
+        const isUnread = reading === undefined || reading.read === 0 || reading.read > now;
+        const next = isUnread ? 0 : nextReading(reading);
         const isRecent = reading !== undefined && now - reading.published < 30 * DAY;
         const isDue = next !== null && next - TOLERANCE <= now;
         return copy && (isDue || (which === "recent" && isRecent)) ? [{ copy, page, key, at: next ?? now }] : [];
