@@ -18,6 +18,13 @@ function focused(tab: Page): Promise<string> {
   return tab.locator("[data-item]:focus .p-content").innerText();
 }
 
+/** The months and headings of the table of the year that are in several lines. */
+const BROKEN_MONTHS = `[...document.querySelectorAll("th")].filter((cell) => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return new Set([...text.getClientRects()].map(({ top }) => top)).size > 1;
+}).map((cell) => cell.textContent)`;
+
 describeInChromium("the room of mentions, by keyboard", () => {
   it("approves, undoes, rejects and forgets, and axe finds no violations on any page", async () => {
     const { bob, client, shown } = await moderatedSite(TWTS);
@@ -84,6 +91,10 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await noticed(tab, "Approved");
     await tab.goto(`${client.origin}/mentions/year`);
     await expectFits(tab, "year");
+    for (const width of [320, 390, 1280]) {
+      await tab.setViewportSize({ width, height: 844 });
+      expect([width, await tab.evaluate(BROKEN_MONTHS)]).toEqual([width, []]);
+    }
     expect(left).toEqual([]);
   });
 
