@@ -71,8 +71,8 @@ export class ClaimProcessor {
    */
   async verifyPending(which: "due" | "all", { isOver, steadySince }: VerificationRun): Promise<VerifiedPending> {
     const { pending, moderation } = this.options;
-    await moderation.blockList?.refresh();
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
+    if (mentions.length > 0) await moderation.blockList?.refresh();
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
     const { hostQueue } = await queues();
     const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
