@@ -12,7 +12,7 @@ export function listed(counts: readonly (readonly [count: number, what: string])
 
 const UNITS = ["KiB", "MiB", "GiB"];
 
-/** @example sizeText(1_300_000) // "1.2 MiB" */
+/** @example sizeText(1) // "1 byte" */
 export function sizeText(bytes: number): string {
   let size = bytes;
   let unit = "bytes";
@@ -21,7 +21,7 @@ export function sizeText(bytes: number): string {
     size /= 1024;
     unit = larger;
   }
-  return unit === "bytes" ? `${bytes} bytes` : `${size.toFixed(1)} ${unit}`;
+  return unit === "bytes" ? counted(bytes, "byte") : `${size.toFixed(1)} ${unit}`;
 }
 
 /** In the time zone of this machine, such as "22 Nov 2026, 20:45". */

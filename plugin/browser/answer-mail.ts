@@ -20,9 +20,13 @@ export class AnswerMail {
     return this.#field?.value.trim() ?? "";
   }
 
-  /** Shows whether the reader is told by mail. */
-  async refresh(key: SecretKey): Promise<void> {
-    if (this.#field) this.#show(await askSite(key, "GET", this.#url));
+  /** Shows whether the reader is told by mail, and no field if the site sends none. @param key - `null` for a new reader */
+  async refresh(key: SecretKey | null): Promise<void> {
+    const label = this.#field?.parentElement;
+    if (!label) return;
+    const answer = await askSite(key, "GET", this.#url);
+    // 404, which comes without a signature, too.
+    if (!this.#show(answer)) label.hidden = answer === "refused";
   }
 
   /** Sends the typed address. @returns whether the site took it, or there is none */

@@ -42,15 +42,17 @@ export abstract class LazyForm<Script extends FormScript> extends HTMLElement {
     if (await hasConversations().catch(() => false)) await this.use((script) => script.show());
   }
 
-  /** Loads the script once. A failed attempt is repeated at the next use of the form. */
-  protected async use(action: (script: Script) => Promise<void>, isSending = false): Promise<void> {
+  /** Loads the script once. A failed attempt is repeated at the next use of the form. @returns whether it was loaded */
+  protected async use(action: (script: Script) => Promise<void>, isSending = false): Promise<boolean> {
     this.#script ??= this.load();
     try {
       await action(await this.#script);
+      return true;
     } catch {
       this.#script = null;
       const form = this.querySelector<HTMLFormElement>("form.twtxt-write");
       if (form) this.fail(form, isSending);
+      return false;
     }
   }
 }

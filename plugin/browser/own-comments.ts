@@ -37,7 +37,7 @@ export interface TypedComment {
 }
 
 /** Why a request failed: a word of the form. */
-export type Failure = "closed" | "same" | "busy" | "refused" | "wrongClock" | "offline";
+export type Failure = "closed" | "same" | "busy" | "full" | "refused" | "wrongClock" | "offline";
 
 const FAILURES: Readonly<Record<number, Failure>> = { 401: "wrongClock", 403: "closed", 409: "same", 429: "busy" };
 
@@ -78,20 +78,33 @@ export class OwnComments {
   }
 }
 
-/** Sends a request that a reader's key signs. */
-export async function askSite(key: SecretKey, method: string, url: string, json?: object): Promise<object | Failure> {
+/** Sends a request. @param key - signs it; `null` for none */
+export async function askSite(
+  key: SecretKey | null,
+  method: string,
+  url: string,
+  json?: object,
+): Promise<object | Failure> {
   const body = json && new TextEncoder().encode(JSON.stringify(json));
   const headers = body ? { "content-type": "application/json" } : {};
-  const signer = { publicKey: encodeKey(key.publicKey), sign: key.sign };
-  const signed = signRequest({ method, url, headers, ...(body && { body }) }, signer, Date.now());
+  const signer = key && { publicKey: encodeKey(key.publicKey), sign: key.sign };
+  const signed = signer ? signRequest({ method, url, headers, ...(body && { body }) }, signer, Date.now()) : headers;
   try {
     const signal = AbortSignal.timeout(REQUEST_MS);
     const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", ...(body && { body }) });
     if (response.ok) return Object(await response.json());
+    if ((await readCode(response)) === "too-many-pending") return "full";
     return FAILURES[response.status] ?? (response.status >= 500 ? "offline" : "refused");
   } catch {
     return "offline";
   }
+}
+
+async function readCode(response: Response): Promise<unknown> {
+  return response
+    .json()
+    .then((problem) => Object(problem).code)
+    .catch(() => null);
 }
 
 /** What the browser remembers between visits. */

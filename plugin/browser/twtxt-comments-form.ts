@@ -60,11 +60,11 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
     if (button === "forget" && confirm(this.words.forgetMeConfirm)) await this.attempt(this.#forget());
   }
 
-  /** @param hash - of the reply that the next comment answers. @param name - of its author */
-  async reply(hash: string, name: string): Promise<void> {
+  /** @param replyTo - the hash or URL of the reply that the next comment answers. @param name - of its author */
+  async reply(replyTo: string, name: string): Promise<void> {
     await this.show();
     if (this.#editing !== null) this.#reset();
-    this.#fields["reply-to"].value = hash;
+    this.#fields["reply-to"].value = replyTo;
     this.#to = name;
     this.#saveDraft();
     this.#open();
@@ -80,7 +80,7 @@ export class CommentForm extends WordedForm<typeof ENGLISH> implements FormScrip
     this.#to ||= to;
     this.#describe();
     const conversation = await this.#store.conversation();
-    if (!conversation) return;
+    if (!conversation) return this.#mail.refresh(null);
     fields.name.value ||= conversation.name;
     this.button("forget").hidden = false;
     await this.#refresh();

@@ -1,10 +1,7 @@
-// plugin/browser/twtxt-comments.ts: adds Reply to the replies of a post, and loads the rest of the form when a reader uses it.
+// plugin/browser/twtxt-comments.ts: opens the form for a reply, and loads the rest of the form when a reader uses it.
 import { LazyForm } from "./lazy-form.js";
 
 type CommentForm = import("./twtxt-comments-form.js").CommentForm;
-
-/** A hash of a twt, the first name of a reply that has one. */
-const HASH = /(?:^| )([a-z2-7]{12}|[a-z2-7]{7})(?= |$)/;
 
 /** The place for comments under a post. The build makes its content, which works without this script. */
 class TwtxtComments extends LazyForm<CommentForm> {
@@ -16,9 +13,7 @@ class TwtxtComments extends LazyForm<CommentForm> {
   }
 
   protected prepare(_: HTMLFormElement, canStore: boolean): void {
-    if (!canStore) return;
-    this.#offerReplies();
-    document.addEventListener("twtxt-mentions", () => this.#offerReplies());
+    if (canStore) this.parentElement?.addEventListener("click", (event) => void this.#reply(event));
   }
 
   /** Without the script, the browser sends the form unsigned. */
@@ -26,25 +21,15 @@ class TwtxtComments extends LazyForm<CommentForm> {
     if (isSending) form.submit();
   }
 
-  #offerReplies(): void {
-    const { reply = "Reply" } = JSON.parse(this.dataset.words ?? "{}");
-    const list = this.parentElement?.querySelectorAll<HTMLElement>(".twtxt-replies li.h-cite") ?? [];
-    for (const item of list) {
-      const [, hash] = HASH.exec(item.dataset.names ?? "") ?? [];
-      const name = item.querySelector(":scope > .twtxt-by .twtxt-name")?.textContent ?? "";
-      const isDone = item.querySelector(":scope > .twtxt-actions, :scope > .twtxt-by > .twtxt-waits");
-      if (hash === undefined || isDone) continue;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = reply;
-      button.setAttribute("aria-label", `${reply}: ${name}`);
-      button.addEventListener("click", () => void this.use((script) => script.reply(hash, name)));
-      const actions = document.createElement("p");
-      actions.className = "twtxt-actions";
-      actions.append(button);
-      const replies = item.querySelector(":scope > :is(.twtxt-thread, .twtxt-fold)");
-      item.insertBefore(actions, replies);
-    }
+  /** Opens the form here, instead of the page to which "Reply" leads. */
+  async #reply(event: MouseEvent): Promise<void> {
+    const { target, ctrlKey, metaKey, shiftKey } = event;
+    const link = target instanceof Element ? target.closest<HTMLAnchorElement>(".twtxt-actions > a") : null;
+    if (!link || ctrlKey || metaKey || shiftKey) return;
+    event.preventDefault();
+    const replyTo = new URL(link.href).searchParams.get("reply-to") ?? "";
+    const name = link.closest("li")?.querySelector(":scope > .twtxt-by .twtxt-name")?.textContent ?? "";
+    if (!(await this.use((script) => script.reply(replyTo, name)))) location.assign(link.href);
   }
 }
 

@@ -87,7 +87,7 @@ export class ContactForm extends WordedForm<ContactStatus> implements FormScript
     // Typed while this script was loaded.
     if (text.value !== "") await this.#saveDraft();
     await this.#update();
-    if (conversation) await this.#mail.refresh(toSecretKey(conversation.seed));
+    await this.#mail.refresh(conversation ? toSecretKey(conversation.seed) : null);
     // Sending was interrupted. A message that the site has already is not stored again.
     const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
     for (const { id } of interrupted) this.attempt(this.#deliver(id));

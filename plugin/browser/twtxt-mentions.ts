@@ -28,7 +28,7 @@ const PAUSE_MS = 60_000;
  * Updates the mentions of a page, or all mentions, that the build wrote: adds, changes and removes items.
  *
  * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, absent for all mentions;
- * `data-page`, the number of this page in a list of several pages (only the first is updated), and `data-per-page`, the
+ * `data-reply-form`, the endpoint of comments; `data-page`, the number of this page in a list of several pages (only the first is updated), and `data-per-page`, the
  * number of conversations on each page of a timeline; `data-feed` and `data-nick`,
  * the site's own feed; `data-updated`, the time of a timeline instead of mentions; `lang` and `data-time-zone`, for dates; `data-heading-level`; `data-text-<word>`, the words.
  *
@@ -199,7 +199,7 @@ class TwtxtMentions extends HTMLElement {
   }
 
   #context(): MentionContext {
-    const { feed: url = "", nick = "", timeZone = "UTC", headingLevel = "2" } = this.dataset;
+    const { feed: url = "", nick = "", replyForm, timeZone = "UTC", headingLevel = "2" } = this.dataset;
     const words = Object.fromEntries(
       Object.entries(ENGLISH).map(([name, word]) => [name, this.getAttribute(`data-text-${name}`) ?? word]),
     ) as Words;
@@ -209,6 +209,7 @@ class TwtxtMentions extends HTMLElement {
     return {
       findTitle: (page) => titles.get(page) ?? null,
       target: this.getAttribute("target"),
+      ...(replyForm !== undefined && { replyForm }),
       feed: { url, nick },
       words,
       headingLevel: Number(headingLevel),

@@ -87,7 +87,8 @@ function htmlTools(site: SiteParts, findTwt: TwtOf) {
       const start = `(#${twt.hash}) ${formatMention({ nick: site.settings.nick, url: site.urls.feedUrl() })}`;
       return site.languages.write(readPage(asker ?? post), (lang) => {
         const words = label ?? site.mentions.chooseWords(lang).replyWith;
-        return `<p class="twtxt-reply">${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
+        const language = label === undefined && site.mentions.chooseLanguage(lang) !== lang ? ' lang="en"' : "";
+        return `<p class="twtxt-reply"${language}>${escapeHtml(words)} <code>${escapeHtml(start)}</code></p>`;
       });
     },
     syndication: (post: PostLike, asker: PostLike = post) => {

@@ -42,7 +42,6 @@ export function answerServices(options: ServiceOptions, received: ReceivedMentio
   // One after the other, since all write the same value.
   const tellSoon = coalesce(() => tell(() => false));
   const onAdded = () => {
-    if (url === undefined) log("A reader asks for mail about answers: set TWTXT_SMTP_URL.", { level: "warn" });
     background(attempt("Sending a mail to a reader", tellSoon, log));
   };
   const hasMessages = settings.inbox?.guests?.mail ?? false;
@@ -52,13 +51,17 @@ export function answerServices(options: ServiceOptions, received: ReceivedMentio
       readState: (guest: string) => readers.readState(guest),
       removeComment: (guest: string, id: string) => readers.removeComment(guest, id),
       async add(wish: Parameters<AnswerReaders["add"]>[0], network: string): Promise<MailState> {
+        if (url === undefined) {
+          log("A reader asks for mail about answers: set TWTXT_SMTP_URL.", { level: "warn" });
+          return null;
+        }
         await attempt("Storing a reader's address", () => readers.add(wish, { network, spend: async () => {} }), log);
         onAdded();
         return "waiting";
       },
     },
     handlers: answerEndpoints({
-      ...{ readers, hasMessages, words, authority, store, now, onAdded },
+      ...{ readers, canSend: url !== undefined, hasMessages, words, authority, store, now, onAdded },
       feedUrl: settings.feedUrl,
     }),
     /** Deletes what is no longer needed, and sends the mails that are due. */

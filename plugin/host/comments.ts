@@ -7,6 +7,9 @@ import type { StoredMention } from "../mentions/mention.js";
 import type { Moderation } from "../mentions/receive/moderation.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
+import { chooseCommentWords } from "../options/comment-translations.js";
+import { chooseContactWords } from "../options/contact-translations.js";
+import { chooseLanguage, chooseWords } from "../options/translations.js";
 import type { answerServices } from "./answers.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -28,6 +31,7 @@ export function commentServices(
 ) {
   const options = settings.mentions.comments;
   if (!options) throw new Error("The option mentions.comments is off.");
+  const own = { words: options.words, lang: settings.lang };
   const limits = { messages: options.perDay, bytes: Number.POSITIVE_INFINITY };
   const shares = new DailyShares({ store, now, random: randomBytes, limits, root: "comments" });
   const comments = new Comments({
@@ -38,7 +42,15 @@ export function commentServices(
     handlers: commentEndpoints({
       ...{ comments, authority, store, now, cacheTag },
       mails: options.mail ? async () => (await answers()).comments : null,
-      site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+      pages: {
+        ...{ action: settings.urls.comments, hasMail: options.mail, lang: chooseLanguage(settings.lang ?? "en", own) },
+        words: {
+          ...chooseContactWords(settings.lang),
+          ...chooseCommentWords(settings.lang, own),
+          guest: chooseWords(settings.lang).guest,
+        },
+        site: { feedUrl: settings.feedUrl, endpointPage: pages.endpointPage },
+      },
       onStored(comment) {
         log(describeStored(comment));
         onStored();

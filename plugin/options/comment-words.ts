@@ -9,13 +9,15 @@ export const COMMENT_PAGE = {
   note: "Your comment appears here when the author has approved it.",
   own: "I answered on my own site",
   page: "The address of your page",
+  failed: "Your comment was not added",
 };
 
 /** The words that the script shows. */
 export const COMMENT_STATUS = {
   waiting: "Thank you. Your comment appears here when the author has approved it.",
   closed: "Comments are closed.",
-  reply: "Reply",
+  busy: "Too many comments came in today. Try again tomorrow.",
+  full: "Too many comments wait for approval. Try again later.",
   replyTo: "Your reply to {name}",
   cancel: "Cancel",
   edit: "Edit",
@@ -30,7 +32,7 @@ export const COMMENT_STATUS = {
   rejected: "not approved",
 };
 
-const { sending, tooLong, offline, busy, refused, wrongClock, broken, notLoaded, noStorage, checkMail, told } =
+const { sending, tooLong, offline, refused, wrongClock, broken, notLoaded, noStorage, checkMail, told } =
   CONTACT_STATUS;
 
 /** The words of the contact form that the script shows, too. */
@@ -38,7 +40,6 @@ export const SHARED_STATUS = {
   sending,
   tooLong,
   offline,
-  busy,
   refused,
   wrongClock,
   broken,

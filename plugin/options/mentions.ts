@@ -44,6 +44,7 @@ export const MENTIONS = v.strictObject(
           bookmarks: word("bookmarks", "The heading of bookmarks."),
           author: word("author", "The mark of your own replies."),
           guest: word("guest", "The mark of comments."),
+          answer: word("answer", "The link to answer a reply by a comment."),
           waits: word("waits", "The mark of a reader's own comment that waits for your approval."),
           via: word("via", "The word before the host of a mention whose author names another host."),
           inReplyTo: word("inReplyTo", "The heading of what a reply of yours answers."),

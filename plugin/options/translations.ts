@@ -1,5 +1,5 @@
 // plugin/options/translations.ts: words of lists of mentions and of the timeline, by language.
-import { ENGLISH, localizedWords, type OwnWords, type Words } from "./words.js";
+import { baseLanguage, ENGLISH, localizedWords, type OwnWords, type Words } from "./words.js";
 
 const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
   en: ENGLISH,
@@ -27,6 +27,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "Gemerkt von",
     author: "Autor",
     guest: "Gast",
+    answer: "Antworten",
     waits: "wartet auf Freigabe",
     via: "über",
     inReplyTo: "Antwort auf",
@@ -73,6 +74,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "Favoris",
     author: "Auteur",
     guest: "Invité",
+    answer: "Répondre",
     waits: "en attente d’approbation",
     via: "via",
     inReplyTo: "En réponse à",
@@ -119,6 +121,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "Guardado por",
     author: "Autor",
     guest: "Invitado",
+    answer: "Responder",
     waits: "pendiente de aprobación",
     via: "vía",
     inReplyTo: "En respuesta a",
@@ -165,6 +168,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "Salvato da",
     author: "Autore",
     guest: "Ospite",
+    answer: "Rispondi",
     waits: "in attesa di approvazione",
     via: "tramite",
     inReplyTo: "In risposta a",
@@ -211,6 +215,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "Bewaard door",
     author: "Auteur",
     guest: "Gast",
+    answer: "Antwoorden",
     waits: "wacht op goedkeuring",
     via: "via",
     inReplyTo: "Antwoord op",
@@ -257,6 +262,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "ブックマーク",
     author: "筆者",
     guest: "ゲスト",
+    answer: "返信",
     waits: "承認待ち",
     via: "経由:",
     inReplyTo: "返信先",
@@ -303,6 +309,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     bookmarks: "收藏",
     author: "作者",
     guest: "访客",
+    answer: "回复",
     waits: "等待批准",
     via: "来自",
     inReplyTo: "回复",
@@ -326,6 +333,17 @@ const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
     alsoOn: "也发布于",
   },
 };
+
+/** The language of the words on a page: its own, or English without a translation. */
+export function chooseLanguage(lang: string, own: OwnWords<object> = {}): string {
+  const isOwn = baseLanguage(own.lang ?? lang) === baseLanguage(lang) && Object.keys(own.words ?? {}).length > 0;
+  return isOwn || baseLanguage(lang) in TRANSLATIONS ? lang : "en";
+}
+
+/** The attribute of a part with words on a page. @param lang - of the page */
+export function toLangAttribute(lang: string, own?: OwnWords<object>): { lang?: string } {
+  return lang === "en" ? {} : { lang: chooseLanguage(lang, own) };
+}
 
 /** The words of a language, see {@link localizedWords}. */
 export function chooseWords(lang?: string, own?: OwnWords<Words>): Words {

@@ -25,6 +25,7 @@ export const ENGLISH = {
   bookmarks: "Bookmarks",
   author: "Author",
   guest: "Guest",
+  answer: "Reply",
   waits: "waits for approval",
   via: "via",
   inReplyTo: "In reply to",
@@ -66,7 +67,7 @@ export interface OwnWords<T> {
 }
 
 /** Such as `de` of `de-AT`. */
-function baseLanguage(lang: string): string {
+export function baseLanguage(lang: string): string {
   return lang.toLowerCase().split("-")[0] ?? "";
 }
 
@@ -82,7 +83,7 @@ export const LIST_WORDS = [
 ] as const satisfies readonly (keyof Words)[];
 
 /** The words of comments alone. */
-export const COMMENT_MARKS = ["guest", "waits"] as const satisfies readonly (keyof Words)[];
+export const COMMENT_MARKS = ["guest", "waits", "answer"] as const satisfies readonly (keyof Words)[];
 
 export const TIMELINE_WORDS = [
   "timeline",

@@ -30,6 +30,8 @@ export interface MentionContext {
   feed: { url: string; nick: string };
   /** The title of a page of this site; `null` if unknown. */
   findTitle(url: string): string | null;
+  /** The endpoint whose page has the form to answer a reply; absent where readers cannot comment. */
+  replyForm?: string;
   words: Words;
   /** The level of headings, from 2. */
   headingLevel: number;
@@ -127,6 +129,7 @@ export function mentionItem(
     byline(mention, context),
     "\n",
     ...contentMarkup(mention, context),
+    ...replyLink(mention, context),
     ...replies,
   );
 }
@@ -198,6 +201,16 @@ function nameMarkup(author: Author, { toPicture }: MentionContext): MarkupElemen
 
 function strangersLink(className: string, href: string, ...children: readonly Markup[]): MarkupElement {
   return element("a", { class: className, href, rel: STRANGERS_REL }, ...children);
+}
+
+/** Leads to the form to answer a reply. The script under the post opens its own form instead. */
+function replyLink({ type, hash, source, author, isHeld }: ShownMention, context: MentionContext): readonly Markup[] {
+  const { target, replyForm, words } = context;
+  if (target === null || replyForm === undefined || type !== "reply" || isHeld) return [];
+  const query = new URLSearchParams({ target, "reply-to": hash ?? source });
+  const label = `${words.answer}: ${author.name === GUEST ? words.guest : author.name}`;
+  const attributes = { href: `${replyForm}?${query}`, rel: "nofollow", "aria-label": label };
+  return [element("p", { class: "twtxt-actions" }, element("a", attributes, words.answer)), "\n"];
 }
 
 /** Dates of a language in a time zone; English ones for an invalid language. */

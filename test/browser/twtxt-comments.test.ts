@@ -42,7 +42,8 @@ describeInChromium("a reader under a post", () => {
   let blog: CommentedBlog;
 
   beforeAll(async () => {
-    blog = await commentedBlog();
+    // Without a mail server, the field for an address is of no use.
+    blog = await commentedBlog("mentions: { comments: { mail: true } }", {}, { hasMail: false });
   });
 
   it("comments, sees it wait, edits it, is approved, answered and told, and deletes it", async () => {
@@ -64,7 +65,7 @@ describeInChromium("a reader under a post", () => {
     const eve = await reader(blog);
     await expect.poll(() => item(eve, "harvest!").count()).toBe(1);
     expect(await item(eve, "harvest!").locator(".twtxt-guest").textContent()).toBe("Guest");
-    await item(eve, "harvest!").getByRole("button", { name: "Reply: Dana" }).click();
+    await item(eve, "harvest!").getByRole("link", { name: "Reply: Dana" }).click();
     await eve.getByRole("textbox", { name: "Your reply to Dana" }).fill("Ten jars?");
     await eve.getByRole("button", { name: "Send", exact: true }).first().click();
     await expect.poll(() => item(eve, "Ten jars?").locator(".twtxt-waits").count()).toBe(1);
@@ -97,15 +98,30 @@ describeInChromium("a reader under a post", () => {
     expect(await blog.list("held")).toMatchObject([{ author: { name: "Fred" } }]);
     await page.goto(`${blog.url}/posts/quinces/`);
     await write(page, "By hand", "Fred");
-    expect(await page.getByRole("heading").first().textContent()).toContain("This comment could not be added");
+    expect(await page.getByRole("heading").first().textContent()).toContain("Your comment was not added");
     expect(await page.getByLabel("Your comment").inputValue()).toBe("By hand");
+    await blog.approve();
+  });
+
+  it("answers a reply without JavaScript, on a page with the form", async () => {
+    // As a later build writes the page.
+    const fred = item(await reader(blog), "By hand");
+    const link = await fred.getByRole("link", { name: "Reply: Fred" }).getAttribute("href");
+    const page = await reader(blog, { javaScriptEnabled: false });
+    await page.goto(link ?? "");
+    expect(await page.getByRole("heading", { name: "Your reply to Fred" }).count()).toBe(1);
+    await page.getByLabel("Your comment").fill("Well said");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.waitForURL(/\/posts\/quinces\/#twtxt-comment-held$/);
+    const hash = new URL(link ?? "").searchParams.get("reply-to");
+    expect(await blog.list("held")).toMatchObject([{ text: expect.stringContaining(`(#${hash}) @<Fred `) }]);
     await blog.approve();
   });
 
   it("keeps a draft with whom it answers, and the words of a comment that could not be sent", async () => {
     const page = await reader(blog);
     await expect.poll(() => item(page, "By hand").count()).toBe(1);
-    await item(page, "By hand").getByRole("button", { name: "Reply" }).click();
+    await item(page, "By hand").getByRole("link", { name: "Reply: Fred" }).click();
     await page.getByRole("textbox", { name: "Your reply to Fred" }).fill("A draft");
     await page.reload();
     await page.getByText("Write a comment").click();
@@ -147,7 +163,8 @@ describeInChromium("a reader under a post", () => {
     await page.getByText("Write a comment").click();
     await page.getByText("I answered on my own site").click();
     await page.getByRole("textbox", { name: "Your comment" }).focus();
-    await expect.poll(() => item(page, "By hand").getByRole("button", { name: "Reply" }).count()).toBe(1);
+    await expect.poll(() => item(page, "By hand").getByRole("link", { name: "Reply: Fred" }).count()).toBe(1);
+    await expect.poll(() => page.getByLabel(/Tell me by mail/).isVisible()).toBe(false);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
     expect(await violationsInSchemes(page)).toEqual([]);
     if (!PICTURES) return;
@@ -155,6 +172,44 @@ describeInChromium("a reader under a post", () => {
       await page.emulateMedia({ colorScheme });
       await page.screenshot({ path: join(PICTURES, `${width}-${colorScheme}.png`), fullPage: true });
     }
+  });
+});
+
+describeInChromium("a reader whose comment is refused", () => {
+  it("reads why, keeps the words, and can send them later", async () => {
+    const blog = await commentedBlog("mentions: { comments: { perDay: 10, held: 1 } }");
+    const page = await reader(blog);
+    await write(page, "One", "Dana");
+    const says = (sentence: string) => expect.poll(() => page.getByRole("status").first().textContent()).toBe(sentence);
+    await says("Thank you. Your comment appears here when the author has approved it.");
+    expect(await page.getByText("Your comment appears here when the author has approved it.").count()).toBe(3);
+    expect(await page.getByText("appears here when").filter({ visible: true }).count()).toBe(1);
+    const text = page.getByRole("textbox", { name: "Your comment" });
+    const send = () => page.getByRole("button", { name: "Send", exact: true }).first().click();
+
+    await text.fill("Two");
+    await send();
+    await says("Too many comments wait for approval. Try again later.");
+    await blog.approve();
+    await send();
+    await says("Too many comments came in today. Try again tomorrow.");
+    await text.fill("One");
+    await send();
+    await says("You have already written this.");
+    await page.clock.setSystemTime(Date.now() + 3_600_000);
+    await text.fill("Three");
+    await send();
+    await says(
+      "The clock of this device is wrong, so the site cannot give you your answers. Set the clock and reload the page.",
+    );
+    await page.clock.setSystemTime(Date.now());
+    blog.close("/posts/quinces/");
+    await send();
+    await says("Comments are closed.");
+    await page.context().setOffline(true);
+    await send();
+    await says("The site cannot be reached. Check your connection.");
+    expect(await text.inputValue()).toBe("Three");
   });
 });
 
@@ -193,5 +248,10 @@ describeInChromium("a reader who wants to be told of answers by mail", () => {
     page.on("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Forget this conversation" }).click();
     await expect.poll(() => blog.confirmAddresses()).toEqual([]);
+    await page.goto(`${blog.url}/posts/quinces/`);
+    await page.getByText("Write a comment").click();
+    await page.getByRole("textbox", { name: "Your comment" }).focus();
+    await expect.poll(() => page.getByLabel("Your name (optional)").inputValue()).toBe("");
+    expect(await page.getByRole("button", { name: "Forget me in this browser" }).isVisible()).toBe(false);
   });
 });

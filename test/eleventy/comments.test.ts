@@ -15,6 +15,7 @@ const files = {
     "closed",
   ),
   "posts/old.md": post({ date: "2026-08-18T04:04:05Z", tags: "posts", layout: "base.njk", lang: "de" }, "old"),
+  "posts/other.md": post({ date: "2026-11-18T05:04:05Z", tags: "posts", layout: "base.njk", lang: "pt" }, "other"),
   "about.md": post({ layout: "base.njk" }, "about"),
 };
 
@@ -60,14 +61,18 @@ describe("the form for comments", () => {
   });
 
   it("has the words of the page's language, and those that the author sets", async () => {
-    const { section } = await blog(
+    const { built, section } = await blog(
       `lang: "en", key: "${KEY}", mentions: { comments: { words: { comment: "Say something" } } }`,
     );
     expect(section("posts/open")).toContain("<summary>Say something</summary>");
     const german = section("posts/old");
     expect(german).toContain("<summary>Kommentar schreiben</summary>");
     expect(german).toContain('lang="de"');
-    expect(german).toContain("&quot;reply&quot;:&quot;Antworten&quot;");
+    const other = built.read("posts/other/index.html");
+    for (const name of ["mentions", "comments"]) expect(other).toMatch(new RegExp(`<twtxt-${name} [^>]* lang="en"`));
+    expect(other).toMatch(/<form class="twtxt-form"[^>]* lang="en"/);
+    expect(section("posts/open")).not.toContain("lang=");
+    expect(german).toContain("&quot;replyTo&quot;:&quot;Deine Antwort an {name}&quot;");
   });
 
   it("says that a post is closed, which its host knows, too", async () => {

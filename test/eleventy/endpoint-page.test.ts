@@ -23,7 +23,7 @@ describe("the endpoint's answers to people", () => {
 
     for (const page of pages) {
       expect(page).toContain('<nav id="own"></nav><h1 class="twtxt-title">Mentions</h1>');
-      expect(page).toContain('<div class="twtxt-answer">\n<h2>');
+      expect(page).toContain('<div class="twtxt-answer" lang="en">\n<h2>');
       expect(page.match(/<h1/g)).toHaveLength(1);
     }
     expect(pages[0]).toContain('<a href="https://alice.example/">Back to');

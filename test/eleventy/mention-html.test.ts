@@ -3,9 +3,12 @@ import { SiteConversations } from "../../plugin/eleventy/mentions/conversations.
 import {
   conversationHtml,
   formatOnce,
+  type MentionListOptions,
   mentionListHtml,
+  type PostState,
   writeOnce,
 } from "../../plugin/eleventy/mentions/mention-html.js";
+import { COMMENT_PAGE, COMMENT_STATUS, SHARED_STATUS } from "../../plugin/options/comment-words.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";
@@ -14,7 +17,11 @@ import { readHtml } from "../../plugin/site/read-html.js";
 const POST = "https://alice.example/posts/quinces/";
 
 /** The HTML of a post's mentions and of all mentions, and the texts that were parsed for them. */
-function pagesOf(mentions: readonly PublicMention[], once: MentionContext["once"]) {
+function pagesOf(
+  mentions: readonly PublicMention[],
+  once: MentionContext["once"],
+  comments: Partial<MentionListOptions> = {},
+) {
   const read: string[] = [];
   const options = {
     json: "/mentions.json",
@@ -35,7 +42,11 @@ function pagesOf(mentions: readonly PublicMention[], once: MentionContext["once"
       return readHtml(html);
     },
   };
-  const post = conversationHtml(new SiteConversations(mentions, []).of(POST), { ...options, target: POST });
+  const post = conversationHtml(new SiteConversations(mentions, []).of(POST), {
+    ...options,
+    ...comments,
+    target: POST,
+  });
   return { post, list: mentionListHtml(mentions, { ...options, target: null }), read };
 }
 
@@ -68,6 +79,27 @@ describe("mentions under a post and in the list of all mentions", () => {
     const { post } = pagesOf(comments, writeOnce());
     expect(post.match(/twtxt-name" dir="auto">(Guest|Dana)</g)).toHaveLength(2);
     expect(post.match(/twtxt-guest/g)).toHaveLength(1);
+  });
+
+  it("leads from each reply to the form that answers it, by its hash or URL, where readers can comment", () => {
+    const replies = [
+      mentionAt(1, { type: "reply", hash: "abcdefghijkl" }),
+      mentionAt(2, { type: "reply", source: "https://carol.example/medlars?a&b" }),
+      mentionAt(3, { type: "like" }),
+    ];
+    const words = { ...COMMENT_PAGE, ...COMMENT_STATUS, ...SHARED_STATUS, name: "", send: "", mail: "", stopMail: "" };
+    const urls = { action: "https://alice.example/comments", endpoint: "/comments", script: "/c.js", answers: null };
+    const comments = { ...urls, words, address: "alice@alice.example", lang: {}, isStyled: true };
+    const readLinks = (post: PostState) =>
+      [...pagesOf(replies, writeOnce(), { comments, post }).post.matchAll(/<a href="([^"]*)" [^>]*>Reply<\/a>/g)].map(
+        ([, href = ""]) => [...new URL(href.replaceAll("&amp;", "&")).searchParams.values()],
+      );
+    expect(readLinks("open")).toEqual([
+      [POST, "abcdefghijkl"],
+      [POST, "https://carol.example/medlars?a&b"],
+    ]);
+    expect(readLinks("closed")).toEqual([]);
+    expect(pagesOf(replies, writeOnce()).post).not.toContain("comments");
   });
 
   const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("<br>");

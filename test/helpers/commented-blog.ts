@@ -36,6 +36,8 @@ export interface CommentedBlog {
   approve(): Promise<void>;
   /** Confirms all mail addresses. @returns them */
   confirmAddresses(): Promise<string[]>;
+  /** Closes a post after its page was built. */
+  close(path: string): void;
   /** Fails all requests to the endpoints from now on. */
   isDown: boolean;
 }
@@ -46,7 +48,11 @@ afterAll(async () => {
 });
 
 /** A blog with the posts "quinces", "medlars", which is closed, and "jam", a reply to Dana that the author can publish. */
-export async function commentedBlog(options = "mentions: { comments: true }", others = {}): Promise<CommentedBlog> {
+export async function commentedBlog(
+  options = "mentions: { comments: true }",
+  others = {},
+  { hasMail = true } = {},
+): Promise<CommentedBlog> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const built = await site({
@@ -70,7 +76,7 @@ export async function commentedBlog(options = "mentions: { comments: true }", ot
   const services = siteServices({
     ...published,
     store,
-    environment: {},
+    environment: hasMail ? { TWTXT_SMTP_URL: "smtp://127.0.0.1:9?from=blog@alice.example" } : {},
     authority: new URL(url).host,
     client: "eleventy-plugin-twtxt/0",
     guard: {},
@@ -86,6 +92,9 @@ export async function commentedBlog(options = "mentions: { comments: true }", ot
   const blog: CommentedBlog = {
     url,
     isDown: false,
+    close(path) {
+      published.pages.closed = [url + path];
+    },
     async list(state) {
       return (await ask(`?state=${state}`)).mentions;
     },

@@ -49,6 +49,7 @@ export interface ReceiverOptions {
   store?: StreamingStore;
   mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
   key?: string;
+  lang?: string;
   inbox?: HostSettings["inbox"];
   /** Default: a URL that cannot be reached, so that no mention is sent. */
   feedUrl?: string;
@@ -145,12 +146,14 @@ export function settingsOf({
   mentions = {},
   inbox = null,
   key,
+  lang,
   feedUrl = FEED,
   follow,
 }: ReceiverOptions): HostSettings {
   const settings = builtHostSettings("https://alice.example", {
     mentions,
     key,
+    lang,
     ...(inbox === null && { inbox: false }),
   });
   return { ...settings, feedUrl, inbox, timeline: follow ? { follow } : null };

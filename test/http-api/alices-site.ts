@@ -204,7 +204,14 @@ function settingsOf({ mentions = {}, inbox, blobs, fediverse }: SiteOptions): Ho
 /** The options of the host's services. All their requests go to Bob's server. */
 function serviceOptions({ token, isCdnDown = false }: SiteOptions, port: number) {
   return {
-    environment: token === null ? {} : { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_MODERATION_SECRET: TOKEN },
+    environment:
+      token === null
+        ? {}
+        : {
+            TWTXT_MENTIONS_TOKEN: TOKEN,
+            TWTXT_MODERATION_SECRET: TOKEN,
+            TWTXT_SMTP_URL: "smtp://127.0.0.1:9?from=a@alice.example",
+          },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
     // All requests go to Bob's server, whatever their URL.

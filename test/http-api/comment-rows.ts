@@ -23,6 +23,8 @@ async function commentAndApprove(site: AlicesSite) {
   await site.send("POST", "/api/v1/mentions/{id}", { parameters: { id: ID }, body });
 }
 
+const REPLY = String(new URLSearchParams({ target: COMMENT.target, "reply-to": "abcdefghijkl" }));
+
 const STORED: RowOptions = { isNew: true, before: commentByAlice };
 
 const READER: RowOptions = { isNew: true, before: ({ addReader }) => addReader() };
@@ -68,11 +70,21 @@ export const COMMENT_ROWS: Row[] = [
     ],
     ["404 not-found", "a page that is not a post", withFields({ target: "https://alice.example/" })],
     ["409 same-comment", "the same words again", { ...STORED, request: { signer: ALICE } }],
+    ["429 too-many-pending", "one more than may wait", { ...STORED, site: { mentions: { comments: { held: 1 } } } }],
     ["415 bad-content-type", "plain text", { request: { headers: { "content-type": "text/plain" } } }],
     ...TOO_MANY,
   ]),
   ...rows("GET /comments", [
     ["200", "the guest's own comments", STORED],
+    [
+      "200",
+      "the page with the form to answer a reply",
+      {
+        isNew: true,
+        before: commentAndApprove,
+        request: { signer: null, query: REPLY, headers: { accept: "text/html" } },
+      },
+    ],
     ["400 bad-request", "a request without a guest", { request: { query: "" } }],
   ]),
   ...rows("OPTIONS /comments", [["204", "the three methods"]]),
@@ -91,6 +103,7 @@ export const COMMENT_ROWS: Row[] = [
   ...rows("GET /answers", [
     ["200", "a guest without an address", { json: { mail: null } }],
     ["200", "a guest whose address is not confirmed", { ...READER, json: { mail: "waiting" } }],
+    ["404 not-found", "a site without a mail server", { isNew: true, site: { token: null } }],
   ]),
   ...rows("POST /answers", [
     ["202", "an address, which is asked to confirm", { isNew: true, json: { mail: "waiting" } }],

@@ -17,7 +17,7 @@ import {
 } from "../../site/mention-markup.js";
 import type { Timeline } from "../../site/timeline.js";
 import { shownMention, unreadList } from "../../site/timeline-markup.js";
-import { type CommentForm, commentSection } from "./comment-form.js";
+import { type CommentForm, commentSection } from "./comment-section.js";
 import type { Conversation } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
@@ -57,7 +57,10 @@ export interface MentionListOptions
   perPage?: number;
   /** Paths of pictures on this site, by their original URL. */
   pictures: ReadonlyMap<string, string>;
+  /** The language of the words. */
   lang: string;
+  /** Set if that is not the language of the page. */
+  isForeign?: true;
   timeZone: string;
 }
 
@@ -164,6 +167,7 @@ function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
 function toContext({ pictures, ...options }: MentionListOptions): MentionContext {
   return {
     ...options,
+    ...readReplyForm(options),
     toPicture: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
   };
 }
@@ -201,11 +205,20 @@ function componentHtml(content: readonly Markup[], options: MentionListOptions):
   return writtenHtml(...link, component, ...below).html;
 }
 
+/** The endpoint whose page has the form to answer a reply. */
+function readReplyForm({ comments, post }: Pick<MentionListOptions, "comments" | "post">): { replyForm?: string } {
+  return comments && post === "open" ? { replyForm: comments.action } : {};
+}
+
 /** The forms under a page. */
-function createForms(target: string, { endpoint, comments, post, words, lang }: MentionListOptions): MarkupElement[] {
+function createForms(
+  target: string,
+  { endpoint, comments, post, words, lang, isForeign }: MentionListOptions,
+): MarkupElement[] {
   const question = comments && post ? comments.words.page : words.form;
-  const ownSite = endpoint === null ? null : createForm(endpoint, target, { question, send: words.send });
-  if (comments && post) return [commentSection(comments, { target, isClosed: post === "closed", ownSite }, lang)];
+  const ownSite =
+    endpoint === null ? null : createForm(endpoint, target, { question, send: words.send }, isForeign ? { lang } : {});
+  if (comments && post) return [commentSection(comments, { target, isClosed: post === "closed", ownSite })];
   return ownSite ? [ownSite] : [];
 }
 
@@ -214,10 +227,11 @@ function createForm(
   action: string,
   target: string,
   { question, send }: { question: string; send: string },
+  lang: { lang?: string },
 ): MarkupElement {
   return element(
     "form",
-    { class: "twtxt-form", method: "post", action },
+    { class: "twtxt-form", method: "post", action, ...lang },
     element(
       "label",
       {},
@@ -232,10 +246,11 @@ function createForm(
 }
 
 function toAttributes(options: MentionListOptions): Record<string, string> {
-  const { json, target, feed, page = 1, updated, perPage, words, lang, timeZone, headingLevel } = options;
+  const { json, target, feed, page = 1, updated, perPage, words, lang, isForeign, timeZone, headingLevel } = options;
   const { title, timeline, newer, older, none, noTwts, form, send, deleted, inReplyTo, replyWith, alsoOn, ...shown } =
     words;
   const isTimeline = updated !== undefined;
+  const { replyForm } = readReplyForm(options);
   const others = [
     ...(options.comments ? [] : COMMENT_MARKS),
     ...(isTimeline ? [] : TIMELINE_WORDS),
@@ -250,8 +265,9 @@ function toAttributes(options: MentionListOptions): Record<string, string> {
     ...(updated !== undefined && { "data-updated": updated }),
     ...(perPage !== undefined && { "data-per-page": String(perPage) }),
     ...(target === null ? { "data-feed": feed.url, "data-nick": feed.nick } : { target }),
+    ...(replyForm !== undefined && { "data-reply-form": replyForm }),
     ...(page > 1 ? { "data-page": String(page) } : {}),
-    ...(lang === "en" ? {} : { lang }),
+    ...(lang === "en" && !isForeign ? {} : { lang }),
     ...(timeZone === "UTC" ? {} : { "data-time-zone": timeZone }),
     ...(headingLevel === 2 ? {} : { "data-heading-level": String(headingLevel) }),
     ...Object.fromEntries(own.map(([name, word]) => [`data-text-${name}`, word])),

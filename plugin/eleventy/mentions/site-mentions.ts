@@ -1,11 +1,8 @@
 // plugin/eleventy/mentions/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { chooseCommentWords } from "../../options/comment-translations.js";
-import { chooseContactWords } from "../../options/contact-translations.js";
-import { inboxOptions } from "../../options/inbox.js";
 import { type MentionsOptions, mentionsOptions } from "../../options/mentions.js";
-import { chooseWords } from "../../options/translations.js";
+import { chooseLanguage, chooseWords } from "../../options/translations.js";
 import type { Words } from "../../options/words.js";
 import type { Settings } from "../../options.js";
 import { escapeHtml } from "../../site/html.js";
@@ -21,7 +18,7 @@ import type { PageAssets } from "../pages/page-assets.js";
 import type { PageLanguages, RenderedPage, WritePart } from "../pages/page-languages.js";
 import type { SiteUrls } from "../site-urls.js";
 import type { Avatar } from "./avatars.js";
-import type { CommentForm } from "./comment-form.js";
+import { createCommentForm } from "./comment-section.js";
 import { answeredTwts, type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import {
   contextHtml,
@@ -91,6 +88,11 @@ export class SiteMentions {
   /** The words in a language. Those that the author has set are in the language of the site's options. */
   chooseWords(lang: string | undefined): Words {
     return chooseWords(lang, { words: this.#options.words, lang: this.settings.lang });
+  }
+
+  /** The language of these words. */
+  chooseLanguage(lang: string): string {
+    return chooseLanguage(lang, { words: this.#options.words, lang: this.settings.lang });
   }
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
@@ -283,38 +285,23 @@ export class SiteMentions {
 
   #sharedOptions(...[lang, isComplete]: Parameters<WritePart>): Omit<MentionListOptions, "target"> {
     const { timeZone, nick } = this.settings;
+    const shown = this.chooseLanguage(lang);
     return {
       json: this.urls.href(PATHS.mentionsJson),
       script: this.assets.script(),
       style: this.assets.style(),
-      comments: this.#commentForm(lang),
+      comments: createCommentForm(this, this.#options, lang),
       endpoint: this.#options.form ? this.urls.endpoint() : null,
       feed: { url: this.urls.feedUrl(), nick },
       findTitle: (url) => this.#titles.get(url)?.() ?? null,
       pictures: this.#pathsOfPictures(isComplete),
       words: this.chooseWords(lang),
-      lang,
+      ...{ lang: shown, ...(shown !== lang && { isForeign: true as const }) },
       timeZone,
       headingLevel: this.#options.headingLevel,
       readHtml: this.#readHtml,
       once: writeOnce(),
-      dates: formatOnce(dateFormat(lang, timeZone)),
-    };
-  }
-
-  #commentForm(lang: string): CommentForm | null {
-    const { comments } = this.#options;
-    const [author] = this.urls.inboxes();
-    if (!comments || !author || !this.urls.hasComments()) return null;
-    const contact = chooseContactWords(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang });
-    return {
-      action: this.urls.absolute(PATHS.comments),
-      endpoint: this.urls.href(PATHS.comments),
-      script: this.assets.commentScript(),
-      answers: comments.mail ? this.urls.href(PATHS.answers) : null,
-      address: author.address,
-      words: { ...contact, ...chooseCommentWords(lang, { words: comments.words, lang: this.settings.lang }) },
-      isStyled: this.settings.styles,
+      dates: formatOnce(dateFormat(shown, timeZone)),
     };
   }
 

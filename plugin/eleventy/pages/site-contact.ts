@@ -2,13 +2,14 @@
 import { chooseContactWords } from "../../options/contact-translations.js";
 import { CONTACT_STATUS, type ContactWords } from "../../options/contact-words.js";
 import { inboxOptions } from "../../options/inbox.js";
+import { toLangAttribute } from "../../options/translations.js";
 import type { Settings } from "../../options.js";
 import { element, type Markup, type MarkupElement, toHtml } from "../../site/html.js";
 import { PATHS } from "../../site/routes.js";
+import { actionButton, lines, mailFields, toWordData, writeForm } from "../../site/write-form.js";
 import { KEEP } from "../mentions/mention-html.js";
 import type { Inbox, SiteUrls } from "../site-urls.js";
 import type { PageAssets } from "./page-assets.js";
-import { actionButton, lines, mailFields, toWordData, writeForm } from "./write-form.js";
 
 type Recipient = Inbox & { endpoint: string };
 
@@ -110,7 +111,7 @@ export class SiteContact {
       "data-inbox": this.urls.href(`${inbox}/${user}`),
       "data-guests": this.urls.href(`${inbox}/`),
       ...(this.#hasMail() && { "data-answers": this.urls.href(PATHS.answers) }),
-      ...(lang !== "en" && { lang }),
+      ...toLangAttribute(lang, { words: inboxOptions(this.settings).words, lang: this.settings.lang }),
       ...toWordData<keyof typeof CONTACT_STATUS>(words, CONTACT_STATUS),
     };
   }

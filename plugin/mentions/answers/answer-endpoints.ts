@@ -18,6 +18,8 @@ const BODY_LIMIT = 1024;
 
 interface EndpointParts {
   readers: AnswerReaders;
+  /** Whether the site has a server for mail. */
+  canSend: boolean;
   /** Whether guests can ask for mail about private messages. */
   hasMessages: boolean;
   words: AnswerWords;
@@ -52,7 +54,9 @@ export function readAddress(typed: string): string | null {
 
 /** Handles the request of a guest, signed by its key. The answer is the same whether or not a mail is sent. */
 async function answerGuest(request: HttpRequest, network: string, parts: EndpointParts): Promise<Response> {
-  const { readers, hasMessages, authority, store, now, onAdded } = parts;
+  const { readers, canSend, hasMessages, authority, store, now, onAdded } = parts;
+  // Also without a signature: a form asks this before a reader has a key.
+  if (!canSend && request.method !== "DELETE") throw new TwtxtError("not-found", "This site sends no mail.");
   const { owner, nonce, checkBody } = verifyHead(request, { authority, allowed: { has: isKeyText }, now });
   const body = await checkBody(readBody(request, request.method === "POST" ? BODY_LIMIT : 0));
   const spend = async () => {

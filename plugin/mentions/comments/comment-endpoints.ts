@@ -12,10 +12,10 @@ import type { Store } from "../../store/store.js";
 import { readAddress } from "../answers/answer-endpoints.js";
 import type { MailState, Wish } from "../answers/readers.js";
 import { readWords, type StoredMention } from "../mention.js";
-import { type AnsweringSite, isBrowser } from "../receive/endpoint-page.js";
+import { isBrowser } from "../receive/endpoint-page.js";
 import { toSource } from "../reference.js";
-import { type CommentFields, parseFields, readBodyOfComment, readContents } from "./comment-fields.js";
-import { commentRefusal } from "./comment-refusal.js";
+import { type CommentFields, NOTHING_TYPED, parseFields, readBodyOfComment, readContents } from "./comment-fields.js";
+import { type CommentPages, commentRefusal, replyPage } from "./comment-page.js";
 import type { Commenter, Comments } from "./comments.js";
 import { formatGuestFeed, isGuest } from "./guest-feed.js";
 
@@ -36,7 +36,7 @@ interface EndpointParts {
   authority: string;
   store: Store;
   now: Clock;
-  site: AnsweringSite;
+  pages: CommentPages;
   /** The tag of the CDN's copies of feeds. */
   cacheTag: string;
   /** Those who are told of answers by mail; `null` for a site that tells nobody. */
@@ -49,7 +49,7 @@ interface EndpointParts {
 export function commentEndpoints(parts: EndpointParts): Record<"comments" | "comment" | "guestFeed", Handler> {
   return {
     comments: allowing(ROUTES.comments.methods, (request, { address }) =>
-      request.method === "GET" ? listOwn(request, parts) : post(request, address, parts),
+      request.method === "GET" ? read(request, parts) : post(request, address, parts),
     ),
     comment: allowing(ROUTES.comment.methods, (request, { address, params }) =>
       request.method === "DELETE"
@@ -64,8 +64,23 @@ export function commentEndpoints(parts: EndpointParts): Record<"comments" | "com
   };
 }
 
+async function read(request: HttpRequest, parts: EndpointParts): Promise<Response> {
+  const { searchParams } = new URL(request.url);
+  if (isSigned(request) || !isBrowser(request) || !searchParams.has("reply-to")) return listOwn(request, parts);
+  const given = parseParameters(request.url, ["target", "reply-to"]);
+  const fields = { ...NOTHING_TYPED, ...given };
+  try {
+    const page = replyPage(fields, await parts.comments.readAnswered(fields), parts.pages);
+    page.headers.set("cache-control", "private, no-store");
+    return page;
+  } catch (error) {
+    if (!(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
+    return commentRefusal(error, fields, parts.pages);
+  }
+}
+
 async function post(request: HttpRequest, address: string, parts: EndpointParts): Promise<Response> {
-  const { comments, site, onStored } = parts;
+  const { comments, pages, onStored } = parts;
   const isForm = isBrowser(request) && !isSigned(request);
   let fields: CommentFields | null = null;
   try {
@@ -79,7 +94,7 @@ async function post(request: HttpRequest, address: string, parts: EndpointParts)
     return new Response(null, { status: 303, headers: { location: stored.target + HELD_NOTE } });
   } catch (error) {
     if (!isForm || !fields || !(error instanceof TwtxtError) || toStatus(error.code) >= 500) throw error;
-    return commentRefusal(error, fields, site);
+    return commentRefusal(error, fields, pages);
   }
 }
 
@@ -102,7 +117,8 @@ async function addAddress(
 ): Promise<{ mail?: MailState }> {
   if (!mails || address === null) return {};
   const wish = { guest: by.guest, address, thread: target, comment: id };
-  return { mail: await (await mails()).add(wish, by.address) };
+  const mail = await (await mails()).add(wish, by.address);
+  return mail === null ? {} : { mail };
 }
 
 async function remove(request: HttpRequest, address: string, id: string, parts: EndpointParts): Promise<Response> {

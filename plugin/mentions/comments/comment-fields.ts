@@ -36,6 +36,9 @@ const READING_SECONDS = 2;
 /** The fields as the reader has typed them; empty for missing ones. */
 export type CommentFields = v.InferOutput<typeof Fields>;
 
+/** The fields of an empty form. */
+export const NOTHING_TYPED: CommentFields = v.parse(Fields, {});
+
 /** What is shown of a comment. */
 export interface CommentContents {
   /** Lines are separated by LF. */

@@ -76,19 +76,18 @@ export class Comments {
    * Stores a comment, held unless its reader is trusted.
    *
    * @throws TwtxtError `not-found` for a page that is no post, `comments-closed`, `blocked`, `bad-request` for an unknown
-   *   reply-to, `same-comment`, `too-many-comments`
+   *   reply-to, `same-comment`, `too-many-comments`, `too-many-pending`
    */
   async add(fields: CommentFields, contents: CommentContents, by: Commenter): Promise<StoredMention> {
     const feed = this.#feed(by.guest);
     const target = this.#findOpenPost(fields.target);
-    const replyTo = fields["reply-to"].trim().toLowerCase();
     return this.#inTurn(async () => {
       const { received, moderation } = this.#parts;
       await moderation.blockList?.refresh();
       const view = await received.journal.read();
       const own = view.findComments(feed);
       if (this.#isRefused(own, feed)) throw new TwtxtError("blocked", "This site takes no comments from you.");
-      const answered = replyTo === "" ? this.#answerPost(target) : this.#answerReply(replyTo, target, view);
+      const answered = this.#findAnswered(fields["reply-to"], target, view);
       const isSame = (known: StoredMention) => known.target === target && readWords(known) === contents.text;
       if (own.some(isSame)) throw new TwtxtError("same-comment", "This comment is already here.");
       return this.#store(contents, by, { target, answered, view });
@@ -106,10 +105,16 @@ export class Comments {
       const view = await this.#parts.received.journal.read();
       const known = this.#findOwn(id, view, by);
       if (!known) return null;
-      const { target, subject } = known;
-      const answered = this.#answerReply(subject ?? "", target, view, this.#answerPost(target));
+      const { target } = known;
+      const answered = this.#answerAgain(known, view);
       return this.#store(contents, by, { target, answered, view, known });
     });
+  }
+
+  /** What a comment with these fields would answer. @throws TwtxtError as {@link add} */
+  async readAnswered(fields: Pick<CommentFields, "target" | "reply-to">): Promise<Answered> {
+    const target = this.#findOpenPost(fields.target);
+    return this.#findAnswered(fields["reply-to"], target, await this.#parts.received.journal.read());
   }
 
   /** Removes a comment. @returns whether there was one. @throws TwtxtError `not-allowed` for another guest's */
@@ -151,14 +156,34 @@ export class Comments {
     return answerTwt(twt, { name: nick, feed: siteIndex.feedUrl });
   }
 
-  /** @param otherwise - for a reply that is no longer shown. @throws TwtxtError `bad-request` without it */
-  #answerReply(hash: string, target: string, view: MentionView, otherwise?: Answered): Answered {
+  /** @param replyTo - as sent; empty for the post. @throws TwtxtError `bad-request` for an unknown one */
+  #findAnswered(replyTo: string, target: string, view: MentionView): Answered {
+    const typed = replyTo.trim();
+    const name = canParseUrl(typed) ? typed : typed.toLowerCase();
+    const answered = name === "" ? this.#answerPost(target) : this.#answerReply(name, target, view);
+    if (answered) return answered;
+    throw new TwtxtError("bad-request", '"reply-to" must be the hash or URL of a reply that is shown under this post.');
+  }
+
+  /** @param name - a hash or URL. @returns `null` for a reply that is not shown */
+  #answerReply(name: string, target: string, view: MentionView): Answered | null {
     const { nick, siteIndex } = this.#parts;
-    const found = view.findAnswerable(hash, target);
-    if (found === "own") return { hash, author: { name: nick, feed: siteIndex.feedUrl } };
-    if (found) return { hash: found.hash ?? hash, author: { name: found.author.name, feed: found.identity } };
-    if (otherwise) return { ...otherwise, hash: hash || otherwise.hash };
-    throw new TwtxtError("bad-request", '"reply-to" must be the hash of a reply that is shown under this post.');
+    const found = view.findAnswerable(name, target);
+    if (found === "own") return { hash: name, author: { name: nick, feed: siteIndex.feedUrl } };
+    if (!found) return null;
+    const author = { name: found.author.name, feed: found.identity };
+    if (found.hash !== null) return { hash: found.hash, author };
+    // A page is no feed that a twt can mention.
+    return { ...this.#answerPost(target), page: name, author: { ...author, feed: "" } };
+  }
+
+  /** What an edited comment answers, also if that is no longer shown. */
+  #answerAgain({ subject, target }: StoredMention, view: MentionView): Answered {
+    const post = this.#answerPost(target);
+    const name = subject ?? post.hash;
+    return (
+      this.#answerReply(name, target, view) ?? { ...post, ...(canParseUrl(name) ? { page: name } : { hash: name }) }
+    );
   }
 
   #isRefused(own: readonly StoredMention[], feed: string): boolean {
@@ -201,7 +226,9 @@ export class Comments {
     const folders = await shares.findFolders("comments", networks);
     const used = await Promise.all(folders.map((folder) => shares.survey(folder, id)));
     if (used.some(({ isCounted }) => isCounted)) throw new TwtxtError("same-comment", "This comment is already here.");
-    if (!used.every((share) => shares.isWithin({ count: share.count + 1, bytes: 0 }, share))) throw tooMany();
+    if (!used.every((share) => shares.isWithin({ count: share.count + 1, bytes: 0 }, share))) {
+      throw new TwtxtError("too-many-comments", "Too many comments came in today. Try again tomorrow.");
+    }
     await spend();
     return () => Promise.all(folders.map((folder) => shares.record(folder, { id, size: 0 })));
   }
@@ -216,7 +243,9 @@ export class Comments {
     const feed = this.#feed(by.guest);
     const own = view.findComments(feed);
     const isTrusted = this.#isTrusted(own, contents, by);
-    if (!known && !isTrusted && view.heldComments >= options.held) throw tooMany();
+    if (!known && !isTrusted && view.heldComments >= options.held) {
+      throw new TwtxtError("too-many-pending", "Too many comments wait for approval. Try again later.");
+    }
     // An unsigned comment with the same words is the same one.
     const name = by.isSigned ? [known?.id ?? feed, String(now())] : [];
     const record = await this.#count(by, !isTrusted, [...name, target, contents.name, contents.text]);
@@ -250,8 +279,4 @@ function namesBlocked({ text, name, site }: CommentContents, moderation: Moderat
     moderation.blocked.some((entry) => words.includes(entry)) ||
     urlsInText(all).some((url) => canParseUrl(url) && moderation.isBlocked(url))
   );
-}
-
-function tooMany(): TwtxtError {
-  return new TwtxtError("too-many-comments", "Too many comments came in today, or wait for approval. Try again later.");
 }

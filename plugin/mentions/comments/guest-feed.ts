@@ -14,7 +14,10 @@ const ANONYMOUS = /^anon-[0-9a-f]{16}$/;
 const NO_NICK = /[\s@#!:<>()[\]'"`]+/g;
 /** What a comment answers: a twt of the site, or a reply. */
 export interface Answered {
+  /** Of the post for a reply that is a page: pages have none. */
   hash: string;
+  /** The URL of that page. */
+  page?: string;
   author: { name: string; feed: string };
 }
 
@@ -55,7 +58,7 @@ export async function toTwt(
   // As HTML without the mention: the place of a comment says whom it answers.
   const { html } = await withHtml({ text, html: given ?? null, hash: hashes.hash });
   const author = { name, url: feed, ...(site !== null && { page: site }), photo: null, guest: true } as const;
-  return { author, text: whole, html, ...hashes, subject: answered?.hash ?? null };
+  return { author, text: whole, html, ...hashes, subject: answered?.page ?? answered?.hash ?? null };
 }
 
 /** The hashes of a comment. @param text - lines are separated by LF */

@@ -106,8 +106,8 @@ function formHtml({ source, target }: Form): string {
 </form>`;
 }
 
-export function backLink(target: string): string {
-  return `<p><a href="${escapeHtml(target)}">Back to ${escapeHtml(target)}</a></p>`;
+export function backLink(target: string, words = "Back to "): string {
+  return `<p><a href="${escapeHtml(target)}">${words}${escapeHtml(target)}</a></p>`;
 }
 
 /** The page that a visitor came from; the home page if the target is none of this site. */
@@ -124,6 +124,8 @@ interface EndpointAnswer {
   cache?: string;
   /** Added to the style of a plain page. */
   style?: string;
+  /** The language of the content; default: English. */
+  lang?: string;
 }
 
 /** The element for the answer in the page of a layout. Minifiers remove quotes. */
@@ -132,10 +134,12 @@ const PLACE = /<div class=["']?twtxt-answer["']?>[\s\S]*?<\/div>/;
 /** A page in the layout of the site, or a plain one. */
 export function answerPage(
   { endpointPage }: AnsweringSite,
-  { title, content, status, cache = "no-store", style = "" }: EndpointAnswer,
+  { title, content, status, cache = "no-store", style = "", lang = "en" }: EndpointAnswer,
 ): Response {
   const isPlain = endpointPage === undefined;
-  const html = isPlain ? plainPage(title, content ?? "", style) : layoutPage(endpointPage, content ?? "");
+  const html = isPlain
+    ? plainPage(title, content ?? "", { style, lang })
+    : layoutPage(endpointPage, content ?? "", lang);
   return new Response(content === null ? null : html, {
     status,
     headers: {
@@ -164,14 +168,14 @@ export function privatePage(feedUrl: string, page: Omit<EndpointAnswer, "cache">
 }
 
 /** The page of the layout has its own `<h1>`. */
-function layoutPage(endpointPage: string, content: string): string {
+function layoutPage(endpointPage: string, content: string, lang: string): string {
   const answer = content.replace(/<(\/?)h1>/g, "<$1h2>");
-  return endpointPage.replace(PLACE, () => `<div class="twtxt-answer">\n${answer}\n</div>`);
+  return endpointPage.replace(PLACE, () => `<div class="twtxt-answer" lang="${lang}">\n${answer}\n</div>`);
 }
 
-function plainPage(title: string, content: string, style: string): string {
+function plainPage(title: string, content: string, { style, lang }: { style: string; lang: string }): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="${lang}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>

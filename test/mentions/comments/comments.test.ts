@@ -7,6 +7,7 @@ import type { StreamingStore } from "../../../plugin/store/store.js";
 import { ALICE, COMMENTS, comment, commentRequest, DANA, decide, EVE, managed, own } from "../../helpers/commenter.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { HOSTILE_TEXTS } from "../../helpers/hostile-texts.js";
+import { loopbackServer } from "../../helpers/loopback.js";
 import { PAGE, PAGES, type Receiver, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
 
 const FEED_OF_DANA = `https://alice.example/guests/${DANA.publicKey}.txt`;
@@ -110,6 +111,41 @@ describe("a comment", () => {
     ]);
     expect(await own(alice)).toMatchObject([{ text: "One", state: "shown", answers: 1 }]);
     expect(await outcome(comment(alice, { text: "Four", "reply-to": "nonsense" }))).toBe("400 bad-request");
+  });
+
+  it("answers a reply from a page by its URL: in its own feed, it answers the post", async () => {
+    const page = await loopbackServer((_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<article class="h-entry"><a class="p-author h-card" href="/">Carol</a>
+<a class="u-in-reply-to" href="${PAGE}">This</a><p class="e-content">Mine are medlars.</p></article>`);
+    });
+    const alice = site({ neighbours: [page] });
+    const source = `${page.url}/medlars`;
+    expect((await alice.mentioned({ source, target: PAGE })).status).toBe(200);
+    const url = `${COMMENTS}?${new URLSearchParams({ target: PAGE, "reply-to": source })}`;
+    const asked = await alice.answer(new Request(url, { headers: { accept: "text/html" } }));
+    const form = await asked.text();
+    expect([asked.status, form]).toEqual([200, expect.stringContaining("<h1>Your reply to Carol</h1>")]);
+    expect(form).toContain(`<input name="reply-to" type="hidden" value="${source}">`);
+
+    const { json } = await comment(alice, { text: "Bletted?", "reply-to": source });
+    await decide(alice, json.id, "shown");
+    const edited = await comment(alice, { text: "Bletted yet?" }, { url: `${COMMENTS}/${json.id}` });
+    expect(edited.status).toBe(200);
+    const [answer] = await alice.mentions(PAGE);
+    expect(answer).toMatchObject({ replyTo: source, text: "(#abcdefghijkl) Bletted yet?" });
+    expect((await own(alice))[0]).toMatchObject({ text: "Bletted yet?", replyTo: source });
+  });
+
+  it("a page for a reply that is not shown, or a closed post, says so in the language of the site", async () => {
+    const alice = site({ mentions: { comments: { closeAfterDays: 1 } }, lang: "de" });
+    const url = `${COMMENTS}?${new URLSearchParams({ target: PAGE, "reply-to": "abcdefghijkl" })}`;
+    const answer = await alice.answer(new Request(url, { headers: { accept: "text/html" } }));
+    const text = await answer.text();
+    expect(answer.status).toBe(403);
+    for (const part of ['<html lang="de">', "Die Kommentare sind geschlossen.", "Dein Kommentar wurde nicht"]) {
+      expect(text).toContain(part);
+    }
   });
 
   it("303: a form without JavaScript is unsigned, held, and answered by the post", async () => {
@@ -420,7 +456,7 @@ describe("the limits of comments", () => {
         "202 held",
       );
     }
-    expect(await outcome(comment(alice, { text: "Fourth" }, { signer: EVE }))).toBe("429 too-many-comments");
+    expect(await outcome(comment(alice, { text: "Fourth" }, { signer: EVE }))).toBe("429 too-many-pending");
     expect(await outcome(comment(alice, { text: "Trusted" }))).toBe("202 shown");
   });
 

@@ -1,12 +1,14 @@
-// plugin/eleventy/pages/write-form.ts: the form in which readers write, on the contact page and under posts.
-import { element, type Markup, type MarkupElement } from "../../site/html.js";
-import { VISIBLE_NAME_LENGTH } from "../../site/visible-name.js";
+// plugin/site/write-form.ts: the form in which readers write, on the contact page and under posts.
+import { element, type Markup, type MarkupElement } from "./html.js";
+import { VISIBLE_NAME_LENGTH } from "./visible-name.js";
 
 interface FormParts {
   /** The labels of text and name, and the button. */
   words: { text: string; name: string; send: string };
   /** Of the text. */
   limits: Record<string, string>;
+  /** What the reader has typed; nothing by default. */
+  typed?: { text: string; name: string };
   /** Below the fields for text and name. */
   fields?: readonly MarkupElement[];
   note: string;
@@ -16,14 +18,16 @@ interface FormParts {
 
 /** @param attributes - of the form */
 export function writeForm(attributes: Record<string, string>, parts: FormParts): MarkupElement {
-  const { words, limits, fields = [], note, buttons } = parts;
+  const { words, limits, typed, fields = [], note, buttons } = parts;
   const name = { name: "name", maxlength: String(VISIBLE_NAME_LENGTH), autocomplete: "nickname" };
+  // A browser ignores the first line break.
+  const text = typed ? [`\n${typed.text}`] : [];
   return element(
     "form",
     { class: "twtxt-write", ...attributes },
     ...lines([
-      label(words.text, element("textarea", { name: "text", required: "", dir: "auto", ...limits })),
-      label(words.name, element("input", name)),
+      label(words.text, element("textarea", { name: "text", required: "", dir: "auto", ...limits }, ...text)),
+      label(words.name, element("input", { ...name, ...toValue(typed?.name) })),
       ...fields,
       element("p", {}, element("button", {}, words.send), " ", element("span", { role: "status" })),
       element("p", { class: "twtxt-note" }, note),
@@ -33,14 +37,20 @@ export function writeForm(attributes: Record<string, string>, parts: FormParts):
 }
 
 /** The field for a mail address, and what the script says about mail. */
-export function mailFields({ mail, stopMail }: { mail: string; stopMail: string }): MarkupElement[] {
-  const field = element("input", { name: "mail", type: "email", maxlength: "254", autocomplete: "email" });
+export function mailFields({ mail, stopMail }: { mail: string; stopMail: string }, typed?: string): MarkupElement[] {
+  const address = { name: "mail", type: "email", maxlength: "254", autocomplete: "email" };
+  const field = element("input", { ...address, ...toValue(typed) });
   const state = [element("span", {}), " ", actionButton("stopMail", stopMail, false)];
   return [label(mail, field), element("p", { hidden: "" }, ...state)];
 }
 
 export function label(text: string, field: MarkupElement): MarkupElement {
   return element("label", {}, text, field);
+}
+
+/** The value of a field; nothing for an empty one. */
+export function toValue(typed = ""): { value?: string } {
+  return typed === "" ? {} : { value: typed };
 }
 
 /** A button with which the script does something. */

@@ -1,0 +1,57 @@
+// plugin/mentions/comments/comment-page.ts: the pages with the form for readers without JavaScript: to answer a reply, and for a refused comment.
+import { type TwtxtError, type TwtxtErrorCode, toStatus } from "../../errors.js";
+import type { CommentWords, SharedWords } from "../../options/comment-words.js";
+import { type CommentFormParts, commentForm } from "../../site/comment-form.js";
+import { element, escapeHtml, toHtml } from "../../site/html.js";
+import { GUEST } from "../../site/visible-name.js";
+import { type AnsweringSite, answerPage, backLink, ownPage } from "../receive/endpoint-page.js";
+import type { CommentFields } from "./comment-fields.js";
+import type { Answered } from "./guest-feed.js";
+
+/** How the pages look. */
+export interface CommentPages extends Pick<CommentFormParts, "action" | "hasMail"> {
+  site: AnsweringSite;
+  words: CommentFormParts["words"] & CommentWords & SharedWords & { guest: string };
+  /** The language of the words. */
+  lang: string;
+}
+
+/** Sentences for errors. The others stay in English, because only programs cause them. */
+const SENTENCES: Partial<Record<TwtxtErrorCode, keyof (CommentWords & SharedWords)>> = {
+  "comments-closed": "closed",
+  "same-comment": "same",
+  "too-many-comments": "busy",
+  "too-many-pending": "full",
+  blocked: "refused",
+};
+
+/** The page to which "Reply" leads. */
+export function replyPage(fields: CommentFields, { author }: Answered, pages: CommentPages): Response {
+  const title = pages.words.replyTo.replace("{name}", () => (author.name === GUEST ? pages.words.guest : author.name));
+  return writePage({ title, sentence: "", status: 200 }, fields, pages);
+}
+
+/** Says why a comment was refused, and keeps what was typed. */
+export function commentRefusal(error: TwtxtError, fields: CommentFields, pages: CommentPages): Response {
+  const word = SENTENCES[error.code];
+  const sentence = word
+    ? element("p", {}, pages.words[word])
+    : element("p", pages.lang === "en" ? {} : { lang: "en" }, error.message);
+  return writePage(
+    { title: pages.words.failed, sentence: `${toHtml(sentence)}\n`, status: toStatus(error.code) },
+    fields,
+    pages,
+  );
+}
+
+function writePage(
+  { title, sentence, status }: { title: string; sentence: string; status: number },
+  { target, "reply-to": replyTo, ...typed }: CommentFields,
+  { site, lang, ...parts }: CommentPages,
+): Response {
+  // Where a form cannot be sent, there is nothing to type.
+  const isUseless = sentence !== "" && typed.text === "";
+  const form = isUseless ? "" : toHtml(commentForm({ ...parts, target, replyTo, typed, buttons: [] }));
+  const content = `<h1>${escapeHtml(title)}</h1>\n${sentence}${form}\n${backLink(ownPage(target, site), "")}`;
+  return answerPage(site, { title: escapeHtml(title), content, status, lang });
+}
