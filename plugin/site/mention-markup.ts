@@ -182,18 +182,20 @@ function byline(mention: ShownMention, context: MentionContext): MarkupElement {
 /** The author's name, and the host of the source if the author is of another one: "Bob, via brid.gy". */
 function signature(mention: ShownMention, context: MentionContext): readonly Markup[] {
   const { author } = mention;
-  const isNameless = author.guest && author.name === GUEST;
-  const name = isNameless
-    ? [nameMarkup({ ...author, name: context.words.guest }, context)]
-    : context.once(author, () => [nameMarkup(author, context)]);
+  const name = context.once(author, () => [nameMarkup(author, context)]);
   const via = mention.received === null ? null : viaHost(mention);
   if (via === null) return name;
   return [...name, element("span", { class: "twtxt-via" }, `, ${context.words.via} `, element("bdi", {}, via))];
 }
 
-function nameMarkup(author: Author, { toPicture }: MentionContext): MarkupElement {
-  const { name, url, page = author.guest ? "" : url } = author;
-  const shown = [...toPicture(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
+function visibleName({ name, guest }: Author, words: Words): string {
+  return guest && name === GUEST ? words.guest : name;
+}
+
+function nameMarkup(author: Author, { toPicture, words }: MentionContext): MarkupElement {
+  const { url, page = author.guest ? "" : url } = author;
+  const name = boundedMarks(visibleName(author, words));
+  const shown = [...toPicture(author), element("span", { class: "twtxt-name", dir: "auto" }, name)];
   return isFeedUrl(page)
     ? strangersLink("p-author h-card", page, ...shown)
     : element("span", { class: "p-author h-card" }, ...shown);
@@ -206,10 +208,9 @@ function strangersLink(className: string, href: string, ...children: readonly Ma
 /** Leads to the form to answer a reply. The script under the post opens its own form instead. */
 function replyLink({ type, hash, source, author, isHeld }: ShownMention, context: MentionContext): readonly Markup[] {
   const { target, replyForm, words } = context;
-  if (target === null || replyForm === undefined || type !== "reply" || isHeld) return [];
-  const query = new URLSearchParams({ target, "reply-to": hash ?? source });
-  const label = `${words.answer}: ${author.name === GUEST ? words.guest : author.name}`;
-  const attributes = { href: `${replyForm}?${query}`, rel: "nofollow", "aria-label": label };
+  if (!target || !replyForm || type !== "reply" || isHeld) return [];
+  const href = `${replyForm}?${new URLSearchParams({ target, "reply-to": hash ?? source })}`;
+  const attributes = { href, rel: "nofollow", "aria-label": `${words.answer}: ${visibleName(author, words)}` };
   return [element("p", { class: "twtxt-actions" }, element("a", attributes, words.answer)), "\n"];
 }
 

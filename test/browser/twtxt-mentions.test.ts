@@ -195,8 +195,8 @@ const look = (page: Page, state = "visible") =>
 const texts = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
 
 describe("the script of <twtxt-mentions>", () => {
-  it("is below 8.2 kB, minified and compressed as in the package", async () => {
-    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(8200);
+  it("is below 8.4 kB, minified and compressed as in the package", async () => {
+    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(8400);
   });
 
   it.each([

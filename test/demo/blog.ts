@@ -128,6 +128,11 @@ export function openClient(blog: Blog, args: string[]): Promise<Running> {
   return startCommand(blog, ["client", "--no-open", ...args], {}, /Ctrl-C ends the client/);
 }
 
+/** The link of a web client. */
+export function readLink(client: Running): string {
+  return /http:\S+\/open\?token=\S+/.exec(client.printed())?.[0] ?? "";
+}
+
 /** Starts a command of the plugin that runs until it is stopped. */
 function startCommand(
   { nick, folder }: Blog,

@@ -1,7 +1,8 @@
-// test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, a reader writes to one of them, and an impostor fails.
+// test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, readers write to one of them and comment there, and an impostor fails.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
-import { type Blog, blog, openClient, removeBlogs, serve } from "./blog.js";
+import { type Blog, blog, openClient, readLink, removeBlogs, serve } from "./blog.js";
+import { comments } from "./comments.js";
 import { contactPage } from "./contact-page.js";
 import { files } from "./files.js";
 import { fileOf, letters, makeAddress } from "./letters.js";
@@ -14,8 +15,6 @@ const isNetlify = process.argv.includes("--netlify");
 /** Whether both blogs stay up after the story. */
 const isKept = process.argv.includes("--keep");
 const TOKEN = randomBytes(16).toString("hex");
-/** The link of a client. */
-const LINK = /http:\S+\/open\?token=\S+/;
 const NOTE = "Yours were earlier than mine";
 
 /** The host that serves the blogs. */
@@ -69,7 +68,8 @@ async function keep(...authors: { blog: Blog; key: string }[]): Promise<void> {
   tell("Look around. Ctrl-C stops the blogs and their clients, and removes them with their keys.");
   for (const [at, { nick, url, folder }] of blogs.entries()) {
     const pages = ["/", "/mentions/", "/contact/", "/twtxt.txt"].map((path) => url + path);
-    const link = LINK.exec(clients[at]?.printed() ?? "")?.[0] ?? "";
+    const client = clients[at];
+    const link = client ? readLink(client) : "";
     console.log(`\n${nick}: ${pages.join("  ")}\n  files   ${folder}\n  client  ${link}`);
   }
   console.log(`
@@ -85,7 +85,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   tell("Alice and Bob each have a blog with an address. Both are built and served on this machine.");
   await makeAddress(alice);
   await makeAddress(bob);
-  alice.configure({ blobs: true });
+  alice.configure({ blobs: true, mentions: { comments: true } });
   await alice.build();
   await host.start(alice, bob, secrets);
   await bob.build();
@@ -136,6 +136,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
 
   await letters(alice, bob);
   await contactPage(alice, "second");
+  await comments(alice, "second");
   await files(alice, bob, "second");
 }
 
