@@ -195,13 +195,14 @@ export class MentionView {
     }
   }
 
-  /** Whether a reply that is not shown has shown answers, directly or below others that are not shown. */
+  /** Whether a reply that is not shown has shown answers, directly or below others that are not shown, or one of the site. */
   isPlace(entry: Entry, seen = new Set<Entry>()): boolean {
     if (!entry.isReply || entry.state === "shown" || seen.has(entry)) return false;
     seen.add(entry);
-    const answers = readNames(this.read(entry))
-      .filter((name) => this.#findReply(name) === entry)
-      .flatMap((name) => this.#lists.get(toReplyList(name)));
+    const names = readNames(this.read(entry)).filter((name) => this.#findReply(name) === entry);
+    // The site may answer a held reply before it is approved.
+    if (entry.state !== "held" && names.some((name) => this.#ownReplies.has(name))) return true;
+    const answers = names.flatMap((name) => this.#lists.get(toReplyList(name)));
     return answers.some((answer) => answer.state === "shown" || this.isPlace(answer, seen));
   }
 

@@ -113,6 +113,18 @@ describe("a comment", () => {
     expect(await outcome(comment(alice, { text: "Four", "reply-to": "nonsense" }))).toBe("400 bad-request");
   });
 
+  it("that the site has answered leaves its empty place when it is deleted", async () => {
+    const store = memoryStore();
+    const before = site({ store });
+    const { json } = await comment(before, { text: "One" });
+    await decide(before, json.id, "shown");
+    const [{ hash } = { hash: "" }] = await before.mentions(PAGE);
+    const answer = { ...TWT, timestamp: "2026-11-20T10:00:00Z", hashes: ["zzzzzzz"], page: OTHER_POST, replyTo: hash };
+    const alice = site({ store, pages: { ...PAGES, pages: [...PAGES.pages, OTHER_POST], twts: [TWT, answer] } });
+    await comment(alice, null, { method: "DELETE", url: `${COMMENTS}/${json.id}` });
+    expect(await alice.mentions(PAGE)).toMatchObject([{ isRemoved: true, text: "", hash }]);
+  });
+
   it("answers a reply from a page by its URL: in its own feed, it answers the post", async () => {
     const page = await loopbackServer((_, response) => {
       response.setHeader("content-type", "text/html");
