@@ -11,7 +11,7 @@ async function* inChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Uploads {
+function uploadsOf({ machine, environment }: BlobAuthor): Uploads {
   const terminal = { ...testTerminal(machine.folder, new Date().toISOString(), null, true), environment };
   const ending = new AbortController().signal;
   return new Uploads({
@@ -19,7 +19,6 @@ function uploadsOf({ machine, environment }: BlobAuthor, maxPauseMs: number): Up
     choice: { as: undefined, identity: undefined, settings: undefined, url: undefined, "allow-private-host": [] },
     folder: new WorkFolder(terminal, ending),
     ending,
-    maxPauseMs,
     onStored: () => {},
   });
 }
@@ -32,7 +31,7 @@ function workFiles({ machine }: BlobAuthor): string[] {
 const FILE = { filename: "large.bin", size: BYTES.length, visibility: "private", isCleaned: true } as const;
 
 describe("an upload", () => {
-  it("starts again after a pause that is too long for one request, and is stored completely", async () => {
+  it("starts again after a pause, and is stored completely and once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     let letThrough = () => {};
     const through = new Promise<void>((resolve) => {
@@ -42,36 +41,34 @@ describe("an upload", () => {
       if (method === "PUT") await through;
       return answer();
     };
-    const uploads = uploadsOf(alice, 1);
+    const uploads = uploadsOf(alice);
     const upload = await uploads.add(FILE, inChunks(BYTES));
     await expect.poll(() => upload.sent).toBeGreaterThan(0);
     upload.pause();
-    await expect.poll(() => upload.stage).toBe("waiting");
-    expect(upload).toMatchObject({ sent: 0, isPaused: true });
+    expect(upload).toMatchObject({ stage: "paused", canRetry: true });
     letThrough();
-    upload.resume();
+    uploads.retry(upload);
+    expect(upload).toMatchObject({ stage: "waiting", sent: 0 });
+    uploads.retry(upload);
     await expect.poll(() => upload.stage).toBe("done");
     expect(await alice.listed()).toMatchObject([{ key: sha256(BYTES), size: BYTES.length }]);
   });
 
   it("waits while it is paused, and is cancelled at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const uploads = uploadsOf(alice, 60_000);
-    const chunks = async function* () {
-      const [upload] = uploads.all;
-      upload?.pause();
-      yield Buffer.from("a list");
-    };
-    const upload = await uploads.add({ ...FILE, size: 6 }, chunks());
-    expect(upload).toMatchObject({ stage: "waiting", isPaused: true });
-    upload.cancel();
-    expect(upload).toMatchObject({ stage: "cancelled", isPaused: false });
-    expect(alice.methods()).toEqual([]);
+    const uploads = uploadsOf(alice);
+    const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
+    upload.pause();
+    expect(workFiles(alice)).toHaveLength(1);
+    await uploads.cancel(upload);
+    expect(upload).toMatchObject({ stage: "cancelled", canRetry: false });
+    expect(workFiles(alice)).toEqual([]);
+    expect(alice.methods()).not.toContain("PUT");
   });
 
   it("is cancelled while the browser is still sending it", async () => {
     const { alice } = await blobAuthors(["alice"]);
-    const uploads = uploadsOf(alice, 60_000);
+    const uploads = uploadsOf(alice);
     const chunks = async function* () {
       yield Buffer.from("a");
       uploads.all[0]?.cancel();
@@ -84,13 +81,13 @@ describe("an upload", () => {
   it("fails with a sentence if this machine has no space for the file", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("data/eleventy-twtxt/work", "a file in place of the folder");
-    const upload = await uploadsOf(alice, 60_000).add(FILE, inChunks(BYTES));
+    const upload = await uploadsOf(alice).add(FILE, inChunks(BYTES));
     expect(upload).toMatchObject({ stage: "failed", remark: expect.stringMatching(/^E\w+: .+\.$/) });
   });
 
   it("fails with a sentence if the browser sends more than the site accepts, even if it announced less", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
-    const upload = await uploadsOf(alice, 60_000).add({ ...FILE, size: 6 }, inChunks(BYTES));
+    const upload = await uploadsOf(alice).add({ ...FILE, size: 6 }, inChunks(BYTES));
     expect(upload).toMatchObject({ stage: "failed", remark: expect.stringContaining("maxMegabytes: 8") });
   });
 
@@ -100,7 +97,7 @@ describe("an upload", () => {
       yield Buffer.from("a");
       throw new Error("aborted");
     };
-    const upload = await uploadsOf(alice, 60_000).add(FILE, chunks());
+    const upload = await uploadsOf(alice).add(FILE, chunks());
     const remark = "Interrupted: the page was left before the file had arrived. Choose it again.";
     expect(upload).toMatchObject({ stage: "failed", remark, canRetry: false });
     expect(workFiles(alice)).toEqual([]);
@@ -109,7 +106,7 @@ describe("an upload", () => {
   it("leaves no file once it has failed and is no longer in the list", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.failWithStatus = 403;
-    const uploads = uploadsOf(alice, 60_000);
+    const uploads = uploadsOf(alice);
     for (let count = 0; count < 55; count += 1) {
       const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
       await expect.poll(() => upload.canRetry, { interval: 1 }).toBe(true);
@@ -123,7 +120,7 @@ describe("an upload", () => {
   it("is retried once, even if two retries are requested at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.failWithStatus = 403;
-    const uploads = uploadsOf(alice, 60_000);
+    const uploads = uploadsOf(alice);
     const upload = await uploads.add({ ...FILE, size: 6 }, inChunks(Buffer.from("a list")));
     await expect.poll(() => upload.canRetry, { interval: 1 }).toBe(true);
     alice.failWithStatus = null;

@@ -15,7 +15,7 @@ import { chooseName, DeleteQuestion, EditForm, PATH, PublicQuestion } from "./fi
 import { FilesPage, type VerificationRun } from "./files-page.js";
 import { StoredFiles } from "./stored-files.js";
 import { uploadRoutes } from "./upload-routes.js";
-import { MAX_PAUSE_MS, Uploads } from "./uploads.js";
+import { Uploads } from "./uploads.js";
 
 const ICON = "M3.5 19V5.5h6l2 2.5h9v11z";
 
@@ -47,7 +47,7 @@ export const filesRoom: CreateRoom = (context) => {
   const folder = new WorkFolder(context.machine, context.ending);
   folder.clearOthers().catch((error: Error) => context.machine.say(error.message));
   const files = new StoredFiles(context, folder);
-  const uploads = new Uploads({ ...context, folder, maxPauseMs: MAX_PAUSE_MS, onStored: () => files.changed() });
+  const uploads = new Uploads({ ...context, folder, onStored: () => files.changed() });
   const run: VerificationRun = new BackgroundRun(context);
   const moving = new BackgroundRun<MovedBlob>(context);
   const parts = { context, files, uploads, run, moving };

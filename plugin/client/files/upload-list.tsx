@@ -6,7 +6,7 @@ import { oneLine } from "../../http/one-line.js";
 import { ActionButton, Form, Sentence } from "../page-parts.js";
 import { MAX_FORM_BYTES } from "../session.js";
 import { PATH } from "./file-item.js";
-import { MAX_PAUSE_MS, type Upload, type Uploads } from "./uploads.js";
+import type { Upload, Uploads } from "./uploads.js";
 
 export const UploadForm: FC<{ maxBytes: number }> = ({ maxBytes }) => (
   <Form id="upload" class="upload" enctype="multipart/form-data" action={`${PATH}/upload`}>
@@ -100,10 +100,12 @@ const UploadItem: FC<{ upload: Upload }> = ({ upload }) => {
         {upload.stage !== "failed" && upload.remark && <p class="muted">{upload.remark}</p>}
       </div>
       <div id={`upload-${id}-actions`} class="actions">
-        {upload.canStop && !upload.isPaused && <Button upload={upload} action="pause" title="Pause" shortcut="s" />}
+        {upload.canPause && <Button upload={upload} action="pause" title="Pause" shortcut="s" />}
         {upload.isPaused && <Button upload={upload} action="resume" title="Resume" shortcut="s" />}
         {upload.canStop && <Button upload={upload} action="cancel" title="Cancel" shortcut="c" />}
-        {upload.canRetry && <Button upload={upload} action="retry" title="Try again" shortcut="s" />}
+        {upload.canRetry && !upload.isPaused && (
+          <Button upload={upload} action="retry" title="Try again" shortcut="s" />
+        )}
       </div>
     </li>
   );
@@ -123,12 +125,8 @@ const Button: FC<{ upload: Upload; action: UploadAction; title: string; shortcut
   </ActionButton>
 );
 
-function describeState({ stage, sent, total, isPaused, remark, result }: Upload): string {
+function describeState({ stage, sent, total, remark, result }: Upload): string {
   const amount = `${sizeText(sent)} of ${sizeText(total)}`;
-  if (isPaused) {
-    const seconds = MAX_PAUSE_MS / 1000;
-    return `Paused at ${amount}. After ${seconds} seconds, resuming starts from the beginning.`;
-  }
   switch (stage) {
     case "receiving":
       return "Reading the file.";
@@ -136,6 +134,8 @@ function describeState({ stage, sent, total, isPaused, remark, result }: Upload)
       return `Waiting to be sent, ${sizeText(total)}.`;
     case "sending":
       return `${amount} sent.`;
+    case "paused":
+      return `Paused at ${amount}. Resuming starts from the beginning.`;
     case "storing":
       return "Sent. Your site is storing it.";
     case "done":

@@ -49,7 +49,7 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
       const known = ACTIONS.get(action);
       if (!known) throw new TwtxtError("not-found", "There is no such action.");
       const upload = uploads.find(id);
-      known.run(upload, uploads);
+      await known.run(upload, uploads);
       return { text: `${known.done} ${upload.choice.filename}.` };
     }),
   );
@@ -58,13 +58,13 @@ export function uploadRoutes(uploads: Uploads, notices: Notices): Hono<ClientEnv
 
 interface UploadAction {
   done: string;
-  run(upload: Upload, uploads: Uploads): void;
+  run(upload: Upload, uploads: Uploads): void | Promise<void>;
 }
 
 const ACTIONS: ReadonlyMap<string, UploadAction> = new Map([
   ["pause", { done: "Paused", run: (upload) => upload.pause() }],
-  ["resume", { done: "Resumed", run: (upload) => upload.resume() }],
-  ["cancel", { done: "Cancelled", run: (upload) => upload.cancel() }],
+  ["resume", { done: "Resumed", run: (upload, uploads) => uploads.retry(upload) }],
+  ["cancel", { done: "Cancelled", run: (upload, uploads) => uploads.cancel(upload) }],
   ["retry", { done: "Retrying", run: (upload, uploads) => uploads.retry(upload) }],
 ]);
 

@@ -21,13 +21,9 @@ import { faultText } from "../page-parts.js";
 
 const CONCURRENCY = 2;
 const MAX_ENDED = 50;
-/** Sites, and proxies in front of them, end a request that stalls for a minute or more. */
-export const MAX_PAUSE_MS = 30_000;
 
 interface UploadsOptions extends Pick<ClientContext, "choice" | "machine" | "ending"> {
   folder: WorkFolder;
-  /** A longer pause ends the request. */
-  maxPauseMs: number;
   onStored(): void;
 }
 
@@ -74,11 +70,16 @@ export class Uploads {
     for (const upload of removed) await this.#discard(upload);
   }
 
-  /** Sends a file again that could not be sent. */
+  /** Sends a file that could not be sent, or whose upload is paused, from its beginning. */
   retry(upload: Upload): void {
-    if (upload.stage !== "failed" || upload.file === null) return;
-    Object.assign(upload, { stage: "waiting", sent: 0, remark: null });
+    if (!upload.canRetry || upload.file === null) return;
+    upload.restart();
     void this.#send(upload, upload.file);
+  }
+
+  async cancel(upload: Upload): Promise<void> {
+    upload.cancel();
+    if (upload.stage === "cancelled") await this.#discard(upload);
   }
 
   /** Deletes the file of an upload. A file that stays is deleted when the client ends. */
@@ -117,10 +118,10 @@ export class Uploads {
       const check = (bytes: number) =>
         checkFileSize(bytes, { site, sealFile: visibility === "sealed" ? unsealed : null });
       check(size ?? 0);
-      await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.cancelled, ending]));
+      await writeChunks(path, checked(chunks, check), AbortSignal.any([upload.stopped, ending]));
       if (isCleaned) upload.remark = await cleanPictureFile(path, filename);
       const file = await findFile(path, filename);
-      upload.cancelled.throwIfAborted();
+      upload.stopped.throwIfAborted();
       upload.file = { ...file, filename };
       Object.assign(upload, { stage: "waiting", total: file.size });
       void this.#send(upload, upload.file);
@@ -130,58 +131,28 @@ export class Uploads {
     }
   }
 
-  /** A pause that is too long ends the request. The next request sends the file from its beginning. */
   async #send(upload: Upload, file: SourceFile): Promise<void> {
-    let isOver = false;
-    while (!isOver) {
-      await upload.unpaused;
-      isOver = await this.#queue.add(() => this.#attempt(upload, file));
-    }
-    if (!upload.canRetry) await this.#discard(upload);
-  }
-
-  /** @returns whether the upload has ended */
-  async #attempt(upload: Upload, file: SourceFile): Promise<boolean> {
-    const pausing = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const limitPause = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        if (upload.isPaused) pausing.abort(new TwtxtError("unreachable", "Paused."));
-      }, this.options.maxPauseMs);
+    const { stopped } = upload;
+    const put = async () => {
+      if (!stopped.aborted) await this.#put(upload, file, stopped);
     };
-    try {
-      if (upload.isEnded) return true;
-      if (upload.isPaused) return false;
-      await this.#put(upload, file, { pausing: pausing.signal, limitPause });
-      return true;
-    } catch (error) {
-      if (pausing.signal.aborted && !upload.isEnded) {
-        Object.assign(upload, { stage: "waiting", sent: 0 });
-        return false;
-      }
-      this.#fail(upload, error);
-      return true;
-    } finally {
-      clearTimeout(timer);
-    }
+    await this.#queue.add(put).catch((error) => {
+      if (!stopped.aborted) this.#fail(upload, error);
+    });
+    if (upload.isEnded && !upload.canRetry) await this.#discard(upload);
   }
 
-  async #put(
-    upload: Upload,
-    file: SourceFile,
-    { pausing, limitPause }: { pausing: AbortSignal; limitPause(): void },
-  ): Promise<void> {
+  async #put(upload: Upload, file: SourceFile, stopped: AbortSignal): Promise<void> {
     const { choice, machine, ending, onStored } = this.options;
     const { visibility } = upload.choice;
-    const site = await blobSite(choice, machine, AbortSignal.any([ending, upload.cancelled, pausing]));
+    const site = await blobSite(choice, machine, AbortSignal.any([ending, stopped]));
     const sealFile = visibility === "sealed" ? await fileSealer([], site.author, choice, machine) : null;
     // A file that the site already has stays public.
     const change = visibility === "public" ? { isPublic: true } : {};
     const { key, contents, ...options } = await prepareBlob(file, { site, change, sealFile });
-    upload.cancelled.throwIfAborted();
+    stopped.throwIfAborted();
     Object.assign(upload, { stage: "sending", total: contents.size });
-    const counted = { ...contents, chunks: () => upload.sending(contents.chunks(), limitPause) };
+    const counted = { ...contents, chunks: () => upload.sending(contents.chunks(), stopped) };
     const result = await site.blobs.put(key, counted, { ...options, isSentAnyway: false });
     Object.assign(upload, { stage: "done", sent: upload.total, result });
     onStored();
@@ -230,7 +201,7 @@ export interface UploadChoice {
   isCleaned: boolean;
 }
 
-type Stage = "receiving" | "waiting" | "sending" | "storing" | "done" | "failed" | "cancelled";
+type Stage = "receiving" | "waiting" | "sending" | "paused" | "storing" | "done" | "failed" | "cancelled";
 
 const ENDED: readonly Stage[] = ["done", "failed", "cancelled"];
 
@@ -242,12 +213,10 @@ export class Upload {
   result: ChangeResult | null = null;
   /** Why it failed, or what the author should know; sentences. */
   remark: string | null = null;
-  readonly #cancelling = new AbortController();
+  #stopping = new AbortController();
   isSeen = false;
   /** On this machine, so that it can be sent again; `null` before all of it has arrived. */
   file: SourceFile | null = null;
-  #pause: { ended: Promise<void>; end(): void } | null = null;
-  #onPause: () => void = () => {};
 
   constructor(
     readonly id: string,
@@ -257,14 +226,18 @@ export class Upload {
   }
 
   get isPaused(): boolean {
-    return this.#pause !== null;
+    return this.stage === "paused";
   }
 
   get isEnded(): boolean {
     return ENDED.includes(this.stage);
   }
 
-  /** Whether it can be paused or cancelled: once all is sent, the site has it. */
+  get canPause(): boolean {
+    return this.stage === "waiting" || this.stage === "sending";
+  }
+
+  /** Whether it can be cancelled: once all is sent, the site has it. */
   get canStop(): boolean {
     return !this.isEnded && this.stage !== "storing";
   }
@@ -275,60 +248,42 @@ export class Upload {
   }
 
   get canRetry(): boolean {
-    return this.stage === "failed" && this.file !== null;
+    return (this.stage === "failed" || this.isPaused) && this.file !== null;
   }
 
-  get cancelled(): AbortSignal {
-    return this.#cancelling.signal;
+  /** Aborted when it is paused or cancelled. */
+  get stopped(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   pause(): void {
-    if (this.#pause !== null || !this.canStop) return;
-    let end = () => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    this.#pause = { ended, end };
-    this.#onPause();
-  }
-
-  resume(): void {
-    this.#pause?.end();
-    this.#pause = null;
+    if (this.canPause) this.#stop("paused");
   }
 
   cancel(): void {
-    if (!this.canStop) return;
-    this.stage = "cancelled";
-    this.#cancelling.abort(new TwtxtError("unreachable", "Cancelled."));
-    this.resume();
+    if (this.canStop) this.#stop("cancelled");
   }
 
-  /** Resolves when it is resumed or cancelled; `undefined` unless it is paused. */
-  get unpaused(): Promise<void> | undefined {
-    return this.#pause?.ended;
+  #stop(stage: Stage): void {
+    this.stage = stage;
+    this.#stopping.abort(new TwtxtError("unreachable", "Stopped."));
   }
 
-  /**
-   * Passes contents on while it is not paused, and counts them.
-   *
-   * @param onPause - called when it is paused meanwhile
-   */
-  async *sending(chunks: AsyncIterable<Uint8Array>, onPause: () => void): AsyncGenerator<Uint8Array> {
-    this.#onPause = onPause;
+  /** Waits again to be sent from the beginning. */
+  restart(): void {
+    this.#stopping = new AbortController();
+    Object.assign(this, { stage: "waiting", sent: 0, remark: this.isPaused ? this.remark : null });
+  }
+
+  /** Passes contents on until it is stopped, and counts them. */
+  async *sending(chunks: AsyncIterable<Uint8Array>, stopped: AbortSignal): AsyncGenerator<Uint8Array> {
     this.sent = 0;
-    if (this.isPaused) onPause();
-    try {
-      for await (const chunk of chunks) {
-        await this.unpaused;
-        this.cancelled.throwIfAborted();
-        this.sent += chunk.length;
-        // The request cannot be taken back once its last byte is sent.
-        if (this.sent >= this.total) this.stage = "storing";
-        yield chunk;
-      }
-    } finally {
-      this.#onPause = () => {};
+    for await (const chunk of chunks) {
+      stopped.throwIfAborted();
+      this.sent += chunk.length;
+      // The request cannot be taken back once its last byte is sent.
+      if (this.sent >= this.total) this.stage = "storing";
+      yield chunk;
     }
   }
 }
