@@ -1,10 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { SqliteStore } from "../../plugin/store/sqlite.js";
 import { openDatabase } from "../../plugin/store/sqlite-driver.js";
+import { ALICE, alicesBlobs } from "../blobs/alices-blobs.js";
 import { afterMounts, mountLack } from "../helpers/mounts.js";
-import { FEED } from "../helpers/receiver.js";
+import { FEED, settingsOf } from "../helpers/receiver.js";
 import { type Server, serveProcess, site } from "./server.js";
 
 /** The disk is mounted on `$1` and gets the store in `$2`. */
@@ -19,17 +21,28 @@ const READ_ONLY = 'mount -o remount,ro "$1"';
 const mend = (how: string) => `{ until [ -e "$2/mended" ]; do sleep 0.1; done; ${how}; } & true`;
 
 async function served(breaking: string, mending: string, options: string) {
-  const alice = site();
+  const blobs = { owners: [ALICE.publicKey], count: 10, bytes: 2 ** 20, maxBytes: 2 ** 20 };
+  const alice = site({ ...settingsOf({ key: ALICE.publicKey }), blobs });
   const [disk, stored] = [join(alice.folder, "disk"), join(alice.folder, "stored")];
   mkdirSync(disk);
   const store = new SqliteStore(stored);
+  // What an earlier server has reserved on a disk that was not full then. It is a file, which would be an inode, too.
+  if (breaking === FILL) await store.prepareForServer();
   await store.put("followers/day", Buffer.from("{}"));
+  await alicesBlobs({ store }).put("quinces", "Quinces are in.");
   store.close();
   // libsql leaves the log to the garbage collector.
   openDatabase(join(stored, "store.db")).exec("PRAGMA wal_checkpoint(TRUNCATE)");
   const within = afterMounts(`${MOUNT}; ${breaking}; ${mend(mending)}`, disk, stored, options);
   const server = await serveProcess(alice, ["--store", disk], { within });
   return { server, disk, mendDisk: () => writeFileSync(join(stored, "mended"), "") };
+}
+
+/** Deletes a blob. @returns the status of the answer */
+async function deleteBlob({ url }: Server): Promise<number> {
+  const path = "/api/v1/blob/quinces";
+  const headers = signRequest({ method: "DELETE", url: `https://alice.example${path}` }, ALICE, Date.now());
+  return (await fetch(url + path, { method: "DELETE", headers })).status;
 }
 
 async function statuses({ url }: Server) {
@@ -45,12 +58,12 @@ async function statuses({ url }: Server) {
 
 describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
   it.each([
-    ["full", FILL, FREE, "the disk is full", "size=20m"],
-    ["without inodes", USE_UP_INODES, 'rm "$1"/[0-9]*', "the disk has no free inodes", "size=20m,nr_inodes=20"],
-    ["read-only", READ_ONLY, 'mount -o remount,rw "$1"', "its file system is read-only", "size=20m"],
+    ["full", FILL, FREE, "the disk is full", "size=20m", 200],
+    ["without inodes", USE_UP_INODES, 'rm "$1"/[0-9]*', "the disk has no free inodes", "size=20m,nr_inodes=20", 200],
+    ["read-only", READ_ONLY, 'mount -o remount,rw "$1"', "its file system is read-only", "size=20m", 503],
   ])(
-    "serves pages and the feed from a disk that is %s, answers writes and /health with 503, and stores again when it can",
-    async (_name, breaking, mending, why, options) => {
+    "serves pages and the feed from a disk that is %s, answers writes and /health with 503, deletes what it can, and stores again when it can",
+    async (_name, breaking, mending, why, options, deletion) => {
       const { server, disk, mendDisk } = await served(breaking, mending, options);
       await expect
         .poll(server.output)
@@ -58,6 +71,7 @@ describe.skipIf(mountLack !== null)("eleventy-twtxt serve", () => {
           `Data cannot be stored in ${disk}: ${why}. Name another folder with --store DIR. Until then, pages and the feed are served, and nothing is stored.`,
         );
       expect(await statuses(server)).toEqual({ page: 200, feed: 200, mentions: 200, mention: 503, health: 503 });
+      expect(await deleteBlob(server)).toBe(deletion);
       if (why.startsWith("the disk")) expect(server.output()).toContain(`The store in ${disk} failed: ${why}.\n`);
 
       mendDisk();
