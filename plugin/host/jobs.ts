@@ -98,6 +98,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
   };
   const removingCommenters: Job = {
     name: "Removing records of commenters",
+    isRemoval: true,
     work: async ({ isOver }) => (await mentions.comments()).sweep(isOver),
   };
   const telling: Job = { name: "Telling readers of answers", work: async (run) => (await mentions.answers()).run(run) };
@@ -109,9 +110,9 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     { name: "Requesting a rebuild", work: rebuild },
     { name: "Purging blobs from the CDN", work: purgeBlobs },
     ...(settings.mentions.comments ? [removingCommenters] : []),
-    { name: "Removing used nonces", work: ({ isOver }) => sweepNonces(store, now(), isOver) },
-    { name: "Removing expired messages", work: (run) => inbox.sweep(run) },
-    { name: "Removing unused contents of blobs", work: ({ isOver }) => blobs.sweep(isOver) },
+    { name: "Removing used nonces", isRemoval: true, work: ({ isOver }) => sweepNonces(store, now(), isOver) },
+    { name: "Removing expired messages", isRemoval: true, work: (run) => inbox.sweep(run) },
+    { name: "Removing unused contents of blobs", isRemoval: true, work: ({ isOver }) => blobs.sweep(isOver) },
   ];
 }
 

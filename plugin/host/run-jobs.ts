@@ -26,6 +26,8 @@ export interface JobRun {
 
 export interface Job {
   name: string;
+  /** Whether it removes what is outdated, and is left out of a run whose clock has just jumped. */
+  isRemoval?: boolean;
   work(run: JobRun): Promise<unknown>;
 }
 
@@ -49,8 +51,10 @@ export async function runJobs(jobs: readonly Job[], options: RunOptions): Promis
   const known = memory.last;
   const last = known ?? (await readLastRun(options));
   const clock = observeClock(last?.clock ?? null, now());
+  const hasJumped = last !== null && clock.steadySince !== last.clock.steadySince;
   const first = new Set(last?.first);
-  const order = [...jobs.filter(({ name }) => first.has(name)), ...jobs.filter(({ name }) => !first.has(name))];
+  const due = jobs.filter(({ isRemoval }) => !(isRemoval && hasJumped));
+  const order = [...due.filter(({ name }) => first.has(name)), ...due.filter(({ name }) => !first.has(name))];
   // The process may be killed during the first job, which must then not come first in each run of a new process.
   if (!known) await writeLastRun({ first: listNames(order.slice(1)), clock }, options);
   const started = new Set<Job>();

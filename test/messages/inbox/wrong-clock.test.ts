@@ -89,6 +89,23 @@ describe("messages of 90 days", () => {
   });
 });
 
+it("a signed request is not accepted again after the clock was ahead for a run", async () => {
+  const site = startSite();
+  await site.run();
+  const body = Uint8Array.from(sealed(1));
+  const headers = signRequest({ method: "POST", url: GUEST, body }, ALICE, RIGHT);
+  const send = async () => (await site.answer(new Request(GUEST, { method: "POST", headers, body }))).status;
+  expect(await send()).toBe(202);
+  for (const time of [RIGHT + 100 * DAY, RIGHT + 60_000]) {
+    site.clock.time = time;
+    await site.run();
+  }
+  expect(await send()).toBe(401);
+  site.clock.time += 3 * 3600_000;
+  await site.run();
+  expect(await site.store.keys("nonces/")).toEqual([]);
+});
+
 describe("what came after a message", () => {
   const readAfter = async (site: ReturnType<typeof alicesInbox>, cursor: string | null) => {
     const url = cursor === null ? AUTHOR : `${AUTHOR}?after=${encodeURIComponent(cursor)}`;
