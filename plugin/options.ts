@@ -10,6 +10,7 @@ import { FOLLOW } from "./options/follow.js";
 import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
 import { formatIssue, type KnownOptions, show } from "./options/messages.js";
+import { SYNDICATE } from "./options/syndicate.js";
 import { TIMELINE } from "./options/timeline.js";
 import {
   about,
@@ -201,6 +202,11 @@ export const OPTIONS = v.strictObject({
     "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
     v.lazy((input) => (typeof input === "boolean" ? onOr(BLOBS) : BLOBS)),
     false,
+  ),
+  syndicate: optionalOr(
+    'The networks on which copies of new posts appear after a deploy: `["mastodon"]`, `["bluesky"]` or both. Needs the secrets of your accounts. The front matter field `syndicate` overrides it. See [Copies](docs/networks.md#post-copies).',
+    SYNDICATE,
+    [],
   ),
   fediverse: optional(
     'Your account in the fediverse, such as `"@alice@mastodon.example"`: `@alice@your.domain` finds it, and previews of your pages name it. `"bridgy"` makes an account of your site with Bridgy Fed. See [Handles](docs/networks.md#a-handle-at-your-domain).',

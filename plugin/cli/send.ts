@@ -14,13 +14,14 @@ import { privateHostAdvice } from "../author/network.js";
 import { ifBuilt, loadSite, publishedSite, type Site } from "../author/site.js";
 import { siteStore } from "../author/site-store.js";
 import { ifTwtxtError, TwtxtError } from "../errors.js";
+import { copiedPosts } from "../host/copied-posts.js";
 import { createGuard } from "../http/guard.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
 import { readAliases } from "../site/aliases.js";
-import type { PublishedSite } from "../site/site.js";
+import type { PublishedSite, SitePages } from "../site/site.js";
 import { memoryStore } from "../store/memory.js";
 import { sleep } from "../store/retry.js";
 import { SqliteStore } from "../store/sqlite.js";
@@ -63,7 +64,10 @@ export const send = command({
   async run(values, _, terminal) {
     if (values.list) return listSent(values, terminal);
     const source = await findSource(values, terminal);
-    const report = await sendMentions({ ...source, ...sendOptions(source, values, terminal) });
+    const options = sendOptions(source, values, terminal);
+    const { environment, now } = terminal;
+    const copies = source.pages && (await copiedPosts({ environment, pages: source.pages, now }, options.ask));
+    const report = await sendMentions({ ...source, ...options, copies });
     printData(report, formatMentions(report.mentions), values, terminal);
     for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
     return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
@@ -73,6 +77,8 @@ export const send = command({
 interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "guestFeeds" | "links" | "findPage"> {
   nick: string | null;
   store: Store;
+  /** `null` for the feed of another site. */
+  pages: SitePages | null;
 }
 
 async function findSource(values: Values, terminal: Terminal): Promise<Source> {
@@ -91,6 +97,7 @@ async function findSource(values: Values, terminal: Terminal): Promise<Source> {
     guestFeeds: published?.settings.urls.guestFeeds,
     links: published ? siteLinks(published) : undefined,
     findPage: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
+    pages: published?.pages ?? null,
     store: await openSendStore(site, values, terminal),
   };
 }
@@ -219,7 +226,7 @@ function formatMentions(mentions: readonly ReportedMention[]): string[] {
 }
 
 function formatCells(mention: ReportedMention): string[] {
-  const { timestamp, nick, target, isLink } = mention;
-  const who = isLink ? "link" : nick === null ? "" : `@${nick}`;
+  const { timestamp, nick, target, isLink, network } = mention;
+  const who = network ? "copy" : isLink ? "link" : nick === null ? "" : `@${nick}`;
   return [timestamp, who, target, describeOutcome(mention)];
 }

@@ -89,7 +89,11 @@ export class SiteBuild {
     this.#writer.checkPaths([{ path: settings.path }], this.#discovery);
     await twts.load();
     this.site.copies = new Map(
-      twts.schedule.dated.flatMap(({ post }) => (post.url ? [[post.url, readSyndication(post)] as const] : [])),
+      twts.schedule.dated.flatMap(({ post }) =>
+        post.url
+          ? [[post.url, [...new Set([...readSyndication(post), ...mentions.listCopies(post.url)])]] as const]
+          : [],
+      ),
     );
     this.#built = built;
     await mentions.begin(

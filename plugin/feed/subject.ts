@@ -1,4 +1,5 @@
 // plugin/feed/subject.ts: subjects of replies.
+import { canParseUrl } from "../url.js";
 import { isMentionUrl, isNick } from "./mention.js";
 
 const SUBJECT = /^[\s\u2028]*(?:@<[^<>]*>[\s\u2028]*)*\(#(?:<([A-Za-z0-9]+)(?: [^<>]*)?>|([A-Za-z0-9]+))\)/;
@@ -19,6 +20,16 @@ export interface ReplyTo {
 export function readSubject(text: string): string | null {
   const match = SUBJECT.exec(text);
   return match?.[1] ?? match?.[2] ?? null;
+}
+
+/**
+ * The page that the front matter field `replyTo` names, such as a status on Mastodon, if it names no twt.
+ *
+ * @returns `null` for anything but the URL of a page
+ */
+export function parseReplyPage(replyTo: unknown): string | null {
+  const text = typeof replyTo === "string" ? replyTo.trim() : "";
+  return /^https?:\/\/[^\s#]+$/i.test(text) && canParseUrl(text) ? text : null;
 }
 
 /**

@@ -14,8 +14,9 @@ import { readAliases } from "../site/aliases.js";
 import { listCapabilities } from "../site/routes.js";
 import { sleep } from "../store/retry.js";
 import { findLoopbackHost } from "../url.js";
+import { copiedPosts } from "./copied-posts.js";
 import { twtFinder } from "./known-twts.js";
-import type { MentionServices } from "./mentions.js";
+import { CACHE_TAG, type MentionServices } from "./mentions.js";
 import { type Job, type JobRun, runJob, runJobs } from "./run-jobs.js";
 import { BUILD_HOOK_URL, readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
@@ -143,6 +144,7 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
         links: siteLinks({ settings, pages }),
         findPage: (timestamp) => parts.siteIndex.pageOfTwt(timestamp),
         findTwt: parts.findTwt,
+        copies: await copiedPosts(options, ask),
         onMention(mention) {
           // Most pages on the web have no endpoint.
           if (!mention.isLink || mention.outcome !== "no-endpoint") log(sentMentionLine(mention));
@@ -152,6 +154,10 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
       // A run that was killed keeps the lease for half a minute.
       next = report === null ? now() : nextDue(report, now());
       if (report === null) return log("Another run is sending mentions. This one leaves them to it.");
+      // The next build reads the copies in the public list.
+      const hasCopy = report.mentions.some(({ network, outcome }) => network && outcome === "sent");
+      if (hasCopy)
+        await options.purge?.(CACHE_TAG).catch((error) => log(`The CDN still serves an old list: ${error.message}`));
       for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`, { level: "warn" });
     },
   };
@@ -163,10 +169,12 @@ function mentionSender(options: ServiceOptions, parts: { siteIndex: SiteIndex; f
  * @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention"
  */
 export function sentMentionLine(report: MentionReport): string {
-  const { outcome, timestamp, target, isLink, endpoint, why, next } = report;
-  const mention = isLink
-    ? `Link to ${target} in your post of ${timestamp}`
-    : `Mention of ${target} in your twt of ${timestamp}`;
+  const { outcome, timestamp, target, isLink, network, endpoint, why, next } = report;
+  const mention = network
+    ? `Copy of your post of ${timestamp} for ${network === "mastodon" ? "Mastodon" : "Bluesky"}`
+    : isLink
+      ? `Link to ${target} in your post of ${timestamp}`
+      : `Mention of ${target} in your twt of ${timestamp}`;
   const where = endpoint === null ? "" : ` to ${endpoint}`;
   switch (outcome) {
     case "sent":

@@ -27,7 +27,8 @@ const networkWiring = later(() => import("./networks.js"));
 const feedWriter = later(() => import("../mentions/inform/mentions-feed.js"));
 const atomWriter = later(() => import("../mentions/inform/atom.js"));
 
-const CACHE_TAG = "twtxt-mentions";
+/** Of the public lists. */
+export const CACHE_TAG = "twtxt-mentions";
 
 export type MentionServices = ReturnType<typeof mentionServices>;
 
@@ -44,7 +45,10 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
     const { mentionVerification } = await verifier();
     return mentionVerification(options, { siteIndex, received, moderation, onStored });
   });
-  const hasCopies = options.settings.isReceiver && options.pages.twts.some(({ syndication }) => syndication);
+  const { twts } = options.pages;
+  const postsCopies = twts.some(({ copy }) => copy);
+  const hasCopies = options.settings.isReceiver && (postsCopies || twts.some(({ syndication }) => syndication));
+  const readSyndication = async () => (await networkWiring()).listPostedUrls(options.store);
   const threads = once(async () => (await networkWiring()).threadReader(options, { received, moderation, onStored }));
   /** Reads the answers to copies of posts on other networks. @returns how many threads were read */
   const readThreads = async (which: "due" | "recent", isOver: () => boolean) =>
@@ -78,7 +82,10 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
   });
   const handlers: Handlers = {
     webmention: async (request, asked) => (await verification()).receive(request, asked),
-    mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
+    mentionsJson: listMentions({
+      ...{ list, siteIndex, cacheTag: CACHE_TAG },
+      readSyndication: postsCopies ? readSyndication : undefined,
+    }),
     mentionsAtom: async (request, asked) => (await atom())(request, asked),
     mentionsFeed: async (request, asked) => (await feed())(request, asked),
     comments: commented("comments"),

@@ -1,8 +1,10 @@
 // plugin/host/networks.ts: wires what is read on other networks. PROTOCOL 2.7
+import { readPostedCopies } from "../mentions/networks/posted-copies.js";
 import { type PostCopy, readThreads } from "../mentions/networks/read-threads.js";
 import type { Moderation } from "../mentions/receive/moderation.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SitePages } from "../site/site.js";
+import type { Store } from "../store/store.js";
 import { canParseUrl } from "../url.js";
 import { readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
@@ -23,11 +25,23 @@ export function threadReader(options: ServiceOptions, parts: ReaderParts) {
   const server = url !== undefined && canParseUrl(url) ? new URL(url).origin : null;
   const reader = {
     ...parts,
-    ...{ store, now, log, ask: siteGuard(options), copies: listCopies(pages) },
+    ...{ store, now, log, ask: siteGuard(options) },
     isUnlistedWanted: settings.mentions.unlisted,
     findToken: (origin: string) => (origin === server ? readValue(environment, MASTODON_TOKEN) : undefined),
   };
-  return (which: "due" | "recent", isOver: () => boolean) => readThreads(reader, which, isOver);
+  return async (which: "due" | "recent", isOver: () => boolean) => {
+    const posted = await readPostedCopies(store);
+    const own = Object.entries(posted).flatMap(([page, copies]) => copies.map(({ url }) => ({ page, url })));
+    const all = [...listCopies(pages), ...own];
+    const copies = [...new Map(all.map((copy) => [`${copy.url} ${copy.page}`, copy])).values()];
+    return readThreads({ ...reader, copies }, which, isOver);
+  };
+}
+
+/** The URLs of the copies that the site has posted, by page. */
+export async function listPostedUrls(store: Store): Promise<Record<string, string[]>> {
+  const copies = Object.entries(await readPostedCopies(store));
+  return Object.fromEntries(copies.map(([page, all]) => [page, all.map(({ url }) => url)]));
 }
 
 export function listCopies({ twts }: SitePages): PostCopy[] {

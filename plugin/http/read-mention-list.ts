@@ -1,6 +1,6 @@
 // plugin/http/read-mention-list.ts: reads the public list of a site's mentions.
 import { TwtxtError } from "../errors.js";
-import { type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
+import { type MentionList, parseMentionList } from "../site/mention-list.js";
 import type { Ask } from "./guard.js";
 
 const PAGE_BYTES = 1024 * 1024;
@@ -12,13 +12,13 @@ const MAX_PAGES = 1000;
  * @param url - of `/mentions.json`
  * @throws TwtxtError as {@link readMentionList}
  */
-export async function* mentionPages(ask: Ask, url: string, signal: AbortSignal): AsyncIterable<PublicMention[]> {
+export async function* mentionPages(ask: Ask, url: string, signal: AbortSignal): AsyncIterable<MentionList> {
   let after = "";
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { mentions, next } = await readMentionList(ask, `${url}?limit=100${after}`, PAGE_BYTES, signal);
-    yield mentions;
-    if (next === null) return;
-    after = `&after=${encodeURIComponent(next)}`;
+    const list = await readMentionList(ask, `${url}?limit=100${after}`, PAGE_BYTES, signal);
+    yield list;
+    if (list.next === null) return;
+    after = `&after=${encodeURIComponent(list.next)}`;
   }
 }
 

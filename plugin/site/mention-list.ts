@@ -58,6 +58,8 @@ const LIST = v.object({
   mentions: v.array(MENTION),
   /** Cursor for the parameter `after`; `null` on the last page. */
   next: orNull,
+  /** The URLs of copies that the site has posted on other networks, by page, in the list of all mentions; absent for none. */
+  syndication: v.exactOptional(v.record(v.string(), v.array(v.string()))),
 });
 
 /** The response of `GET /mentions.json`. */

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { toInstant } from "../feed/timestamp.js";
 import { MENTIONS } from "../options/mentions.js";
+import { NETWORKS } from "../options/syndicate.js";
 import { isTimeZone } from "../options.js";
 import { BASE_NAMES } from "./routes.js";
 import { PLAIN_TWT } from "./timeline.js";
@@ -160,6 +161,20 @@ const SITE_PAGES = v.object({
       page: v.nullable(v.string()),
       /** The hash of the twt that it replies to. */
       replyTo: v.optional(v.nullable(v.string()), null),
+      /** What copies of the post on other networks have; absent for a post without. */
+      copy: v.exactOptional(
+        v.object({
+          networks: v.array(v.picklist(NETWORKS)),
+          lang: v.exactOptional(v.string()),
+          /** The content warning. */
+          warning: v.exactOptional(v.string()),
+          title: v.exactOptional(v.string()),
+          description: v.exactOptional(v.string()),
+          pictures: v.exactOptional(v.array(v.object({ url: v.string(), alt: v.string() }))),
+          /** The URL of the status that the post replies to. */
+          replyTo: v.exactOptional(v.string()),
+        }),
+      ),
       /** The links to other sites in the post's body; missing if its links are not sent. */
       links: v.optional(v.array(v.string())),
       /** The URLs of the post's copies on other networks; absent for none. */

@@ -2,7 +2,7 @@
 import { authorError, type TwtxtError } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, parseMention } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
-import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
+import { parseReplyPage, parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText, isLongerThan, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
@@ -195,7 +195,8 @@ function oneLine(text: string): string {
 /** Reads `replyTo: "<hash> <feed url>"`, optionally with a nick before the URL. PROTOCOL 2.3 */
 function readReply(post: Post): ReplyTo | null {
   const { replyTo } = post.data;
-  if (replyTo === undefined || replyTo === null || replyTo === "") return null;
+  // A reply to a page has no subject: twts answer twts.
+  if (replyTo === undefined || replyTo === null || replyTo === "" || parseReplyPage(replyTo) !== null) return null;
   const reply = parseReplyTo(toText(replyTo));
   if (reply) return reply;
   throw badFrontMatter(post, 'replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt"', replyTo);

@@ -67,6 +67,7 @@ describe("the options", () => {
       nick: "alice",
       path: "/twtxt.txt",
       collection: "posts",
+      syndicate: [],
       timeZone: "UTC",
       follow: [],
       data: {},
@@ -138,6 +139,7 @@ describe("the options", () => {
       },
       blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY], formerKeys: [] },
       timeline: { path: "/reading/", perPage: 20, layout: "base.njk" },
+      syndicate: ["mastodon" as const],
       fediverse: "@alice@mastodon.example",
       host: "netlify" as const,
     };
@@ -341,6 +343,7 @@ describe("the error for an invalid option contains its name, the expected value 
       'options.mentions: expected false, or an object such as { moderate: true, block: ["spam.example"] }, got true.',
     ],
     ["functions", "no", 'options.functions: expected true or false, got "no".'],
+    ["syndicate", ["twitter"], 'options.syndicate[0]: expected a list such as ["mastodon", "bluesky"], got "twitter".'],
     [
       "fediverse",
       "alice@mastodon.example",

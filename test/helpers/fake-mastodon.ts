@@ -47,6 +47,8 @@ export interface FakeMastodon extends LoopbackServer {
   onRequest(): void;
   /** The tokens that were sent. */
   tokens: (string | undefined)[];
+  /** Answer further requests; each returns whether it did. */
+  handlers: ((request: IncomingMessage, response: ServerResponse) => boolean)[];
   addAccount(acct: string, change?: Partial<FakeAccount>): FakeAccount;
   addStatus(account: FakeAccount, content: string, change?: Partial<FakeStatus>): FakeStatus;
 }
@@ -64,6 +66,7 @@ export async function fakeMastodon(): Promise<FakeMastodon> {
     token: "read",
     tokens: [],
     onRequest() {},
+    handlers: [],
     addAccount(acct: string, change: Partial<FakeAccount> = {}): FakeAccount {
       const [username = "", host] = acct.split("@");
       const base = host === undefined ? server.url : `https://${host}`;
@@ -105,6 +108,7 @@ function answer(fake: FakeMastodon, request: IncomingMessage, response: ServerRe
   };
   if (fake.fault) return send(fake.fault.status, fake.fault.body ?? { error: "fault" }, fake.fault.headers);
   if (token !== undefined && token !== fake.token) return send(401, { error: "The access token is invalid" });
+  if (fake.handlers.some((handle) => handle(request, response))) return undefined;
   const [, id = "", part = ""] = /^\/api\/v1\/statuses\/(\w+)(?:\/(\w+))?$/.exec(url.pathname) ?? [];
   const status = fake.statuses.get(id);
   const isPublic = status && ["public", "unlisted"].includes(status.visibility);

@@ -216,7 +216,7 @@ export async function shownMentions(
   const url = ownUrl(settings.urls.mentionsJson, choice);
   const { ask } = createNetwork(choice, { ownUrl: url });
   const newest: PublicMention[] = [];
-  for await (const mentions of mentionPages(ask, url, signal)) {
+  for await (const { mentions } of mentionPages(ask, url, signal)) {
     newest.push(...mentions);
     if (newest.length >= MAX_MENTIONS) break;
   }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { mentionPages, parseJson, readMentionList } from "../../http/read-mention-list.js";
-import { type Author, type PublicMention, parseMentionList } from "../../site/mention-list.js";
+import { type Author, type MentionList, type PublicMention, parseMentionList } from "../../site/mention-list.js";
 
 const FILE_BYTES = 64 * 1024 * 1024;
 /** Timeout of the live list. Leaves time for the published one. */
@@ -13,6 +13,8 @@ const STATIC_ADVICE = ' If your host only serves files, give the plugin the opti
 export interface KnownMentions {
   /** Newest first; `null` if unknown, which is not the same as none. */
   all: readonly PublicMention[] | null;
+  /** The URLs of copies that the site has posted on other networks, by page. */
+  syndication: Readonly<Record<string, readonly string[]>>;
   warning: string | null;
 }
 
@@ -47,22 +49,31 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { createGuard } = await import("../../http/guard.js");
   const ask = createGuard({ userAgent, ownUrl: live });
   const newest: PublicMention[] = [];
+  let syndication: KnownMentions["syndication"] = {};
   try {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
-    for await (const mentions of mentionPages(ask, live, timeout)) newest.push(...mentions);
-    return { all: newest, warning: null };
+    for await (const page of mentionPages(ask, live, timeout)) {
+      newest.push(...page.mentions);
+      syndication = { ...syndication, ...page.syndication };
+    }
+    return { all: newest, syndication, warning: null };
   } catch (error) {
     const reason = networkReason(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
       const advice = sources.isHostChosen ? "" : STATIC_ADVICE;
       const warning = `${reason} Until a build can read the mentions, pages show them only with JavaScript. This is normal before the first deploy, and while your server is not running.${advice}`;
-      return { all: null, warning };
+      return { all: null, syndication, warning };
     }
     const last = newest.at(-1);
-    const older = last ? former.filter(({ received }) => received < last.received) : former;
+    const older = last ? former.mentions.filter(({ received }) => received < last.received) : former.mentions;
     const which = last ? `the mentions before ${last.received}` : "the mentions";
-    return { all: [...newest, ...older], warning: `${reason} This build takes ${which} from the last one.` };
+    const copies = { ...former.syndication, ...syndication };
+    return {
+      all: [...newest, ...older],
+      syndication: copies,
+      warning: `${reason} This build takes ${which} from the last one.`,
+    };
   }
 }
 
@@ -83,17 +94,14 @@ export function cacheFile(live: string, list: string): string {
 }
 
 /** @returns the published list, or the cached one; `null` if there is neither */
-async function lastMentions(
-  ask: Ask,
-  { live, file, cache, signal }: MentionSources,
-): Promise<readonly PublicMention[] | null> {
+async function lastMentions(ask: Ask, { live, file, cache, signal }: MentionSources): Promise<MentionList | null> {
   try {
-    return (await readMentionList(ask, file, FILE_BYTES, signal)).mentions;
+    return await readMentionList(ask, file, FILE_BYTES, signal);
   } catch (error) {
     networkReason(error);
     const json = parseJson(await readFile(cache, "utf8").catch(() => ""));
     // The cache may be that of another site, from before a change of the options.
-    return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
+    return Object(json).live === live ? parseMentionList(json) : null;
   }
 }
 

@@ -112,6 +112,11 @@ export class SiteMentions {
     if (this.#options.avatars) await this.#readAvatars(all, signal);
   }
 
+  /** The URLs of the copies that the site has posted of a page. @param path - of the page */
+  listCopies(path: string): readonly string[] {
+    return this.#known?.syndication[this.urls.absolute(path)] ?? [];
+  }
+
   /**
    * Starts the conversations of a build.
    *
@@ -274,7 +279,9 @@ export class SiteMentions {
 
   /** Written once, because the mentions of a process stay the same. */
   #toJson(mentions: readonly PublicMention[]): string {
-    this.#json ??= `${JSON.stringify({ mentions, next: null })}\n`;
+    const syndication = this.#known?.syndication ?? {};
+    const copies = Object.keys(syndication).length > 0 && { syndication };
+    this.#json ??= `${JSON.stringify({ mentions, next: null, ...copies })}\n`;
     return this.#json;
   }
 

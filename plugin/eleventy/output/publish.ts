@@ -9,6 +9,7 @@ import { MAX_LINKS } from "../../text/post-links.js";
 import type { BuiltSite } from "../built-site.js";
 import { answeredHash, newestOwnTwts } from "../mentions/conversations.js";
 import type { PageTitles } from "../mentions/page-titles.js";
+import type { CopiesOfPosts } from "../posts/copies.js";
 import { readSyndication } from "../posts/syndication.js";
 import { replaceFile, type SiteFile } from "./write-files.js";
 
@@ -30,12 +31,13 @@ interface Needs {
   /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
   needsHashes: boolean;
   needsLinks: boolean;
+  copies: CopiesOfPosts;
 }
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
 export function sitePages(built: BuiltSite, needs: Needs): SitePages {
   const { twts, deleted } = built;
-  const { endpointPage, needsHashes, needsLinks } = needs;
+  const { endpointPage, needsHashes, needsLinks, copies } = needs;
   const [paths = [], withoutHead = []] = [built.paths, needs.withoutHead].map((all) =>
     all.filter((path) => path !== ENDPOINT_PAGE),
   );
@@ -61,14 +63,9 @@ export function sitePages(built: BuiltSite, needs: Needs): SitePages {
       const page = post.url ? urls.absolute(post.url) : null;
       const syndication = needsHashes ? readSyndication(post) : [];
       const links = needsLinks ? { links: twts.listLinks(post).slice(0, MAX_LINKS) } : {};
-      return {
-        timestamp: twt.timestamp,
-        hashes,
-        page,
-        replyTo: answeredHash(published),
-        ...links,
-        ...(syndication.length > 0 && { syndication }),
-      };
+      const copy = copies.get(post);
+      const facts = { timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(published) };
+      return { ...facts, ...links, ...(syndication.length > 0 && { syndication }), ...(copy && { copy }) };
     }),
     ...(closed.length > 0 && { closed }),
     ...(withoutHead.length > 0 && { withoutHead: withoutHead.map((path) => urls.absolute(path)) }),

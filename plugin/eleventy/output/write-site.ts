@@ -5,6 +5,7 @@ import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../../site/site
 import { warningsOnPreviewFiles } from "../build-report.js";
 import { type BuiltSite, isReal } from "../built-site.js";
 import type { BuildEvent } from "../eleventy.js";
+import { copiesOfPosts } from "../posts/copies.js";
 import { copyNotePictures } from "../posts/pictures.js";
 import type { SiteParts } from "../site-parts.js";
 import { checkFeedFiles, feedFiles, removeStaleArchives } from "./feed-files.js";
@@ -95,6 +96,7 @@ export class SiteWriter {
       withoutHead: host.name === "node" ? this.site.head.pagesWithoutHead() : [],
       needsHashes: host.name !== "static",
       needsLinks: isReal(event) && sendsLinks(this.site.settings),
+      copies: isReal(event) ? await copiesOfPosts(built.twts) : new Map(),
     });
     return { settings: hostSettings(settings), pages };
   }

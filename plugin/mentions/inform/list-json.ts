@@ -22,7 +22,7 @@ const PAGE_BYTES = 256 * 1024;
  * @param cacheTag - the tag by which the CDN's copies are purged
  * @see PROTOCOL 2.4, "The answer"
  */
-export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
+export function listMentions({ list, siteIndex, cacheTag, readSyndication }: ListParts): Handler {
   const listed = { type: "application/json", tag: cacheTag, seconds: 3600, parameters: PARAMETERS };
   return publicList(ROUTES.mentionsJson.methods, listed, async (url) => {
     const { mentions, next } = await list({ ...parseQuery(url, siteIndex), withPlaces: true });
@@ -31,7 +31,10 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
     );
     const isWhole = items.length === mentions.length;
     const after = isWhole ? next : toCursor(mentions[items.length - 1]);
-    return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}}\n`;
+    const isStart = !/[?&](?:after|target)=/.test(url);
+    const copies = isStart ? JSON.stringify((await readSyndication?.()) ?? undefined) : undefined;
+    const syndication = copies === undefined || copies === "{}" ? "" : `,"syndication":${copies}`;
+    return `{"mentions":[${items.join()}],"next":${JSON.stringify(after)}${syndication}}\n`;
   });
 }
 
@@ -49,6 +52,8 @@ interface ListParts {
   list: ListMentions;
   siteIndex: Pick<SiteIndex, "target" | "addTitle">;
   cacheTag: string;
+  /** The URLs of copies on other networks, by page; absent for a site without. */
+  readSyndication?: (() => Promise<Record<string, string[]>>) | undefined;
 }
 
 /** The public fields of a mention, without what follows from the site's pages. */

@@ -63,23 +63,6 @@ export interface NetworkParts {
   now: Clock;
 }
 
-/** What is posted as a copy. */
-export interface StatusToPost {
-  /** The same for each attempt to post a post, and no other. */
-  key: string;
-  text: string;
-  /** The page of the post. */
-  permalink: string;
-  lang: string | null;
-  /** The content warning; `null` for none. */
-  warning: string | null;
-  pictures: readonly { bytes: Uint8Array; type: string; alt: string }[];
-  /** Of a preview; `null` without one. */
-  card: { title: string; description: string } | null;
-  /** The URL of the status that it replies to; `null` for none. */
-  replyTo: string | null;
-}
-
 /** How threads are read. */
 export interface ThreadParts extends NetworkParts {
   /** Whether replies that are public, but not listed in timelines, are wanted. */
@@ -92,12 +75,12 @@ export interface ThreadParts extends NetworkParts {
 export const MAX_REPLIES = 500;
 export const MAX_REACTIONS = 240;
 
-/** A network. Its methods throw {@link NetworkError}, and what the guard throws. */
+/**
+ * A network, as anyone reads it. What an account posts there: posting.ts.
+ *
+ * @throws {@link NetworkError}, and what the guard throws
+ */
 export interface Network {
-  post(status: StatusToPost): Promise<Copy>;
-  edit(copy: Copy, status: StatusToPost): Promise<Copy>;
-  /** A copy that is gone is not an error. */
-  delete(copy: Copy): Promise<void>;
   /** @returns `null` if the copy is gone, or is not public */
   thread(copy: Copy, parts: ThreadParts): Promise<Thread | null>;
 }

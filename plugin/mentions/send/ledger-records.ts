@@ -16,6 +16,7 @@ export const FinishedRecord = v.object({
   nick: v.nullable(v.string()),
   target: StoredUrl,
   isLink: v.boolean(),
+  network: LiveMention.entries.network,
   endpoint: v.nullable(v.string()),
   source: v.nullable(v.string()),
   status: v.nullable(v.number()),
@@ -79,12 +80,12 @@ export const LINK_TEXT = "0".repeat(16);
 /** How a mention ended, for its author. `withdrawn`: it is gone, and its receiver was told. */
 export const OUTCOMES = [...ENDINGS, "waiting", "withdrawn"] as const;
 
-const { timestamp, nick, target, isLink, endpoint, status, why } = FinishedRecord.entries;
+const { timestamp, nick, target, isLink, network, endpoint, status, why } = FinishedRecord.entries;
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
 
 /** An entry of the ledger for its author. Times are `YYYY-MM-DDThh:mm:ss.sssZ`. */
 export const LedgerEntry = v.object({
-  ...{ timestamp, nick, target, isLink, endpoint, status, why },
+  ...{ timestamp, nick, target, isLink, network, endpoint, status, why },
   /** `gone` for a mention that was removed, whether or not its receiver could be told. */
   kind: v.optional(v.literal("gone")),
   outcome: v.picklist(OUTCOMES),

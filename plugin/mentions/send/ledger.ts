@@ -52,6 +52,8 @@ type BaselineName = "baseline" | "links";
 interface LedgerOptions {
   store: Store;
   feedUrl: string;
+  /** The network whose copies it records; default: mentions. */
+  part?: string | undefined;
   sleep: Sleep;
 }
 
@@ -69,9 +71,9 @@ export class MentionLedger {
   readonly #folder: string;
   readonly #sleep: Sleep;
 
-  constructor({ store, feedUrl, sleep }: LedgerOptions) {
+  constructor({ store, feedUrl, part, sleep }: LedgerOptions) {
     this.#store = store;
-    this.#folder = feedFolder(feedUrl);
+    this.#folder = feedFolder(feedUrl) + (part === undefined ? "" : `/${part}`);
     this.#sleep = sleep;
   }
 
@@ -80,7 +82,7 @@ export class MentionLedger {
     const keys = await this.#store.keys(`${this.#folder}/`);
     const hasAllowed = keys.includes(this.#allowedKey);
     return {
-      done: keys.flatMap(parseLedgerKey).filter(({ kind, ending }) => kind === "done" && ending !== null),
+      done: this.#parseOwn(keys).filter(({ kind, ending }) => kind === "done" && ending !== null),
       unfinished: await this.#readUnfinished(keys),
       baseline: await this.#readBaseline("baseline"),
       linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
@@ -126,8 +128,18 @@ export class MentionLedger {
     const last = details?.value ?? change.unfinished;
     if (!last) throw new TwtxtError("store-failed", `${listKeys(change).join(", ")} is missing.`);
     const pair = sent?.pair ?? change.unfinished?.pair ?? "";
-    const { timestamp, nick, target, isLink, source } = last;
-    const mention = { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT, subject: null, isLink };
+    const { timestamp, nick, target, isLink, network, source } = last;
+    const mention = {
+      pair,
+      timestamp,
+      instant: change.instant,
+      nick,
+      target,
+      text: GONE_TEXT,
+      subject: null,
+      isLink,
+      network,
+    };
     return { mention, source };
   }
 
@@ -160,13 +172,18 @@ export class MentionLedger {
     for (const key of keys) await this.#writeWithRetry(() => this.#store.delete(key));
   }
 
+  /** Without those of networks, which are below the folder of mentions. */
+  #parseOwn(keys: readonly string[]): LedgerName[] {
+    return keys.flatMap(parseLedgerKey).filter(({ key, name }) => key === `${this.#folder}/${name}`);
+  }
+
   get #allowedKey(): string {
     return `${this.#folder}/allowed`;
   }
 
   async #readUnfinished(keys: readonly string[]): Promise<UnfinishedMention[]> {
-    const ofUnfinished = keys.filter((key) => key.includes("/retry/"));
-    const found = await mapInParallel(ofUnfinished, READERS, async (key) => {
+    const ofUnfinished = this.#parseOwn(keys).filter(({ kind }) => kind === "retry");
+    const found = await mapInParallel(ofUnfinished, READERS, async ({ key }) => {
       const stored = await readJson(this.#store, key, UnfinishedRecord);
       return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
     });
@@ -230,8 +247,8 @@ export class LedgerList {
     if (name.kind === "retry") {
       const stored = await readJson(this.#store, name.key, UnfinishedRecord);
       if (!stored) return [];
-      const { timestamp, nick, target, isLink, endpoint, status, why, attempts, next } = stored.value;
-      const mention = { timestamp, nick, target, isLink, endpoint, status, why, attempts };
+      const { timestamp, nick, target, isLink, network, endpoint, status, why, attempts, next } = stored.value;
+      const mention = { timestamp, nick, target, isLink, network, endpoint, status, why, attempts };
       return [{ ...mention, outcome: "waiting", at: null, next: new Date(next).toISOString() }];
     }
     const stored = await readJson(this.#store, name.key, FinishedRecord);

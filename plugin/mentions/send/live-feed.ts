@@ -9,6 +9,7 @@ import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/fee
 import type { Ask } from "../../http/guard.js";
 import { isFeedUrl } from "../../url.js";
 import { StoredUrl } from "../mention.js";
+import { NETWORKS } from "../networks/network.js";
 
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
@@ -120,6 +121,8 @@ export const LiveMention = v.object({
   subject: v.nullable(v.string()),
   /** Whether it is a link in the body of the post. */
   isLink: v.boolean(),
+  /** The network of a copy of the post; absent for mentions and links. */
+  network: v.optional(v.picklist(NETWORKS)),
 });
 export type LiveMention = v.InferOutput<typeof LiveMention>;
 

@@ -4,6 +4,7 @@ import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
 import { hostQueue } from "../host-queue.js";
+import type { NetworkName } from "../networks/network.js";
 import { formatReference } from "../reference.js";
 import type { Change, WaitingChange } from "./changes.js";
 import { type FoundEndpoint, findEndpoint, ServerBusyError, whyNotRequested } from "./discover.js";
@@ -21,6 +22,8 @@ export interface MentionReport {
   target: string;
   /** Whether it is a link in the body of a post, and not a mention in a twt. */
   isLink: boolean;
+  /** The network of a copy of the post, whose URL is the endpoint once it is posted. */
+  network?: NetworkName | undefined;
   /** `null` if none was found or looked for. */
   endpoint: string | null;
   method: FoundEndpoint["method"] | null;
@@ -275,9 +278,9 @@ function resultOfAnswer(answer: Answer, { kind }: Change): Result {
  *
  * @returns `null` to give up
  */
-function scheduleRetry(
+export function scheduleRetry(
   before: UnfinishedMention | null,
-  { notBefore, isAsked }: Result,
+  { notBefore, isAsked }: Pick<Result, "notBefore" | "isAsked">,
   now: number,
   random: () => number,
 ) {
@@ -295,7 +298,7 @@ function readHost(url: string): string {
 }
 
 export function reportOfWaiting({ kind, unfinished }: WaitingChange): MentionReport {
-  const { timestamp, nick, target, isLink, next } = unfinished;
+  const { timestamp, nick, target, isLink, network, next } = unfinished;
   const untried = { endpoint: null, method: null, outcome: "waiting", status: null, why: null } as const;
-  return { kind, timestamp, nick, target, isLink, ...untried, next: new Date(next).toISOString() };
+  return { kind, timestamp, nick, target, isLink, network, ...untried, next: new Date(next).toISOString() };
 }

@@ -2,10 +2,12 @@
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
+import { later } from "../../later.js";
 import { type LeaseOptions, withLease } from "../../store/lease.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Sleep } from "../../store/retry.js";
 import type { Store } from "../../store/store.js";
+import type { CopiedPosts } from "../networks/post-copies.js";
 import { backfillEntry, type Changes, changesSince, type FeedState, isInBaseline, oldestMissing } from "./changes.js";
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
@@ -14,6 +16,8 @@ import type { Baseline, LedgerState } from "./ledger-records.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
 import { type FindTwt, MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 import { linksOfLivePages, liveLinks, type SiteLinks } from "./site-links.js";
+
+const poster = later(() => import("../networks/post-copies.js"));
 
 const LEASE = "sent/lease";
 const WEEK = 7 * 24 * 3600_000;
@@ -51,6 +55,8 @@ export interface SendOptions extends LeaseOptions {
   backfill?: number;
   /** Whether to try mentions now that wait for their next attempt. */
   isNow?: boolean;
+  /** The posts that get copies on other networks; absent for none. */
+  copies?: CopiedPosts | null | undefined;
   /** The private hosts that the guard allows. If one is new, addresses that it refused before are tried again. */
   allowedHosts?: readonly string[] | undefined;
   onMention?(mention: MentionReport): void;
@@ -91,16 +97,29 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const asksAgain = allowedHosts.some((host) => !earlier.includes(host));
   const changes = changesSince(known, live, isNow ? Number.POSITIVE_INFINITY : now(), asksAgain);
   await ledger.forget(changes.stale);
+  const copied = await copyPosts(feed, { ...options, isOver });
   const { mentions, troubles, isComplete } = await deliver(changes, ledger, feed, { ...options, isOver });
   const isSame = !asksAgain && earlier.length === allowedHosts.length;
   if (isComplete && !isSame) await ledger.noteAllowedHosts(allowedHosts);
 
   const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
   return {
-    mentions,
+    mentions: [...copied.mentions, ...mentions],
     leftAlone: isFirst ? leftAlone : null,
-    troubles: [...(trouble === null ? [] : [trouble]), ...troubles],
+    troubles: [...(trouble === null ? [] : [trouble]), ...copied.troubles, ...troubles],
   };
+}
+
+/** Failures of this site's own store must not delay mentions. */
+async function copyPosts(
+  { twts }: LiveFeed,
+  options: SendOptions & { isOver(): boolean },
+): Promise<Pick<SendReport, "mentions" | "troubles">> {
+  if (!options.copies) return { mentions: [], troubles: [] };
+  const { postCopies } = await poster();
+  const [result] = await Promise.allSettled([postCopies(twts, options.copies, options)]);
+  if (result.status === "fulfilled") return { mentions: result.value, troubles: [] };
+  return { mentions: [], troubles: listErrors([result]) };
 }
 
 async function deliver(
@@ -238,7 +257,7 @@ async function addBackfill(
 }
 
 /** Failures of this site's own store. @throws unexpected errors */
-function listErrors(outcomes: readonly PromiseSettledResult<void>[]): string[] {
+function listErrors(outcomes: readonly PromiseSettledResult<unknown>[]): string[] {
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   const unknown = reasons.find((reason) => !(reason instanceof TwtxtError));
   if (unknown) throw unknown;

@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { createGuard } from "../../../plugin/http/guard.js";
+import { type Ask, createGuard } from "../../../plugin/http/guard.js";
 import type { FoundEndpoint } from "../../../plugin/mentions/send/discover.js";
 import { type SendOptions, type SendReport, sendMentions } from "../../../plugin/mentions/send/send.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -136,6 +136,7 @@ export async function alice(): Promise<Alice> {
 
 /** Alice's site, and the sender on her machine. */
 export interface World {
+  ask: Ask;
   alice: Alice;
   store: Store;
   /** In milliseconds since 1970; tests may set it. */
@@ -153,19 +154,21 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
   const made = await alice();
   const { store = memoryStore() } = options;
   const clock = { time: NOW };
+  const ask = createGuard({
+    userAgent: "test/1",
+    allowPrivateHosts: [made, ...neighbours].map(({ host }) => host),
+    route: loopbackRoute,
+    totalMs: PATIENT_MS,
+    firstByteMs: PATIENT_MS,
+  });
   return {
+    ask,
     alice: made,
     store,
     clock,
     send: (more = {}) =>
       sendMentions({
-        ask: createGuard({
-          userAgent: "test/1",
-          allowPrivateHosts: [made, ...neighbours].map(({ host }) => host),
-          route: loopbackRoute,
-          totalMs: PATIENT_MS,
-          firstByteMs: PATIENT_MS,
-        }),
+        ask,
         store,
         feedUrl: made.feedUrl,
         findPage: () => PAGE,

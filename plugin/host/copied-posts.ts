@@ -1,0 +1,24 @@
+// plugin/host/copied-posts.ts: the posts that get copies on other networks, and the accounts that post them. PROTOCOL 2.7
+import type { Ask } from "../http/guard.js";
+import { later } from "../later.js";
+import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
+import type { CopiedPosts } from "../mentions/networks/post-copies.js";
+import { sleep } from "../store/retry.js";
+import { readValue, type ServiceOptions } from "./service-options.js";
+
+const accountOpener = later(() => import("../mentions/networks/accounts.js"));
+
+/** @returns `null` without an account or a post that gets copies: then nothing of it is loaded */
+export async function copiedPosts(
+  { environment, pages, now }: Pick<ServiceOptions, "environment" | "pages" | "now">,
+  ask: Ask,
+): Promise<CopiedPosts | null> {
+  const hasAccount = Object.values(ACCOUNT_VARIABLES).some((names) =>
+    names.every((name) => readValue(environment, name)),
+  );
+  const { deleted: gone = [] } = pages;
+  if (!hasAccount || (gone.length === 0 && !pages.twts.some(({ copy }) => copy))) return null;
+  const { openAccounts } = await accountOpener();
+  const deleted = gone.map(({ page }) => page);
+  return { accounts: openAccounts(environment, { ask, now, sleep }), twts: pages.twts, deleted };
+}

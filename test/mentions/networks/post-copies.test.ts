@@ -1,0 +1,327 @@
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { TwtxtError } from "../../../plugin/errors.js";
+import type { Ask } from "../../../plugin/http/guard.js";
+import { readFaults } from "../../../plugin/mentions/networks/account-faults.js";
+import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
+import { readPostedCopies } from "../../../plugin/mentions/networks/posted-copies.js";
+import { LedgerList } from "../../../plugin/mentions/send/ledger.js";
+import type { SendReport } from "../../../plugin/mentions/send/send.js";
+import type { SitePages } from "../../../plugin/site/site.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { loopbackServer, strayed } from "../../helpers/loopback.js";
+import { type PostingMastodon, postingMastodon } from "../../helpers/posting-mastodon.js";
+import { PAGE, PAGES, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
+import { buildSite, post } from "../../helpers/site.js";
+import { DAY, DAYS_6, DAYS_8, MINUTE, outcomes, TODAY, world } from "../send/outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+type Facts = NonNullable<SitePages["twts"][number]["copy"]>;
+
+/** Alice's blog with an account on Mastodon. */
+async function blog(store: Store = memoryStore(), server?: PostingMastodon) {
+  const mastodon = server ?? (await postingMastodon());
+  const home = await world([mastodon], { store });
+  const facts = new Map<string, { page: string; copy: Partial<Facts> }>();
+  const deleted: string[] = [];
+  const page = (name: string) => `${home.alice.url}/posts/${name}/`;
+  const write = (timestamp: string, text: string, name: string, copy: Partial<Facts> = {}) => {
+    home.alice.twts[timestamp] = `${text} ${page(name)}`;
+    facts.set(timestamp, { page: page(name), copy });
+  };
+  const send = (more: Parameters<typeof home.send>[0] = {}, ask: Ask = home.ask) =>
+    home.send({
+      ask,
+      copies: {
+        accounts: openAccounts(mastodon.environment, {
+          ask: home.ask,
+          now: () => home.clock.time,
+          sleep: async () => {},
+        }),
+        twts: [...facts].map(([timestamp, { page, copy }]) => ({
+          ...{ timestamp, hashes: [], page, replyTo: null },
+          copy: { networks: ["mastodon"], ...copy },
+        })),
+        deleted,
+      },
+      ...more,
+    });
+  const sendWith = (other: Store) => send({ store: other });
+  return { ...home, mastodon, facts, deleted, page, write, send, sendWith };
+}
+
+const copiesIn = ({ mentions, ...report }: SendReport) =>
+  outcomes({ ...report, mentions: mentions.filter(({ network }) => network) });
+
+describe("a new post in the live feed", () => {
+  it("is posted once, with its text, language, content warning and permalink, and its copy is known", async () => {
+    const { mastodon, write, send, page, store } = await blog();
+    write(TODAY, "Quince jelly: Ten jars & @<bob https://bob.example/twtxt.txt>", "quinces", {
+      lang: "de",
+      warning: "Food",
+    });
+    const report = await send();
+    expect(copiesIn(report)).toEqual(["new sent"]);
+    const [status] = mastodon.posted();
+    expect(status).toMatchObject({
+      text: `Quince jelly: Ten jars & bob ${page("quinces")}`,
+      language: "de",
+      spoiler_text: "Food",
+      sensitive: true,
+    });
+    expect(report.mentions[0]).toMatchObject({
+      network: "mastodon",
+      target: `${mastodon.url}/`,
+      endpoint: status?.url,
+    });
+    expect(await readPostedCopies(store)).toMatchObject({ [page("quinces")]: [{ url: status?.url, id: status?.id }] });
+    expect(copiesIn(await send())).toEqual([]);
+    expect(mastodon.writes).toHaveLength(1);
+  });
+
+  it("is not posted if it is a week old, in a dry run, or without a network", async () => {
+    const { mastodon, write, send } = await blog();
+    write(DAYS_8, "Old", "old");
+    write(TODAY, "Mine", "mine", { networks: [] });
+    write(DAYS_6, "Young", "young");
+    expect(outcomes(await send({ isDryRun: true }))).toEqual(["new would be sent"]);
+    expect(mastodon.writes).toEqual([]);
+    await send();
+    expect(mastodon.posted().map(({ text }) => String(text).slice(0, 5))).toEqual(["Young"]);
+  });
+
+  it("is cut at a word at the limit of the server, with its permalink whole", async () => {
+    const { mastodon, write, send, page } = await blog();
+    mastodon.maxCharacters = 60;
+    write(TODAY, "Ten jars of jelly from the old tree behind the house of my neighbors, who came to help", "quinces");
+    await send();
+    expect(mastodon.posted().map(({ text }) => text)).toEqual([
+      `Ten jars of jelly from the old tree… ${page("quinces")}`,
+    ]);
+  });
+});
+
+describe("never twice", () => {
+  /** Stops a run after this step, so before the next one, as a kill does. */
+  async function killedRun(at: number) {
+    const inner = memoryStore();
+    let step = 0;
+    let isKilled = false;
+    const through = async <T>(work: () => Promise<T>): Promise<T> => {
+      step += 1;
+      if (isKilled) throw new TwtxtError("store-failed", "killed");
+      const result = await work();
+      isKilled ||= step >= at;
+      if (isKilled) throw new TwtxtError("store-failed", "killed");
+      return result;
+    };
+    const store: Store = {
+      ...inner,
+      get: (key) => through(() => inner.get(key)),
+      put: (key, bytes, condition) => through(() => inner.put(key, bytes, condition)),
+      delete: (key) => through(() => inner.delete(key)),
+      keys: (prefix) => through(() => inner.keys(prefix)),
+    };
+    const home = await blog(store);
+    home.write(TODAY, "Ten jars", "quinces");
+    const ask: Ask = (url, request) => through(() => home.ask(url, request));
+    await home.send({}, ask).catch(() => {});
+    const wasKilled = isKilled;
+    // Another process, after the lease of the killed one.
+    home.clock.time += 2 * MINUTE;
+    const report = await home.sendWith(inner);
+    return { wasKilled, report, home };
+  }
+
+  it("after a kill between any two requests or writes", async () => {
+    for (let at = 1, isOver = false; !isOver; at += 1) {
+      const { wasKilled, report, home } = await killedRun(at);
+      expect([at, report.troubles, home.mastodon.writes.length]).toEqual([at, [], 1]);
+      isOver = !wasKilled;
+      expect(at).toBeLessThan(60);
+    }
+  }, 60_000);
+
+  it("by two processes at a time", async () => {
+    const { mastodon, write, send } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    await Promise.allSettled([send(), send()]);
+    await send();
+    expect(mastodon.writes).toHaveLength(1);
+  });
+
+  it("after the store was lost, restored from a backup, or belongs to another host: the copy is found by its permalink", async () => {
+    const first = await blog();
+    first.write(TODAY, "Ten jars", "quinces");
+    await first.send();
+    first.mastodon.addStatus(first.mastodon.me, "<p>Something else</p>");
+    const lost = memoryStore();
+    expect(copiesIn(await first.sendWith(lost))).toEqual(["new sent"]);
+    expect(first.mastodon.writes).toHaveLength(1);
+    expect(await readPostedCopies(lost)).toEqual(await readPostedCopies(first.store));
+    first.clock.time += 8 * DAY;
+    expect(copiesIn(await first.sendWith(memoryStore()))).toEqual([]);
+  });
+
+  it.each([
+    ["of the same second", TODAY],
+    ["and another time of the day, as a date without a time gets", "2026-11-20T00:41:07Z"],
+  ])("after the permalink was changed, %s: the copy is edited", async (_, timestamp) => {
+    const { mastodon, write, send, page, alice, facts, store } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    await send();
+    delete alice.twts[TODAY];
+    facts.clear();
+    write(timestamp, "Ten jars", "quince-jelly");
+    expect(copiesIn(await send())).toEqual(["changed sent"]);
+    expect(mastodon.posted().map(({ text }) => text)).toEqual([`Ten jars ${page("quince-jelly")}`]);
+    expect(Object.keys(await readPostedCopies(store))).toEqual([page("quince-jelly")]);
+    expect(copiesIn(await send())).toEqual([]);
+  });
+});
+
+describe("a copy", () => {
+  it("is edited with its post, unless the author has deleted it", async () => {
+    const { mastodon, write, send } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    await send();
+    write(TODAY, "Eleven jars", "quinces");
+    expect(copiesIn(await send())).toEqual(["changed sent"]);
+    expect(mastodon.posted().map(({ text }) => String(text).split(" h")[0])).toEqual(["Eleven jars"]);
+    mastodon.statuses.clear();
+    write(TODAY, "Twelve jars", "quinces");
+    expect(copiesIn(await send())).toEqual(["changed sent"]);
+    expect(mastodon.posted()).toEqual([]);
+  });
+
+  it("stays if its post leaves the feed, and is deleted with a deleted post", async () => {
+    const { mastodon, write, send, alice, facts, deleted, page, store } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    await send();
+    alice.twts = {};
+    facts.clear();
+    write(DAYS_6, "Another", "another", { networks: [] });
+    expect(copiesIn(await send())).toEqual([]);
+    expect(mastodon.posted()).toHaveLength(1);
+    deleted.push(page("quinces"));
+    expect(copiesIn(await send())).toEqual(["gone sent"]);
+    expect(mastodon.posted()).toEqual([]);
+    expect(copiesIn(await send())).toEqual([]);
+    expect(await readPostedCopies(store)).toEqual({});
+    expect(await new LedgerList(store, alice.feedUrl).count()).toEqual({ withdrawn: 1 });
+  });
+
+  it("has up to four pictures of the site without metadata, with their alternative texts, and replies to a status", async () => {
+    const { mastodon, write, send, alice } = await blog();
+    const picture = readFileSync(new URL("../../pictures/files/phone.jpg", import.meta.url));
+    alice.answers["/a.jpg"] = (response) => void response.end(picture);
+    const bob = mastodon.addAccount("bob@bob.example");
+    const status = mastodon.addStatus(bob, "<p>lovely</p>");
+    const pictures = ["/a.jpg", "/missing.jpg"].map((path) => ({ url: alice.url + path, alt: "Ten jars" }));
+    write(TODAY, "Thanks", "thanks", { pictures, replyTo: status.url });
+    expect(copiesIn(await send())).toEqual(["new sent"]);
+    const [posted] = mastodon.posted();
+    expect(posted).toMatchObject({
+      in_reply_to_id: status.id,
+      text: expect.stringMatching(/^@bob@bob.example Thanks /),
+    });
+    const [media, ...others] = mastodon.media.values();
+    expect([media?.description, media?.type, others]).toEqual(["Ten jars", "image/jpeg", []]);
+    expect(media?.bytes.length).toBeLessThan(picture.length);
+  });
+});
+
+describe("a network that refuses", () => {
+  it("a revoked token is tried again, said once, and forgotten when the network accepts another one", async () => {
+    const { mastodon, write, send, store, clock } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    write(DAYS_6, "More", "more");
+    mastodon.token = "another";
+    expect(copiesIn(await send())).toEqual(["new retry 401", "new retry 401"]);
+    expect(mastodon.tokens).toHaveLength(1);
+    expect(await readFaults(store)).toEqual({ mastodon: expect.stringContaining("The access token is invalid") });
+    mastodon.token = "secret-token";
+    clock.time += DAY;
+    expect(copiesIn(await send())).toEqual(["new sent", "new sent"]);
+    expect(await readFaults(store)).toEqual({});
+  });
+
+  it.each([
+    [
+      "429 with a time",
+      { status: 429, headers: { "x-ratelimit-reset": "2026-11-20T11:00:00.000Z" } },
+      "2026-11-20T11:00",
+    ],
+    ["429 without one", { status: 429 }, "2026-11-20T09:10"],
+    ["500", { status: 500, body: "<html>" }, "2026-11-20T09:10"],
+  ])("%s: is asked again later", async (_, fault, next) => {
+    const { mastodon, write, send, clock } = await blog();
+    write(TODAY, "Ten jars", "quinces");
+    mastodon.fault = fault;
+    const { mentions } = await send();
+    expect(mentions).toMatchObject([{ outcome: "retry", next: expect.stringContaining(next) }]);
+    mastodon.fault = null;
+    expect(copiesIn(await send())).toEqual(["new waiting"]);
+    clock.time += DAY;
+    expect(copiesIn(await send())).toEqual(["new sent"]);
+    expect(mastodon.writes).toHaveLength(1);
+  });
+});
+
+describe("a deployed site", () => {
+  async function deployed(options: ReceiverOptions = {}) {
+    const mastodon = await postingMastodon();
+    const feed = await loopbackServer((_, response) =>
+      response.end(`# nick = alice\n# url = https://alice.example/twtxt.txt\n\n${TODAY}\tJelly: ${PAGE}\n`),
+    );
+    const pages: SitePages = { ...PAGES, twts: [{ ...TWT, timestamp: TODAY, copy: { networks: ["mastodon"] } }] };
+    const parts = { pages, feedUrl: `${feed.url}/twtxt.txt`, neighbours: [mastodon, feed] };
+    return { mastodon, pages, site: receiver({ ...parts, environment: mastodon.environment, ...options }) };
+  }
+
+  it("posts a copy, tells the next build, and shows the answers to it under the post", async () => {
+    const { mastodon, site, pages } = await deployed();
+    await site.services.afterDeploy();
+    const [copy] = mastodon.posted();
+    expect(copy?.text).toBe(`Jelly: ${PAGE}`);
+    expect(site.log).toContain(`Copy of your post of ${TODAY} for Mastodon: sent to ${copy?.url}`);
+    expect(site.purged).toContain("twtxt-mentions");
+    const list = await site.answer(new Request("https://alice.example/mentions.json"));
+    expect(await list.json()).toEqual({ mentions: [], next: null, syndication: { [PAGE]: [copy?.url] } });
+
+    const bob = mastodon.addAccount("bob@bob.example");
+    mastodon.addStatus(bob, "<p>lovely</p>", { in_reply_to_id: copy?.id ?? "" });
+    site.clock.time += 20 * MINUTE;
+    await site.services.runScheduled();
+    expect(await site.mentions(pages.twts[0]?.page ?? "")).toMatchObject([{ type: "reply", text: "lovely" }]);
+    expect(mastodon.writes).toHaveLength(1);
+  });
+
+  it.each([
+    ["a preview", { isLive: false }],
+    ["a site without accounts", { environment: {} }],
+  ])("posts nothing: %s", async (_, options) => {
+    const { mastodon, site } = await deployed(options);
+    await site.services.afterDeploy();
+    await site.services.runScheduled();
+    expect([mastodon.requests, mastodon.writes]).toEqual([[], []]);
+  });
+});
+
+it("a build links a post to the copies that the site lists", async () => {
+  const files = {
+    "_includes/post.njk": "<html><head></head><body>{{ content | safe }}{% twtxtSyndication %}</body></html>",
+    "posts/jelly.md": post({ date: "2026-01-02", tags: "posts", layout: "post.njk", title: "Jelly" }),
+  };
+  const url = "https://mastodon.example/@alice/1";
+  let list = "";
+  const home = await loopbackServer((_, response) => response.end(list));
+  list = JSON.stringify({ mentions: [], next: null, syndication: { [`${home.url}/posts/jelly/`]: [url] } });
+  const built = await buildSite({ files, options: `{ url: "${home.url}", host: "node" }` });
+  const page = built.read("posts/jelly/index.html");
+  expect(page).toContain(`<link rel="syndication" href="${url}">`);
+  expect(page).toContain(`class="u-syndication" rel="syndication" href="${url}"`);
+  expect(JSON.parse(built.read("mentions/mentions.json")).syndication).toEqual({ [`${home.url}/posts/jelly/`]: [url] });
+});
