@@ -8,6 +8,8 @@ interface Upload {
   isTaken(): boolean;
   /** The error that the chunks threw, or that their size was wrong. */
   fault(): { error: unknown } | null;
+  /** Ends the chunks: `fetch` may leave its body open when it gives up. */
+  end(): void;
 }
 
 /** @param size - the total size of the chunks in bytes */
@@ -31,7 +33,9 @@ export function startUpload(chunks: AsyncIterable<Uint8Array>, size: number, idl
     isTaken = true;
     idle.start();
   }
-  return { body: ReadableStream.from(pacedChunks()), isTaken: () => isTaken, fault: () => fault };
+  const paced = pacedChunks();
+  const end = () => void paced.return().catch(() => {});
+  return { body: ReadableStream.from(paced), isTaken: () => isTaken, fault: () => fault, end };
 }
 
 /**

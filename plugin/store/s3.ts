@@ -84,7 +84,7 @@ export class S3Store extends ListedStore implements StreamingStore {
     checkKey(key);
     if (size <= BUFFERED_BYTES) return void (await this.put(key, await concatChunks(checkSize(chunks, size))));
     const idle = new IdleLimit(this.#totalMs);
-    const { body, isTaken, fault } = startUpload(chunks, size, idle);
+    const { body, isTaken, fault, end } = startUpload(chunks, size, idle);
     idle.start();
     try {
       const request = { path: this.#prefix + key, body, headers: { "content-length": String(size) } };
@@ -96,6 +96,7 @@ export class S3Store extends ListedStore implements StreamingStore {
       const thrown = fault();
       throw thrown ? thrown.error : this.#failure(cause);
     } finally {
+      end();
       idle.end();
     }
   }

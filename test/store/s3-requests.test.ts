@@ -78,6 +78,17 @@ describe("an upload to S3", () => {
     expect(seen.consumed).toBe(0);
   });
 
+  it("ends its source, even if fetch fails without another read of the body", async () => {
+    const { seen, chunks } = source(9 * MIB);
+    const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+      await new Response(init?.body).body?.getReader().read();
+      throw new Error("no response");
+    };
+    await expect(storeAt("https://s3.example", { fetch }).write("a", chunks, 9 * MIB)).rejects.toThrow(storeFailed);
+    await expect.poll(() => seen).toMatchObject({ isEnded: true });
+    expect(seen.consumed).toBeGreaterThan(0);
+  });
+
   it("store-failed: does not succeed if the server responds before it has the whole value", async () => {
     const server = await loopbackServer((request, response) => {
       request.once("data", () => response.writeHead(200, { etag: ETAG }).end());
