@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { removeBlogs } from "../demo/blog.js";
 import { endAll } from "../demo/process.js";
 import { tryFeeds } from "./feeds.js";
+import { tryNetworks } from "./networks.js";
 import { tryPythonClient } from "./python-client.js";
 import { tryMessages } from "./saltpack.js";
 import { trySmallWeb } from "./small-web.js";
@@ -14,6 +15,7 @@ const TRIALS = {
   messages: () => tryMessages(values.seed),
   webmentions: tryWebmentions,
   "small-web": trySmallWeb,
+  networks: tryNetworks,
   client: tryPythonClient,
 };
 
