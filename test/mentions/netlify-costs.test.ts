@@ -19,6 +19,20 @@ function creditsIn(table: string): Record<string, number> {
   );
 }
 
+/** The rows of the table of threads. */
+function creditsOfThreads(): (string | number)[][] {
+  const [, rows = ""] = text.split(/<!-- \/?costs of threads -->/);
+  const cells = rows.split("\n").map((row) =>
+    row
+      .split("|")
+      .slice(1, 5)
+      .map((cell) => cell.trim().replaceAll(/(?<=\d),(?=\d{3})/g, "")),
+  );
+  return cells.flatMap(([name = "", ...numbers]) =>
+    /^\d/.test(numbers[0] ?? "") ? [[name, ...numbers.map(Number)]] : [],
+  );
+}
+
 describe("the costs on Netlify, as documented", () => {
   const { limits, rebuild } = settingsOf({}).mentions;
   const verification = hours(limits.verificationSeconds * DAYS) * PRICE.gigabyteHour;
@@ -41,6 +55,28 @@ describe("the costs on Netlify, as documented", () => {
       computing: hours(requests * 0.01) * PRICE.gigabyteHour,
       verification: Math.round(verification / 10),
     });
+  });
+
+  it("are those of the readings of threads, each of at most four requests and about a second", () => {
+    const [first, others] = [76, 48];
+    const readings = (copies: number) => copies * (first + others);
+    const credits = (count: number) => hours(count) * PRICE.gigabyteHour;
+    expect(creditsOfThreads()).toEqual([
+      ["a copy, in its first 30 days", first, first * 4, Number(credits(first).toFixed(1))],
+      ["a copy, in each later month of its first year", Math.round(others / 11), Math.ceil((others / 11) * 4), 0.01],
+      [
+        "10 posts a month with two copies each, for a year",
+        readings(20),
+        readings(20) * 4,
+        Math.round(credits(readings(20))),
+      ],
+      [
+        "100 posts a month with two copies each, for a year",
+        readings(200),
+        readings(200) * 4,
+        Math.round(credits(readings(200))),
+      ],
+    ]);
   });
 
   it("assume a kilobyte for each refusal, which has less in its body", async () => {

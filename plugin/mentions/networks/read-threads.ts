@@ -133,8 +133,15 @@ class ThreadReader {
     await this.#parts.moderation.blockList?.refresh();
     const queue = hostQueue(THREADS_AT_ONCE);
     const read = ({ copy }: Due, i: number) => queue(copy.server, () => this.#read(due[i] as Due), -i);
-    await Promise.all(due.map(read)).finally(() => writeJson(this.#parts.store, KEY, this.#state));
+    await Promise.all(due.map(read)).finally(() => this.#save());
     return this.#count;
+  }
+
+  /** Forgets the threads of copies that no post names any more. */
+  async #save(): Promise<void> {
+    const keys = new Set(this.#parts.copies.map(toKey));
+    const threads = Object.fromEntries(Object.entries(this.#state.threads).filter(([key]) => keys.has(key)));
+    await writeJson(this.#parts.store, KEY, { ...this.#state, threads });
   }
 
   /** Those that have waited longest come first. */
@@ -144,7 +151,7 @@ class ThreadReader {
     return this.#parts.copies
       .flatMap(({ page, url }): Due[] => {
         const copy = parseCopy(url);
-        const key = `${url} ${page}`;
+        const key = toKey({ page, url });
         const reading = threads[key];
         const isUnread = reading === undefined || reading.read === 0 || reading.read > now;
         const next = isUnread ? 0 : nextReading(reading);
@@ -257,6 +264,10 @@ class ThreadReader {
 
 function hasAllOf({ hasAll }: Thread, type: StoredMention["type"]): boolean {
   return type === "like" || type === "repost" ? hasAll[type] : hasAll.replies;
+}
+
+function toKey({ page, url }: PostCopy): string {
+  return `${url} ${page}`;
 }
 
 /** The thread stays due. */
