@@ -109,9 +109,10 @@ const MENTIONS: readonly Step[] = [
   {
     action: "asks before it blocks",
     strokes: ["j", "b"],
-    shows: "This rejects all mentions from 127.0.0.1 that are shown or held.",
+    shows:
+      "This rejects all mentions from 127.0.0.1 that are shown or held, and refuses new ones until you unblock it.",
   },
-  { action: "rejects a host", strokes: [{ to: "Reject all of them" }, ENTER], shows: "2 rejected." },
+  { action: "blocks a host", strokes: [{ to: "Block" }, ENTER], shows: "2 rejected." },
   { action: "shows the year", strokes: [{ to: "Last year" }, ENTER], shows: "Mentions of the last year" },
 ];
 
