@@ -27,7 +27,7 @@ async function replayed(alice: BlobAuthor) {
     answers.set(place(request), { body, init: { status: response.status, headers: response.headers } });
     return response;
   };
-  for (const args of [["info", "a"], ["list"], ["get", "a", "-o", "-"]]) await alice.blob(...args);
+  for (const args of [["info", "a"], ["list"], ["verify"], ["get", "a", "-o", "-"]]) await alice.blob(...args);
   alice.operator = null;
   return () => {
     alice.operator = async (request, answer) => {
