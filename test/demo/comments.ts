@@ -71,7 +71,7 @@ async function comeBack(dana: Page, own: Locator, alice: Blog): Promise<void> {
     await edit.waitFor();
     return (await dana.locator(".twtxt-news").count()) === 1;
   });
-  check((await own.getByText(ANSWER).count()) === 1, "the answer is below her comment");
+  await own.getByText(ANSWER).waitFor();
   show(POST, `${await dana.locator(".twtxt-news").innerText()}\n${await own.innerText()}`);
 
   tell("She mends a typing error, and later deletes her comment. The answer stays.");
