@@ -8,6 +8,7 @@ import { formatTable, type Terminal } from "./terminal.js";
 
 /** Only the module of the command that is called is loaded. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
+  ["accounts", async () => (await import("./accounts.js")).accounts],
   ["backup", async () => (await import("./backup.js")).backup],
   ["blob", async () => (await import("./blob.js")).blob],
   ["client", async () => (await import("./client.js")).client],

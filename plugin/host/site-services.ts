@@ -2,6 +2,7 @@
 
 import { coalesce } from "../concurrency.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
+import { later } from "../later.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
 import { guestDocument } from "../messages/inbox/guest-document.js";
 import { blobServices } from "./blobs.js";
@@ -17,6 +18,8 @@ import { siteDataHandlers } from "./site-data.js";
 import { siteStateHandlers } from "./site-state.js";
 import { timelineServices } from "./timeline.js";
 import { attempt } from "./work.js";
+
+const faultReader = later(() => import("../mentions/networks/account-faults.js"));
 
 export type SiteServices = ReturnType<typeof siteServices>;
 
@@ -64,7 +67,12 @@ function authorNotifier(options: ServiceOptions, { mentions, inbox }: Pick<JobPa
     links: mentions.links,
   });
   const { list } = mentions.received;
-  const notify = coalesce(() => notifyAuthor({ list, inboxes: () => inbox.news(), store, now, channels, log }));
+  const refused = options.pages.twts.some(({ copy }) => copy)
+    ? async () => (await faultReader()).readFaults(store)
+    : undefined;
+  const notify = coalesce(() =>
+    notifyAuthor({ list, inboxes: () => inbox.news(), refused, store, now, channels, log }),
+  );
   return async () => {
     if (isLive && channels.length > 0) await attempt("Notifying you", notify, log);
   };

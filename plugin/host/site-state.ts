@@ -1,6 +1,7 @@
 // plugin/host/site-state.ts: answers its author about the state of the site, and about the mentions that it has sent.
 import { json, parseLimit, parseParameters } from "../http/respond.js";
 import { signedRoute } from "../http/signed-route.js";
+import { FAULTS, readFaults } from "../mentions/networks/account-faults.js";
 import { LedgerList } from "../mentions/send/ledger.js";
 import { ROUTES } from "../site/routes.js";
 import type { SiteState } from "../site/site-state.js";
@@ -39,6 +40,7 @@ async function siteState({ client, store }: Options, ledger: LedgerList): Promis
     messages: sumEntries(keys.filter((key) => /^inbox\/[^/]+\/messages\//.test(key))),
     blobs: sumEntries(keys.filter((key) => key.startsWith("blobs/contents/"))),
     sent,
+    ...(keys.includes(FAULTS) && { refused: await readFaults(store) }),
   };
 }
 

@@ -16,5 +16,7 @@ export const SiteState = v.object({
   blobs: AMOUNT,
   /** The mentions that the site has sent, by outcome. */
   sent: v.record(v.string(), v.number()),
+  /** Why networks refuse the accounts that post copies there, by network; absent for none. */
+  refused: v.exactOptional(v.record(v.string(), v.string())),
 });
 export type SiteState = v.InferOutput<typeof SiteState>;

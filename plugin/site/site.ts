@@ -107,6 +107,8 @@ const SITE_SETTINGS = v.object({
     /** The feeds in the option. */
     option: v.array(FEED),
   }),
+  /** The networks on which posts get copies; absent for none. */
+  syndicate: v.exactOptional(v.array(v.picklist(NETWORKS))),
   /** The folder of the site's sources. */
   input: v.string(),
   /** Whether the last build was one of `--serve` or `--watch`. */

@@ -94,6 +94,10 @@ describe("the room to write in, without JavaScript", () => {
     expect(other).toContain('rare" open');
     expect(other).not.toContain("You reply to");
     expect(shownText(other)).toContain("The hash of the twt and the URL of its feed, such as abcdefg");
+    const status = "https://mastodon.example/@carol/110000000000000001";
+    const { text: answer } = await visitor.get(`/write?reply-to=${encodeURIComponent(status)}`);
+    expect(fieldOf(answer, 'replyTo" class="wide')).toBe(status);
+    expect(shownText(answer)).toContain("stands on your site alone: nothing is posted at mastodon.example.");
     const page = encodeURIComponent("https://carol.example/post/?{{code}}");
     expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/?%7B%7Bcode}}");
   });

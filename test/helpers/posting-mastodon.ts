@@ -19,6 +19,8 @@ export interface PostingMastodon extends FakeMastodon {
   /** Called before a status is created; throws to answer nothing. */
   onPost: () => void;
   maxCharacters: number;
+  /** What the token allows. */
+  scopes: string[];
   /** The environment of a site with this account. */
   environment: Record<string, string>;
   /** Statuses of the account, oldest first. */
@@ -37,6 +39,7 @@ export async function postingMastodon(token = "secret-token"): Promise<PostingMa
     media: new Map<string, Media>(),
     onPost: () => {},
     maxCharacters: 500,
+    scopes: ["read", "write"],
     environment: { TWTXT_MASTODON_URL: `${server.url}/`, TWTXT_MASTODON_TOKEN: token },
     posted: () => [...server.statuses.values()].filter(({ account }) => account.id === me.id),
   });
@@ -67,7 +70,18 @@ function route(
     case "GET /api/v1/accounts/verify_credentials":
       return own(() => [200, fake.me]);
     case "GET /api/v1/apps/verify_credentials":
-      return own(() => [200, { name: "eleventy-plugin-twtxt", scopes: ["read:accounts", "write:statuses"] }]);
+      return own(() => [200, { name: "eleventy-plugin-twtxt", scopes: fake.scopes }]);
+    case "POST /api/v1/apps":
+      return async () => {
+        const { client_name, redirect_uris, scopes } = JSON.parse(String(await buffer(request)));
+        return [200, { name: client_name, client_id: "app", client_secret: "hidden", redirect_uris, scopes }];
+      };
+    case "POST /oauth/token":
+      return async () => {
+        const { code, client_secret, redirect_uri } = JSON.parse(String(await buffer(request)));
+        const isRight = code === "the-code" && client_secret === "hidden" && redirect_uri.endsWith(":oob");
+        return isRight ? [200, { access_token: fake.token, token_type: "Bearer" }] : [400, { error: "invalid_grant" }];
+      };
     case "GET /api/v2/instance":
       return async () => [200, instance(fake)];
     case `GET /api/v1/accounts/${fake.me.id}/statuses`: {

@@ -87,6 +87,9 @@ const ToldFacts: FC<{ url: string; told: SiteState }> = ({ url, told }) => (
   <>
     <h2>At {new URL(url).host}</h2>
     <dl class="facts">
+      {Object.entries(told.refused ?? {}).map(([network, why]) => (
+        <Fact name={`Copies on ${network === "mastodon" ? "Mastodon" : "Bluesky"}`} value={`refused: ${why}`} />
+      ))}
       <Fact name="Messages" value={amountText(told.messages)} />
       <Fact name="Files" value={amountText(told.blobs)} />
       <Fact name="Stored values" value={String(told.values)} />

@@ -29,8 +29,11 @@ import { AnsweredTwt, answeredTwt, formatReplyTo, parseReply } from "../../autho
 import type { Site } from "../../author/site.js";
 import { followedFeeds } from "../../author/timeline/followed-feeds.js";
 import { TwtxtError } from "../../errors.js";
-import { parseReplyTo } from "../../feed/subject.js";
+import { parseReplyPage, parseReplyTo } from "../../feed/subject.js";
 import { oneLine } from "../../http/one-line.js";
+import { parsePostUrl } from "../../mentions/networks/bluesky.js";
+import { parseStatusUrl } from "../../mentions/networks/mastodon.js";
+import type { Copy } from "../../mentions/networks/network.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { type ClientRequest, type FormFields, pictureResponse, readForm, withLineFeeds } from "../client-request.js";
 import type { ClientContext } from "../notices.js";
@@ -104,7 +107,7 @@ async function isBlank(c: ClientRequest, { title, body, seen }: SavedText): Prom
 
 /** Leads back to the page, which keeps the twt that is replied to. */
 function refuseBlank(c: ClientRequest, { replyTo }: SavedText, { notices }: ClientContext, why = EMPTY): Response {
-  const isKnown = replyTo !== null && parseReplyTo(replyTo) !== null;
+  const isKnown = replyTo !== null && isAnswerable(replyTo);
   const path = isKnown ? `${WRITE_PATH}?reply-to=${encodeURIComponent(replyTo)}` : WRITE_PATH;
   return notices.redirect(c, path, { text: why, isFailure: true });
 }
@@ -133,7 +136,7 @@ export async function writePage(c: ClientRequest, { context, build }: ComposerPa
   const note = await composeDraft(draft, { folder, place: place ?? "beside" }, { drafts, site, machine });
   const { file, content, body } = previewNote(note, machine.now());
   const replyTo = draft.replyTo ?? undefined;
-  const isReply = replyTo === undefined || parseReplyTo(replyTo) !== null;
+  const isReply = replyTo === undefined || isAnswerable(replyTo);
   const { title } = draft;
   const preview = body === "" || !isReply ? null : await previewTwt({ title, body, replyTo }, file, site);
   const { ask } = createNetwork(choice);
@@ -147,6 +150,7 @@ export async function writePage(c: ClientRequest, { context, build }: ComposerPa
       {...{ draft, pictures, preview, notified, people, build }}
       file={{ name: site.shown(file), content }}
       drafts={all}
+      answeredPage={describeAnsweredPage(draft.replyTo, site)}
       isReply={c.req.query("reply-to") !== undefined}
       folders={folders.map(site.shown)}
     />
@@ -178,6 +182,8 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   if (reply === null && !isWeb(source)) {
     throw new TwtxtError("bad-usage", `"${source.slice(0, MAX_SHOWN)}" names neither a twt nor a web page.`);
   }
+  // The copy of the note answers a post on another network.
+  if (reply === null && findCopy(source) !== null) return { ...empty, replyTo: source };
   // A page has no hash, so an answer to it is a note with its link. A template language of the site would interpret "{{".
   if (reply === null) return { ...empty, body: `${source.replaceAll("{", "%7B")}\n\n` };
   const hosts = addLoopbackHosts(site, choice, [reply.feedUrl]);
@@ -186,6 +192,28 @@ async function newDraft(c: ClientRequest, site: Site, { choice }: ClientContext)
   const reading = answeredTwt(reply, hosts).then(chosen, () => null);
   const found = await Promise.race([reading, setTimeout(PATIENCE_MS, null, { ref: false })]);
   return { ...empty, ...(found ?? { replyTo: formatReplyTo(reply) }) };
+}
+
+/** Says where a reply to a page is posted; `null` for a reply to a twt, and for no reply. */
+function describeAnsweredPage(replyTo: string | null, { settings }: Site): string | null {
+  const page = parseReplyPage(replyTo);
+  if (page === null) return null;
+  const { host } = new URL(page);
+  const copy = findCopy(page);
+  const isPosted = copy !== null && settings.syndicate?.includes(copy.network);
+  return isPosted
+    ? `After you publish it, your account answers the post at ${host}.`
+    : `This reply stands on your site alone: nothing is posted at ${host}.`;
+}
+
+/** Whether a note can reply to it: a twt, or a page that the build accepts. */
+function isAnswerable(replyTo: string): boolean {
+  return parseReplyTo(replyTo) !== null || parseReplyPage(replyTo) !== null;
+}
+
+/** A post on another network; `null` for another page. */
+function findCopy(url: string): Copy | null {
+  return parsePostUrl(url) ?? parseStatusUrl(url);
 }
 
 function chosen(answered: AnsweredTwt): Pick<OpenDraft, "replyTo" | "answered"> {
@@ -246,7 +274,7 @@ export async function shareAndSave(c: ClientRequest, context: ClientContext) {
 export function checkedFolder({ draft, folder }: PostToSave, site: Site, { machine }: ClientContext): string {
   const { body, replyTo } = draft;
   if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
-  if (replyTo !== null && parseReplyTo(replyTo) === null) {
+  if (replyTo !== null && !isAnswerable(replyTo)) {
     throw new TwtxtError(
       "bad-usage",
       `"${replyTo}" does not name a twt. Expected one such as "abcdefg https://bob.example/twtxt.txt".`,

@@ -32,6 +32,8 @@ interface WriteProps {
   file: { name: string; content: string };
   drafts: readonly PostDraft[];
   build: SiteBuildRun;
+  /** What happens to a reply to a page; `null` for a reply to a twt, and for no reply. */
+  answeredPage: string | null;
   /** Whether the author has just chosen what to reply to. */
   isReply: boolean;
   /** The folders for the note, the proposed one first. */
@@ -40,12 +42,17 @@ interface WriteProps {
 }
 
 export const WritePage: FC<WriteProps> = (props) => {
-  const { draft, pictures, preview, file, notified, drafts, isReply, folders, people, build } = props;
+  const { draft, pictures, preview, file, notified, drafts, isReply, answeredPage, folders, people, build } = props;
   return (
     <>
       <Form action="/write/draft" class="composer" enctype="multipart/form-data">
         <DraftFields id={draft.id} seen={draft.seen} />
         <Answered draft={draft} />
+        {answeredPage !== null && draft.replyTo !== null && (
+          <p>
+            You reply to <StrangersLink href={draft.replyTo}>{draft.replyTo}</StrangersLink>. {answeredPage}
+          </p>
+        )}
         <label for="body">Your note, in Markdown. Mention people as @nick.</label>
         <textarea id="body" name="body" rows={8} data-key="n" autofocus={isReply}>
           {`\n${draft.body}`}
@@ -126,8 +133,9 @@ const RareFields: FC<Pick<WriteProps, "draft" | "folders">> = ({ draft, folders 
         autocomplete="off"
       />
       <p id="reply-to-help" class="muted">
-        The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>. The
-        button Reply on the pages Timeline and Mentions fills it in. Leave it empty to start a conversation.
+        The hash of the twt and the URL of its feed, such as <code>abcdefg https://bob.example/twtxt.txt</code>, or the
+        URL of a post on Mastodon or Bluesky. The button Reply on the pages Timeline and Mentions fills it in. Leave it
+        empty to start a conversation.
       </p>
       <label for="folder">Folder</label>
       <select id="folder" name="folder">

@@ -1,5 +1,5 @@
 // plugin/eleventy/mentions/conversations.ts: the conversation about each page: its mentions, and the author's own replies.
-import { readSubject } from "../../feed/subject.js";
+import { parseReplyPage, readSubject } from "../../feed/subject.js";
 import { comparableUrl } from "../../http/same-url.js";
 import {
   asMention,
@@ -180,9 +180,11 @@ function toPlainTwt(published: PublishedPost, twts: TwtsFromPosts): PlainTwt {
   };
 }
 
-/** The hash of the twt that a post replies to, by its front matter; `null` for none. */
+/** The hash of the twt, or the URL of the page, that a post replies to, by its front matter; `null` for none. */
 export function answeredHash({ post, twt }: PublishedPost): string | null {
-  return isReply(post) ? readSubject(twt.text) : null;
+  if (!isReply(post)) return null;
+  const page = parseReplyPage(post.data.replyTo);
+  return page === null ? readSubject(twt.text) : normalizeName(page);
 }
 
 /** Whether the front matter of a post has a `replyTo`. */

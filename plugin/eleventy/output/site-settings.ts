@@ -32,6 +32,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     nick: settings.nick,
     ...(settings.lang !== undefined && { lang: settings.lang }),
     ...(settings.fediverse !== undefined && { fediverse: settings.fediverse }),
+    ...(settings.syndicate.length > 0 && { syndicate: settings.syndicate }),
     timeZone: settings.timeZone,
     follow: settings.follow,
     followed: { file: followed.file, option: [...followed.option] },

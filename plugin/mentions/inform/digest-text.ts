@@ -40,6 +40,8 @@ export interface Digest {
   sealed: number;
   /** Users whose inboxes are nearly full. */
   filling: string[];
+  /** Why networks refuse the author's accounts, by network; absent for none. */
+  refusals?: Record<string, string>;
 }
 
 /** What a notification tells about the mentioned pages, and how the author decides. */
@@ -91,12 +93,13 @@ export function digestNote(news: Digest, page: string, { links }: Pick<NewsConte
   };
 }
 
-function formatTitle({ mentions: { length }, sealed }: Digest, page: string): string {
+function formatTitle({ mentions: { length }, sealed, filling, refusals }: Digest, page: string): string {
   const { host } = new URL(page);
   const parts = [
     length === 0 ? "" : `${length} new ${length === 1 ? "mention" : "mentions"} of ${host}`,
     sealed === 0 ? "" : sealedMessages(sealed),
   ].filter((part) => part !== "");
+  if (parts.length === 0 && filling.length === 0 && refusals) return `Copies of posts of ${host} are refused`;
   return parts.length > 0 ? parts.join(", ") : `An inbox at ${host} is nearly full`;
 }
 
@@ -105,8 +108,12 @@ function sealedMessages(count: number): string {
 }
 
 /** Contains no untrusted text. */
-function inboxLines({ sealed, filling }: Digest): string[] {
+function inboxLines({ sealed, filling, refusals = {} }: Digest): string[] {
   return [
+    ...Object.keys(refusals).map(
+      (network) =>
+        `${network === "mastodon" ? "Mastodon" : "Bluesky"} refuses your account, so copies of your posts wait. To see why: npx eleventy-twtxt accounts check`,
+    ),
     ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: npx eleventy-twtxt message list`]),
     ...filling.map(
       (user) =>

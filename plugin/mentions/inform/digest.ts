@@ -34,11 +34,13 @@ const ChannelState = v.object({
   /** A notification in progress, and when another run may take it over. */
   begun: v.nullable(v.object({ ids: v.array(v.string()), until: v.number() })),
   inboxes: v.optional(ReportedInboxes, {}),
+  /** By network: the reported refusal of the author's account. */
+  refused: v.optional(v.record(v.string(), v.string()), {}),
 });
 
 type ChannelState = v.InferOutput<typeof ChannelState>;
 
-const INITIAL_STATE: ChannelState = { at: null, since: "", ids: [], begun: null, inboxes: {} };
+const INITIAL_STATE: ChannelState = { at: null, since: "", ids: [], begun: null, inboxes: {}, refused: {} };
 
 export interface InboxState {
   user: string;
@@ -76,6 +78,8 @@ interface NotificationParts {
   list: ListMentions;
   /** Empty for a site without inboxes. */
   inboxes(): Promise<InboxState[]>;
+  /** Why networks refuse the author's accounts, by network; default: they do not. */
+  refused?: (() => Promise<Record<string, string>>) | undefined;
   store: Store;
   now: Clock;
   channels: readonly Channel[];
@@ -93,9 +97,9 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
   const found = await findDigest(state, parts);
   if (found.isNothing) {
     // Once an inbox has room again, the next time that it fills up is news.
-    const hasChanged = JSON.stringify(found.inboxes) !== JSON.stringify(state.inboxes);
-    if (stored && hasChanged)
-      await writeJson(store, channel.key, { ...state, inboxes: found.inboxes }, ifUnchanged(stored));
+    const { inboxes, refused } = found;
+    const hasChanged = JSON.stringify([inboxes, refused]) !== JSON.stringify([state.inboxes, state.refused]);
+    if (stored && hasChanged) await writeJson(store, channel.key, { ...state, inboxes, refused }, ifUnchanged(stored));
     return;
   }
   if (!found.isFirstAfterQuiet && quietTime < channel.pauseHours * HOUR) return;
@@ -113,26 +117,38 @@ async function notify(channel: Channel, parts: NotificationParts): Promise<void>
     });
     return;
   }
-  const after = { ...stateAfter(found.recent, [...state.ids, ...ids], now()), inboxes: found.inboxes };
+  const after = {
+    ...stateAfter(found.recent, [...state.ids, ...ids], now()),
+    inboxes: found.inboxes,
+    refused: found.refused,
+  };
   await writeJson(store, channel.key, after, { etag });
 }
 
 /** Finds unreported news, and the state of the inboxes once it is reported. */
-async function findDigest(state: ChannelState, { list, inboxes }: NotificationParts) {
+async function findDigest(state: ChannelState, { list, inboxes, refused: readRefused }: NotificationParts) {
   const { mentions: recent } = await list({ since: state.since, limit: MENTION_LIMIT });
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
-  const names = [...mentions.map(({ id }) => id), JSON.stringify(after)].sort();
+  const refused = (await readRefused?.()) ?? {};
+  const refusals = Object.entries(refused).filter(([network, why]) => state.refused[network] !== why);
+  const names = [...mentions.map(({ id }) => id), JSON.stringify(after), ...refusals.flat()].sort();
   const id = hash("sha256", names.join("\n")).slice(0, 32);
   return {
-    news: { id, mentions, sealed: fresh.length, filling },
-    isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0,
-    isFirstAfterQuiet: hasFirstAfterQuiet(
-      [...receivedTimes(mentions), ...fresh],
-      [...receivedTimes(recent), ...earlier],
-    ),
+    news: {
+      id,
+      mentions,
+      sealed: fresh.length,
+      filling,
+      ...(refusals.length > 0 && { refusals: Object.fromEntries(refusals) }),
+    },
+    isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0 && refusals.length === 0,
+    isFirstAfterQuiet:
+      refusals.length > 0 ||
+      hasFirstAfterQuiet([...receivedTimes(mentions), ...fresh], [...receivedTimes(recent), ...earlier]),
     recent,
     inboxes: after,
+    refused,
   };
 }
 
@@ -189,7 +205,7 @@ function stateAfter(
   recent: readonly StoredMention[],
   ids: readonly string[],
   now: number,
-): Omit<ChannelState, "inboxes"> {
+): Omit<ChannelState, "inboxes" | "refused"> {
   const known = new Set(ids);
   const yesterday = new Date(now - OVERLAP).toISOString();
   const oldest = unreported(recent, known).at(-1)?.received ?? yesterday;

@@ -4,14 +4,14 @@ import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { NETWORKS, type NetworkName } from "./network.js";
 
-const KEY = "networks/faults";
+export const FAULTS = "networks/faults";
 /** By network: why. */
 const AccountFaults = v.record(v.string(), v.string());
 export type AccountFaults = v.InferOutput<typeof AccountFaults>;
 
 /** @param why - `null` after the network has accepted the account */
 export async function noteFault(store: Store, network: NetworkName, why: string | null): Promise<void> {
-  await update(store, KEY, AccountFaults, (old) => {
+  await update(store, FAULTS, AccountFaults, (old) => {
     if ((old?.[network] ?? null) === why) return null;
     const others = NETWORKS.flatMap((name) => (name !== network && old?.[name] ? [[name, old[name]]] : []));
     return Object.fromEntries([...others, ...(why === null ? [] : [[network, why]])]);
@@ -20,5 +20,5 @@ export async function noteFault(store: Store, network: NetworkName, why: string 
 
 /** The accounts that their networks refuse, with the reason. */
 export async function readFaults(store: Store): Promise<AccountFaults> {
-  return (await readJson(store, KEY, AccountFaults))?.value ?? {};
+  return (await readJson(store, FAULTS, AccountFaults))?.value ?? {};
 }

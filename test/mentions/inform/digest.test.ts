@@ -43,7 +43,7 @@ const mailTo = (url: string, to = "alice@alice.example") =>
 const toWebhook = (url: string) => webhookChannel(url, { page: PAGE, links: null });
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
-interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
+interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "refused" | "store">> {
   /** `null` for none; mail to {@link box} by default. */
   mail?: Channel | null;
   webhook?: Channel;
@@ -146,6 +146,20 @@ describe("private messages", () => {
     ]);
     expect(box.mails[1]?.text).toContain("The inbox of alice is more than 80% full.");
   });
+});
+
+it("a refused account on another network is told once, until the network has accepted it", async () => {
+  let refused: Record<string, string> = { mastodon: "mastodon.example answers 401" };
+  for (const fault of [refused, refused, {}, refused]) {
+    refused = fault;
+    await run({ refused: async () => refused });
+    time += 25 * HOUR;
+  }
+  expect(box.mails.map(({ headers }) => headers.subject)).toEqual([
+    "Copies of posts of alice.example are refused",
+    "Copies of posts of alice.example are refused",
+  ]);
+  expect(box.mails[0]?.text).toContain("Mastodon refuses your account, so copies of your posts wait.");
 });
 
 describe("the mail", () => {
