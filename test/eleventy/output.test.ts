@@ -104,6 +104,7 @@ describe("the files that a build writes in addition to pages", () => {
       mentions: {
         words: {},
         links: true,
+        unlisted: false,
         aliases: [],
         allow: [],
         block: [],
