@@ -176,6 +176,7 @@ describe("the functions that a build for Netlify writes", () => {
         digestHours: 24,
         everyHours: 6,
         rebuild: { perDay: 1, perMonth: 5 },
+        unlisted: false,
         limits: {
           slowHostPause: 3600,
           verificationSeconds: 1000,
