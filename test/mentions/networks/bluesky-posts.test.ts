@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { afterEach, expect, it } from "vitest";
+import { openAccounts } from "../../../plugin/mentions/networks/accounts.js";
+import { toParts } from "../../../plugin/mentions/networks/copy-text.js";
+import type { CopyToPost } from "../../../plugin/mentions/networks/posting.js";
+import { strayed } from "../../helpers/loopback.js";
+import { postingBluesky } from "../../helpers/posting-bluesky.js";
+import { NOW, world } from "../send/outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+const PAGE = "https://alice.example/posts/quinces/";
+
+async function account(change: Record<string, string> = {}) {
+  const server = await postingBluesky();
+  const { ask } = await world([server]);
+  const parts = { ask, now: () => NOW, sleep: async () => {} };
+  const [opened] = openAccounts({ ...server.environment, ...change }, parts);
+  if (!opened) throw new Error("There is no account.");
+  return { server, account: opened };
+}
+
+function copy(text: string, change: Partial<CopyToPost> = {}): CopyToPost {
+  const none = { lang: null, warning: null, pictures: [], card: null, replyTo: null };
+  return { key: "key", parts: toParts(text), permalink: PAGE, ...none, ...change };
+}
+
+/** The texts of the facets with their links, by their bytes. */
+function readFacets({ text, facets = [] }: { text?: unknown; facets?: unknown }) {
+  const bytes = Buffer.from(String(text));
+  return (facets as { index: { byteStart: number; byteEnd: number }; features: { uri: string }[] }[]).map(
+    ({ index, features }) => [bytes.subarray(index.byteStart, index.byteEnd).toString(), features[0]?.uri],
+  );
+}
+
+it("a copy on Bluesky has its links by bytes of UTF-8, its language and a card, under a key of its permalink", async () => {
+  const { server, account: bluesky } = await account();
+  const text = "Quitten 🍐 für @<bob https://bob.example/twtxt.txt> & [Käse](https://carol.example/k%C3%A4se)";
+  const card = { title: "Quitten", description: "Zehn Gläser" };
+  const posted = await bluesky.post(copy(text, { lang: "de", card }));
+  const [key = ""] = server.records.keys();
+  expect(posted).toEqual({
+    network: "bluesky",
+    url: `https://bsky.app/profile/${server.did}/post/${key}`,
+    server: "https://public.api.bsky.app",
+    id: `at://${server.did}/app.bsky.feed.post/${key}`,
+  });
+  const record = server.records.get(key) ?? {};
+  expect(record).toMatchObject({
+    $type: "app.bsky.feed.post",
+    text: `Quitten 🍐 für bob & Käse\n\n${PAGE}`,
+    langs: ["de"],
+    createdAt: "2026-11-20T09:00:00.000Z",
+    embed: { $type: "app.bsky.embed.external", external: { uri: PAGE, ...card } },
+  });
+  expect(readFacets(record)).toEqual([
+    ["bob", "https://bob.example/twtxt.txt"],
+    ["Käse", "https://carol.example/k%C3%A4se"],
+    [PAGE, PAGE],
+  ]);
+});
+
+it("a copy on Bluesky is found before it is posted, has one record however often it is posted, and is deleted", async () => {
+  const { server, account: bluesky } = await account();
+  expect(await bluesky.find({ permalink: PAGE })).toBe(null);
+  const posted = await bluesky.post(copy("Ten jars"));
+  expect(await bluesky.find({ permalink: PAGE })).toEqual(posted);
+  await bluesky.post(copy("Ten jars"));
+  expect(server.records.size).toBe(1);
+  expect(await bluesky.edit(posted, copy("Eleven jars"))).toEqual(posted);
+  await bluesky.delete(posted);
+  expect([server.records.size, server.writes.length]).toEqual([0, 3]);
+});
+
+it("a copy on Bluesky is cut at 300 graphemes with its permalink, has pictures instead of a card, and a warning instead of the text", async () => {
+  const { server, account: bluesky } = await account();
+  const family = "👨‍👩‍👧‍👦";
+  await bluesky.post(copy(`${`${family} `.repeat(200)}end`, { permalink: `${PAGE}a/` }));
+  const bytes = readFileSync(new URL("../../pictures/files/plain.webp", import.meta.url));
+  const pictures = [
+    { bytes, type: "image/webp", alt: "Ten jars" },
+    { bytes: new Uint8Array(1_000_001), type: "image/png", alt: "Too large" },
+  ];
+  await bluesky.post(copy("Jars", { permalink: `${PAGE}b/`, pictures, card: { title: "Jars", description: "" } }));
+  await bluesky.post(copy("A spider!", { permalink: `${PAGE}c/`, warning: "Spiders", pictures }));
+  const [long, pictured, warned] = [...server.records.values()];
+  const graphemes = [...new Intl.Segmenter().segment(String(long?.text))].map(({ segment }) => segment);
+  expect(graphemes.length).toBeLessThanOrEqual(300);
+  expect(graphemes.length).toBeGreaterThan(290);
+  expect(String(long?.text)).toMatch(new RegExp(`${family}… ${PAGE}a/$`));
+  expect(pictured?.embed).toMatchObject({ images: [{ alt: "Ten jars", aspectRatio: { width: expect.any(Number) } }] });
+  expect([warned?.text, warned?.embed]).toEqual([`Spiders\n\n${PAGE}c/`, undefined]);
+  expect(server.blobs.map(({ type }) => type)).toEqual(["image/webp"]);
+});
+
+it("a wrong app password is refused with the words of the server", async () => {
+  const { account: bluesky } = await account({ TWTXT_BLUESKY_PASSWORD: "aaaa-bbbb-cccc-dddd" });
+  await expect(bluesky.check()).rejects.toThrow("Invalid identifier or password");
+});
