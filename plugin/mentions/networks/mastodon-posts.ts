@@ -1,5 +1,6 @@
 // plugin/mentions/networks/mastodon-posts.ts: posts, edits and deletes statuses on a server with the API of Mastodon.
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import type { Sleep } from "../../store/retry.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
 import { MastodonServer, MastodonStatus, parseStatusUrl } from "./mastodon.js";
@@ -34,9 +35,10 @@ const Instance = v.object({
   ),
 });
 
-/** Recent statuses that are searched, and how many pages of them. */
+/** Statuses are searched as far back as a post can be that gets a copy, with a day for clocks. */
+const SEARCHED_MS = 8 * 24 * 3600_000;
 const PAGE = 40;
-const PAGES = 3;
+const MAX_PAGES = 25;
 /** A server may process a picture after its answer. */
 const MEDIA_POLLS = 10;
 const MEDIA_PAUSE_MS = 1000;
@@ -47,6 +49,7 @@ export class MastodonPosts implements PostingAccount {
   readonly place: string;
   readonly #server: MastodonServer;
   readonly #sleep: Sleep;
+  readonly #now: Clock;
   #me: Promise<v.InferOutput<typeof Me>> | null = null;
   #limits: Promise<v.InferOutput<typeof Instance>["configuration"]> | null = null;
 
@@ -55,6 +58,7 @@ export class MastodonPosts implements PostingAccount {
     this.place = `${origin}/`;
     this.#server = new MastodonServer(origin, { ...parts, token });
     this.#sleep = sleep;
+    this.#now = parts.now;
   }
 
   async check(): Promise<{ account: string; permissions: string | null }> {
@@ -67,13 +71,13 @@ export class MastodonPosts implements PostingAccount {
   async find({ permalink }: Pick<CopyToPost, "permalink">): Promise<Copy | null> {
     const { id } = await this.#readMe();
     let after = "";
-    for (let page = 0; page < PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const path = `/api/v1/accounts/${encodeURIComponent(id)}/statuses?limit=${PAGE}&exclude_reblogs=true${after}`;
       const { value } = await this.#server.request(path, v.array(MastodonStatus));
       const found = value.find(({ content }) => linksTo(content, permalink));
       if (found) return this.#toCopy(found);
       const last = value.at(-1);
-      if (last === undefined || value.length < PAGE) break;
+      if (last === undefined || Date.parse(last.created_at) < this.#now() - SEARCHED_MS) break;
       after = `&max_id=${encodeURIComponent(last.id)}`;
     }
     return null;
