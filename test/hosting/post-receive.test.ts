@@ -116,7 +116,7 @@ it("answers every request during five pushes, shows each build, and no deleted p
 
   const update = { "package-lock.json": lockFile("1.0.1"), "quinces/package.json": '{ "version": "1.0.1" }\n' };
   expect(await alice.publish(update)).toMatch(/added 1 package/);
-  await alice.publish({ "notes/2026-01-04-plums.md": "Plums are late.\n" });
+  expect(await alice.publish({ "notes/2026-01-04-plums.md": "Plums are late.\n" })).toContain("Built and deployed.");
   expect(await textOf("/notes/2026-01-04-plums/")).toContain("Plums are late.");
   await expect
     .poll(() => postTo(server, "https://alice.example/notes/2026-01-04-plums/"))
