@@ -130,6 +130,19 @@ describeWithoutKeychain("a damaged record on this machine", () => {
   });
 });
 
+describeWithoutKeychain("a byte that changed in the store of the site", () => {
+  it("is found by verify, which says what to do, and --again mends it", async () => {
+    const alice = await aliceWith("hello");
+    const key = [...(await alice.stored()).keys()].find((name) => name.startsWith("blobs/contents/")) ?? "";
+    await alice.replaceStored(key, Buffer.from("hellO"));
+    const { exitCode, stdout, stderr } = await alice.blob("verify");
+    expect([exitCode, stdout + stderr]).toEqual([1, expect.stringContaining("a: it is not as its owner stored it")]);
+    expect(stdout + stderr).toContain("to store your file again, type `eleventy-twtxt blob put --again FILE`");
+    await put(alice, "hello", "--again");
+    expect(await alice.blob("verify")).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describeWithoutKeychain("a site that cannot be trusted", () => {
   it("is detected if it changes contents", async () => {
     const alice = await aliceWith("hello");

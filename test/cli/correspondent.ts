@@ -75,6 +75,8 @@ export interface Correspondent {
   publishFile(path: string, content: string): void;
   /** All values in the host's store, by key. */
   stored(): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Changes a value in the host's store. */
+  replaceStored(key: string, bytes: Uint8Array): Promise<unknown>;
   /** Writes a key file for `--identity`. @returns its name */
   keyFile(name: string, address: string, seed: number): string;
   stop(): Promise<void>;
@@ -177,6 +179,7 @@ async function correspondent(
       mkdirSync(dirname(join(site, path)), { recursive: true });
       writeFileSync(join(site, path), content);
     },
+    replaceStored: (key: string, bytes: Uint8Array) => store.put(key, bytes),
     async stored() {
       const keys = await store.keys("");
       return new Map(
