@@ -25,11 +25,11 @@ export function readSubject(text: string): string | null {
 /**
  * The page that the front matter field `replyTo` names, such as a status on Mastodon, if it names no twt.
  *
- * @returns `null` for anything but the URL of a page
+ * @returns `null` for anything but the URL of a page; that of a text file is a feed, whose twt needs its hash
  */
 export function parseReplyPage(replyTo: unknown): string | null {
   const text = typeof replyTo === "string" ? replyTo.trim() : "";
-  return /^https?:\/\/[^\s#]+$/i.test(text) && canParseUrl(text) ? text : null;
+  return /^https?:\/\/[^\s#]+(?<!\.txt)$/i.test(text) && canParseUrl(text) ? text : null;
 }
 
 /**

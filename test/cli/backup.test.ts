@@ -128,8 +128,8 @@ describe("eleventy-twtxt backup", () => {
     const alice = await filled({});
     await new SqliteStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
     const { exitCode, stderr, shown } = await type(alice, "backup", FILE, "--store", "kept");
-    expect([exitCode, stderr]).toEqual([0, "1 value, 1 bytes, read again and compared."]);
-    expect(shown).toContain("Reading: 1 of 1 value, 1 bytes");
+    expect([exitCode, stderr]).toEqual([0, "1 value, 1 byte, read again and compared."]);
+    expect(shown).toContain("Reading: 1 of 1 value, 1 byte");
     expect(shown.at(-1)).toBe("");
   });
 
