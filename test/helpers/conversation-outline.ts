@@ -3,7 +3,7 @@ import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from "parse5"
 
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** A reply in a page. */
+/** A reply in a page. A place that a removed reply left has neither name nor text. */
 export interface ShownReply {
   name: string;
   text: string;
@@ -24,7 +24,11 @@ export function namesIn(html: string, part: "likes" | "reposts" | "bookmarks"): 
 }
 
 function replyOf(item: Element): ShownReply {
-  const own = (name: string) => elementsWith(name, item)[0];
+  const parts = {
+    ...item,
+    childNodes: item.childNodes.filter(({ nodeName }) => !["ol", "details"].includes(nodeName)),
+  };
+  const own = (name: string) => elementsWith(name, parts)[0];
   return { name: textOf(own("twtxt-name")), text: textOf(own("p-content")), replies: childItems(item).map(replyOf) };
 }
 
