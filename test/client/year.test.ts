@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countMonths, countWriters, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
+import { countMonths, countWriters, MOST_OF_YEAR, YearPage, yearStart } from "../../plugin/client/mentions/year.js";
 import type { ManagedMention } from "../../plugin/mentions/receive/managed-mention.js";
 
 /** A Sunday. */
@@ -36,14 +36,18 @@ describe("a year of mentions", () => {
     expect(months.at(-1)).toEqual(["2026-11", { mention: 1, reply: 1, reaction: 0 }]);
   });
 
-  it("is a table with a bar for each month, and none without mentions", () => {
+  it("is a table with a bar for each month, none without mentions, and of many says which are counted", () => {
     const pageOf = (count: number) => {
       const mentions = Array<ManagedMention>(count).fill(mention("2026-11-20T00:00:00Z", "reply"));
-      return String(YearPage({ months: countMonths(mentions, NOW), writers: countWriters(mentions) }));
+      return String(YearPage({ mentions, now: NOW }));
     };
     expect(pageOf(9)).toContain(`<th scope="row">2026-11</th><td>0</td><td>9</td><td>0</td>`);
     expect(pageOf(9)).toContain('<meter max="9" value="9">');
     expect(pageOf(0)).not.toMatch(/<table/);
+    expect(pageOf(MOST_OF_YEAR - 1)).toContain("1999 mentions were received and shown in the last 12 months.");
+    expect(pageOf(MOST_OF_YEAR)).toContain(
+      "The newest 2000 mentions are counted, those since <time>2026-11-20</time>.",
+    );
   });
 
   it("lists the ten most frequent authors", () => {

@@ -74,13 +74,18 @@ export class SiteMentions {
     throw new TwtxtError("unreachable", `${root} answers, but not with mentions. ${OTHER_SERVER}`);
   }
 
-  /** The mentions in a state, newest first. @param start - those received since a time such as `2026-01-02`; default: all */
-  async list(state: State, start = ""): Promise<ManagedMention[]> {
+  /**
+   * The mentions in a state, newest first.
+   *
+   * @param start - those received since a time such as `2026-01-02`; default: all
+   * @param most - how many at most, a multiple of 100
+   */
+  async list(state: State, { start = "", most = Infinity } = {}): Promise<ManagedMention[]> {
     const all: ManagedMention[] = [];
     for (let after: string | null = null; ; ) {
       const { mentions, next } = await this.page(state, after);
       all.push(...mentions.filter(({ received }) => received >= start));
-      if (next === null || (mentions.at(-1)?.received ?? "") < start) return all;
+      if (next === null || all.length >= most || (mentions.at(-1)?.received ?? "") < start) return all;
       after = next;
     }
   }

@@ -23,7 +23,7 @@ import { type ClientEnv, type ClientRequest, type FormFields, isRefresh } from "
 import type { ClientContext, CreateRoom } from "../notices.js";
 import { ActionButton, Fields, Form, type OtherPages, PageLinks, Question, Time } from "../page-parts.js";
 import { MentionAbout, StrangersLink, StrangersText, Via } from "../strangers-text.js";
-import { countMonths, countWriters, Tabs, YearPage, yearStart } from "./year.js";
+import { MOST_OF_YEAR, Tabs, YearPage, yearStart } from "./year.js";
 
 const PATH = "/mentions";
 const PER_PAGE = 50;
@@ -139,10 +139,8 @@ async function openVisits({ machine, choice }: ClientContext): Promise<Lists["vi
 
 async function yearPage(c: ClientRequest, context: ClientContext) {
   const now = context.machine.now();
-  const mentions = await (await open(context)).list("shown", yearStart(now));
-  return c.render(<YearPage months={countMonths(mentions, now)} writers={countWriters(mentions)} />, {
-    title: "Mentions of the last year",
-  });
+  const mentions = await (await open(context)).list("shown", { start: yearStart(now), most: MOST_OF_YEAR });
+  return c.render(<YearPage mentions={mentions} now={now} />, { title: "Mentions of the last year" });
 }
 
 function open({ choice, machine, ending }: ClientContext): Promise<SiteMentions> {

@@ -13,6 +13,9 @@ const NAMES = Object.entries(KINDS) as [Kind, string][];
 const MONTHS = 12;
 const WRITERS = 10;
 
+/** How many mentions are read for the page, so that a site with 100,000 shows it within a second. */
+export const MOST_OF_YEAR = 2000;
+
 /** Mentions by kind. */
 type Counts = Record<Kind, number>;
 
@@ -55,12 +58,22 @@ export function countWriters(mentions: readonly ManagedMention[]): Writer[] {
   return [...writers.values()].sort((a, b) => b.count - a.count || a.url.localeCompare(b.url)).slice(0, WRITERS);
 }
 
-export function YearPage({ months, writers }: { months: Map<string, Counts>; writers: readonly Writer[] }) {
+/** @param mentions - those shown since {@link yearStart}, newest first, at least the newest {@link MOST_OF_YEAR} */
+export function YearPage({ mentions, now }: { mentions: readonly ManagedMention[]; now: number }) {
+  const months = countMonths(mentions, now);
+  const writers = countWriters(mentions);
   const total = [...months.values()].reduce((sum, counts) => sum + sumCounts(counts), 0);
+  const oldest = mentions.at(-1)?.received.slice(0, 10);
   return (
     <>
       <Tabs current="year" />
-      <p>{counted(total, "mention was", "mentions were")} received and shown in the last 12 months.</p>
+      {mentions.length < MOST_OF_YEAR ? (
+        <p>{counted(total, "mention was", "mentions were")} received and shown in the last 12 months.</p>
+      ) : (
+        <p>
+          The newest {counted(mentions.length, "mention")} are counted, those since <time>{oldest}</time>.
+        </p>
+      )}
       {total > 0 && <Table months={months} />}
       {writers.length > 0 && <h2>Who writes most</h2>}
       <ol class="writers">
