@@ -2,9 +2,9 @@
 import { ifTwtxtError, TwtxtError } from "../errors.js";
 import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
 import { openAccounts } from "../mentions/networks/accounts.js";
-import { MastodonServer } from "../mentions/networks/mastodon.js";
 import { MASTODON_SCOPES } from "../mentions/networks/mastodon-posts.js";
 import { type MastodonSignIn, signInToMastodon } from "../mentions/networks/mastodon-sign-in.js";
+import { NetworkServer } from "../mentions/networks/network-json.js";
 import type { PostingAccount } from "../mentions/networks/posting.js";
 import { sleep } from "../store/retry.js";
 import { type Finding, fix, ok } from "./doctor/check.js";
@@ -60,7 +60,7 @@ export async function createMastodonSecrets(
   machine: Pick<Machine, "now">,
 ): Promise<AccountSecrets | null> {
   const { origin } = new URL(url);
-  const server = new MastodonServer(origin, { ask: createNetwork(choice).ask, now: () => machine.now() });
+  const server = new NetworkServer(origin, { ask: createNetwork(choice).ask, now: () => machine.now() });
   const token = await signInToMastodon(server, signIn);
   const [urlName, tokenName] = ACCOUNT_VARIABLES.mastodon;
   return token === null ? null : { [urlName]: origin, [tokenName]: token };

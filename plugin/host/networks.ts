@@ -1,4 +1,5 @@
 // plugin/host/networks.ts: wires what is read on other networks. PROTOCOL 2.7
+import { ACCOUNT_VARIABLES } from "../mentions/networks/account-variables.js";
 import { readPostedCopies } from "../mentions/networks/posted-copies.js";
 import { type PostCopy, readThreads } from "../mentions/networks/read-threads.js";
 import type { Moderation } from "../mentions/receive/moderation.js";
@@ -9,9 +10,6 @@ import { canParseUrl } from "../url.js";
 import { readValue, type ServiceOptions } from "./service-options.js";
 import { siteGuard } from "./site-guard.js";
 
-const MASTODON_URL = "TWTXT_MASTODON_URL";
-const MASTODON_TOKEN = "TWTXT_MASTODON_TOKEN";
-
 interface ReaderParts {
   received: ReceivedMentions;
   moderation: Moderation;
@@ -21,13 +19,13 @@ interface ReaderParts {
 
 export function threadReader(options: ServiceOptions, parts: ReaderParts) {
   const { settings, pages, store, environment, now, log } = options;
-  const url = readValue(environment, MASTODON_URL);
+  const [url, token] = ACCOUNT_VARIABLES.mastodon.map((name) => readValue(environment, name));
   const server = url !== undefined && canParseUrl(url) ? new URL(url).origin : null;
   const reader = {
     ...parts,
     ...{ store, now, log, ask: siteGuard(options) },
     isUnlistedWanted: settings.mentions.unlisted,
-    findToken: (origin: string) => (origin === server ? readValue(environment, MASTODON_TOKEN) : undefined),
+    findToken: (origin: string) => (origin === server ? token : undefined),
   };
   return async (which: "due" | "recent", isOver: () => boolean) => {
     const posted = await readPostedCopies(store);

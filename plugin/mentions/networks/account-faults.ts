@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { NETWORKS, type NetworkName } from "./network.js";
+import type { NetworkName } from "./network.js";
 
 export const FAULTS = "networks/faults";
 /** By network: why. */
@@ -12,9 +12,8 @@ export type AccountFaults = v.InferOutput<typeof AccountFaults>;
 /** @param why - `null` after the network has accepted the account */
 export async function noteFault(store: Store, network: NetworkName, why: string | null): Promise<void> {
   await update(store, FAULTS, AccountFaults, (old) => {
-    if ((old?.[network] ?? null) === why) return null;
-    const others = NETWORKS.flatMap((name) => (name !== network && old?.[name] ? [[name, old[name]]] : []));
-    return Object.fromEntries([...others, ...(why === null ? [] : [[network, why]])]);
+    const { [network]: before = null, ...others } = old ?? {};
+    return before === why ? null : { ...others, ...(why !== null && { [network]: why }) };
   });
 }
 

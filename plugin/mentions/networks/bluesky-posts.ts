@@ -2,175 +2,124 @@
 import { hash } from "node:crypto";
 import * as v from "valibot";
 import { ifTwtxtError } from "../../errors.js";
+import { once } from "../../later.js";
 import { readDimensions } from "../../pictures/dimensions.js";
 import type { CleanPicture } from "../../pictures/remove-metadata.js";
 import { canParseUrl } from "../../url.js";
-import { APP_VIEW, BlueskyServer, parsePostUrl, toAccountPage, toPostPage } from "./bluesky.js";
+import { APP_VIEW, POSTS, parsePostUrl, toAccountPage, toCopy, XRPC } from "./bluesky.js";
 import { countGraphemes, fitParts, type TextPart } from "./copy-text.js";
-import { type Copy, NetworkError } from "./network.js";
-import { type CopyToPost, ifRefused, type PostingAccount, type PostingParts } from "./posting.js";
+import type { Copy } from "./network.js";
+import { ifRefused, NetworkError, NetworkServer } from "./network-json.js";
+import type { CopyToPost, PostingAccount, PostingParts } from "./posting.js";
 
 /** The server that knows the servers of most accounts. */
-export const ENTRYWAY = "https://bsky.social";
-const POSTS = "app.bsky.feed.post";
+const ENTRYWAY = "https://bsky.social";
 const LIMIT = 300;
 const PICTURES = 4;
 const PICTURE_BYTES = 1_000_000;
 const ALT_LENGTH = 2000;
 const CARD_LENGTH = 300;
 
+const Service = v.object({ id: v.string(), serviceEndpoint: v.unknown() });
 const Session = v.object({
   accessJwt: v.string(),
   did: v.string(),
   handle: v.string(),
-  didDoc: v.nullish(
-    v.object({ service: v.optional(v.array(v.object({ id: v.string(), serviceEndpoint: v.unknown() })), []) }),
-  ),
+  didDoc: v.nullish(v.object({ service: v.optional(v.array(Service), []) })),
 });
-const Blob = v.object({ blob: v.record(v.string(), v.unknown()) });
+const Uploaded = v.object({ blob: v.record(v.string(), v.unknown()) });
 const Reference = v.object({ uri: v.string(), cid: v.string() });
-const Thread = v.object({
-  thread: v.object({
-    post: v.object({
-      ...Reference.entries,
-      record: v.object({ reply: v.optional(v.object({ root: Reference })) }),
-    }),
-  }),
-});
+const Record = v.object({ reply: v.optional(v.object({ root: Reference })) });
+const Thread = v.object({ thread: v.object({ post: v.object({ ...Reference.entries, record: Record }) }) });
 
-interface Account {
-  server: BlueskyServer;
-  did: string;
-  handle: string;
-}
-
+/** Without edits: the app shows the first version of a post. */
 export class BlueskyPosts implements PostingAccount {
   readonly network = "bluesky";
-  /** The app shows the first version of a post. */
-  readonly canEdit = false;
   readonly place: string;
-  readonly #parts: PostingParts;
-  readonly #credentials: { identifier: string; password: string };
-  readonly #origin: string;
-  #account: Promise<Account> | null = null;
+  readonly #signIn = once(() => this.#createSession());
 
   /** @param credentials - the handle, and an app password. @param origin - where the account signs in */
-  constructor(credentials: { identifier: string; password: string }, parts: PostingParts, origin = ENTRYWAY) {
+  constructor(
+    readonly credentials: { identifier: string; password: string },
+    readonly parts: PostingParts,
+    readonly origin = ENTRYWAY,
+  ) {
     this.place = toAccountPage(credentials.identifier);
-    this.#parts = parts;
-    this.#credentials = credentials;
-    this.#origin = origin;
   }
 
   async check(): Promise<{ account: string; permissions: string | null }> {
-    const { handle } = await this.#signIn();
-    return { account: toAccountPage(handle), permissions: null };
+    return { account: toAccountPage((await this.#signIn()).handle), permissions: null };
   }
 
   /** The key of a record follows from the permalink, so there is at most one record. */
-  async find({ permalink }: Pick<CopyToPost, "permalink">): Promise<Copy | null> {
+  async find(permalink: string): Promise<Copy | null> {
     const { server, did } = await this.#signIn();
-    const key = toRecordKey(permalink);
-    const query = new URLSearchParams({ repo: did, collection: POSTS, rkey: key });
+    const rkey = toRecordKey(permalink);
+    const query = new URLSearchParams({ repo: did, collection: POSTS, rkey });
     const found = await server.request(`com.atproto.repo.getRecord?${query}`, v.unknown()).catch(ifRefused(null, 400));
-    return found && this.#toCopy(did, key);
+    return found && toCopy(did, rkey);
   }
 
   async post(copy: CopyToPost): Promise<Copy> {
     const { server, did } = await this.#signIn();
-    const key = toRecordKey(copy.permalink);
-    const record = await this.#toRecord(copy, server);
-    await send(server, "com.atproto.repo.putRecord", v.unknown(), { repo: did, collection: POSTS, rkey: key, record });
-    return this.#toCopy(did, key);
-  }
-
-  edit(posted: Copy): Promise<Copy> {
-    return Promise.resolve(posted);
+    const rkey = toRecordKey(copy.permalink);
+    const body = { repo: did, collection: POSTS, rkey, record: await this.#toRecord(copy, server) };
+    await server.send("POST", "com.atproto.repo.putRecord", v.unknown(), body);
+    return toCopy(did, rkey);
   }
 
   async delete({ id }: Copy): Promise<void> {
     const { server, did } = await this.#signIn();
-    const rkey = id.slice(id.lastIndexOf("/") + 1);
-    await send(server, "com.atproto.repo.deleteRecord", v.unknown(), { repo: did, collection: POSTS, rkey });
+    const body = { repo: did, collection: POSTS, rkey: id.slice(id.lastIndexOf("/") + 1) };
+    await server.send("POST", "com.atproto.repo.deleteRecord", v.unknown(), body);
   }
 
-  #toCopy(did: string, key: string): Copy {
-    return { network: "bluesky", url: toPostPage(did, key), server: APP_VIEW, id: `at://${did}/${POSTS}/${key}` };
-  }
-
-  #signIn(): Promise<Account> {
-    this.#account ??= this.#createSession();
-    return this.#account;
-  }
-
-  async #createSession(): Promise<Account> {
-    const { sleep: _, ...parts } = this.#parts;
-    const entryway = new BlueskyServer(this.#origin, parts);
-    const { accessJwt, did, handle, didDoc } = await send(
-      entryway,
-      "com.atproto.server.createSession",
-      Session,
-      this.#credentials,
-    );
+  async #createSession(): Promise<{ server: NetworkServer; did: string; handle: string }> {
+    const entryway = new NetworkServer(this.origin + XRPC, this.parts);
+    const method = "com.atproto.server.createSession";
+    const { accessJwt, did, handle, didDoc } = await entryway.send("POST", method, Session, this.credentials);
     const own = didDoc?.service.find(({ id }) => id.endsWith("#atproto_pds"))?.serviceEndpoint;
-    const origin = typeof own === "string" && canParseUrl(own) ? new URL(own).origin : this.#origin;
-    return { server: new BlueskyServer(origin, { ...parts, token: accessJwt }), did, handle };
+    const origin = typeof own === "string" && canParseUrl(own) ? new URL(own).origin : this.origin;
+    return { server: new NetworkServer(origin + XRPC, this.parts, accessJwt), did, handle };
   }
 
-  async #toRecord(copy: CopyToPost, server: BlueskyServer): Promise<object> {
+  async #toRecord(copy: CopyToPost, server: NetworkServer): Promise<object> {
     const { parts, permalink, lang, warning, card, replyTo } = copy;
     // Bluesky has no content warnings: what is behind one is read on the page.
     const shown = warning === null ? parts : [{ text: warning, url: null }];
-    const measure = ({ text }: TextPart) => countGraphemes(text);
+    const fitted = fitParts(shown, permalink, LIMIT, ({ text }) => countGraphemes(text));
     const reply = replyTo === null ? null : await this.#findReply(replyTo);
     const images = warning === null ? await uploadPictures(copy.pictures, server) : [];
+    const external = card && toCard(permalink, warning === null ? card : { ...card, description: "" });
     return {
       $type: POSTS,
-      ...toRichText(fitParts(shown, permalink, { limit: LIMIT, measure })),
-      createdAt: new Date(this.#parts.now()).toISOString(),
+      ...toRichText(fitted),
+      createdAt: new Date(this.parts.now()).toISOString(),
       ...(lang !== null && { langs: [lang] }),
       ...(reply && { reply }),
+      ...(external && { embed: { $type: "app.bsky.embed.external", external } }),
       ...(images.length > 0 && { embed: { $type: "app.bsky.embed.images", images } }),
-      ...(images.length === 0 && card && { embed: toCard(permalink, card, warning) }),
     };
   }
 
   /** @throws NetworkError `source-refused` for a URL that is no post */
   async #findReply(url: string): Promise<object> {
-    const { sleep: _, ...parts } = this.#parts;
     const found = parsePostUrl(url);
     if (found === null) throw new NetworkError("source-refused", `${url} is no post on Bluesky.`, 400, null);
     const query = new URLSearchParams({ uri: found.id, depth: "0", parentHeight: "0" });
-    const { value } = await new BlueskyServer(APP_VIEW, parts).request(`app.bsky.feed.getPostThread?${query}`, Thread);
-    const { uri, cid, record } = value.thread.post;
+    const view = new NetworkServer(APP_VIEW + XRPC, this.parts);
+    const { uri, cid, record } = (await view.request(`app.bsky.feed.getPostThread?${query}`, Thread)).value.thread.post;
     return { root: record.reply?.root ?? { uri, cid }, parent: { uri, cid } };
   }
 }
 
-async function send<T>(
-  server: BlueskyServer,
-  name: string,
-  schema: v.GenericSchema<unknown, T>,
-  body: object,
-): Promise<T> {
-  const headers = { "content-type": "application/json" };
-  const request = { method: "POST", headers, body: JSON.stringify(body), isHttpsNeeded: true } as const;
-  return (await server.request(name, schema, request)).value;
-}
-
-async function uploadPictures(pictures: CopyToPost["pictures"], server: BlueskyServer): Promise<object[]> {
+async function uploadPictures(pictures: CopyToPost["pictures"], server: NetworkServer): Promise<object[]> {
   const images: object[] = [];
-  for (const { bytes, type, alt } of pictures.slice(0, PICTURES)) {
-    if (bytes.length > PICTURE_BYTES) continue;
+  for (const { bytes, type, alt } of pictures.filter((one) => one.bytes.length <= PICTURE_BYTES).slice(0, PICTURES)) {
     const headers = { "content-type": type };
-    const request = { method: "POST", headers, body: bytes } as const;
-    const { value } = await server.request("com.atproto.repo.uploadBlob", Blob, request);
+    const { blob } = await server.send("POST", "com.atproto.repo.uploadBlob", Uploaded, bytes, headers);
     const aspectRatio = readRatio(bytes, type as CleanPicture["type"]);
-    images.push({
-      image: value.blob,
-      alt: [...alt].slice(0, ALT_LENGTH).join(""),
-      ...(aspectRatio && { aspectRatio }),
-    });
+    images.push({ image: blob, alt: [...alt].slice(0, ALT_LENGTH).join(""), ...(aspectRatio && { aspectRatio }) });
   }
   return images;
 }
@@ -183,10 +132,9 @@ function readRatio(bytes: Uint8Array, type: CleanPicture["type"]): { width: numb
   }
 }
 
-function toCard(uri: string, { title, description }: { title: string; description: string }, warning: string | null) {
-  const text = (value: string) => [...value].slice(0, CARD_LENGTH).join("");
-  const external = { uri, title: text(title), description: warning === null ? text(description) : "" };
-  return { $type: "app.bsky.embed.external", external };
+function toCard(uri: string, { title, description }: NonNullable<CopyToPost["card"]>): object {
+  const shorten = (text: string) => [...text].slice(0, CARD_LENGTH).join("");
+  return { uri, title: shorten(title), description: shorten(description) };
 }
 
 /** Facets name their parts of the text in bytes of UTF-8. */
@@ -213,13 +161,9 @@ const YEARS = 12n * 365n * 86_400n * 1_000_000n;
  *
  * @see atproto.com/specs/tid
  */
-export function toRecordKey(permalink: string): string {
+function toRecordKey(permalink: string): string {
   const number = BigInt(`0x${hash("sha256", permalink).slice(0, 32)}`);
-  let rest = ((FIRST_TIME + ((number >> 10n) % YEARS)) << 10n) | (number & 1023n);
-  let key = "";
-  for (let i = 0; i < 13; i += 1) {
-    key = (DIGITS[Number(rest & 31n)] ?? "") + key;
-    rest >>= 5n;
-  }
-  return key;
+  const time = FIRST_TIME + ((number >> 10n) % YEARS);
+  const digits = ((time << 10n) | (number & 1023n)).toString(32).padStart(13, "0");
+  return digits.replace(/./g, (digit) => DIGITS[Number.parseInt(digit, 32)] ?? "");
 }

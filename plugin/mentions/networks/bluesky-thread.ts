@@ -3,22 +3,13 @@ import * as v from "valibot";
 import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
 import { webUrlOrNull } from "../verify/source-text.js";
-import { BlueskyServer, parsePostUrl, toAccountPage } from "./bluesky.js";
-import {
-  type Account,
-  type Copy,
-  MAX_REACTIONS,
-  NetworkError,
-  type Reaction,
-  type Status,
-  type Thread,
-  type ThreadParts,
-} from "./network.js";
+import { parsePostUrl, toAccountPage, XRPC } from "./bluesky.js";
+import type { Account, Reaction, ReadThread, Status } from "./network.js";
+import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 
 /** A thread of 5,000 replies. */
 const THREAD_BYTES = 24 * 2 ** 20;
 const DEPTH = 100;
-const ACTORS_PER_PAGE = 80;
 /** The label of accounts and posts that are only for people with an account. */
 const FOR_ACCOUNTS_ONLY = "!no-unauthenticated";
 
@@ -30,7 +21,6 @@ const Actor = v.object({
   avatar: v.nullish(v.string()),
   labels: Labels,
 });
-type Actor = v.InferOutput<typeof Actor>;
 
 const Facet = v.object({
   index: v.object({ byteStart: v.number(), byteEnd: v.number() }),
@@ -59,41 +49,38 @@ const Page = v.object({
   likes: v.optional(v.array(v.unknown()), []),
   repostedBy: v.optional(v.array(v.unknown()), []),
 });
-const Like = v.object({ createdAt: v.string(), actor: Actor });
+const Like = v.object({ createdAt: v.optional(v.string(), ""), actor: Actor });
 
-/** As {@link Network.thread}. */
-export async function readBlueskyThread(copy: Copy, parts: ThreadParts): Promise<Thread | null> {
-  const server = new BlueskyServer(copy.server, parts);
+export const readBlueskyThread: ReadThread = async (copy, parts) => {
+  const server = new NetworkServer(copy.server + XRPC, parts);
   const uri = encodeURIComponent(copy.id);
   const method = `app.bsky.feed.getPostThread?uri=${uri}&depth=${DEPTH}&parentHeight=0`;
-  const answer = await server.request(method, ThreadAnswer, { maxBytes: THREAD_BYTES }).catch((error) => {
-    if (error instanceof NetworkError && [400, 404].includes(error.status)) return null;
-    throw error;
-  });
-  const { success, output: root } = v.safeParse(ThreadPost, answer?.value.thread);
-  if (!answer || !success) return null;
+  const answer = await server
+    .request(method, ThreadAnswer, { maxBytes: THREAD_BYTES })
+    .catch(ifRefused(null, 400, 404));
+  const [root] = selectValid(ThreadPost, [answer?.value.thread]);
+  if (!answer || !root) return null;
   const { post, replies } = root;
-  const likes = await readReactions(server, `app.bsky.feed.getLikes?uri=${uri}`, "like", post.likeCount);
-  const reposts = await readReactions(server, `app.bsky.feed.getRepostedBy?uri=${uri}`, "repost", post.repostCount);
+  const likes = await readActors(server, `app.bsky.feed.getLikes?uri=${uri}`, "like", post.likeCount);
+  const reposts = await readActors(server, `app.bsky.feed.getRepostedBy?uri=${uri}`, "repost", post.repostCount);
   return {
     published: toInstant(post.record.createdAt),
     replies: toReplies(replies, new Set(answer.value.threadgate?.record?.hiddenReplies)),
     reactions: [...likes.reactions, ...reposts.reactions],
-    hasAll: { replies: true, like: likes.hasAll, repost: reposts.hasAll },
+    hasAll: { reply: true, like: likes.hasAll, repost: reposts.hasAll },
   };
-}
+};
 
 /** @param hidden - the URIs of replies that the author of the thread has hidden */
 function toReplies(items: readonly unknown[], hidden: ReadonlySet<string>): Status[] {
   const found: Status[] = [];
   const ahead = items.map((item) => ({ item, replyTo: null as string | null }));
   for (let next = ahead.pop(); next; next = ahead.pop()) {
-    const { success, output } = v.safeParse(ThreadPost, next.item);
-    if (!success) continue;
-    const { post, replies } = output;
-    const status = hidden.has(post.uri) ? null : toStatus(post, next.replyTo);
-    if (status) found.push(status);
-    for (const item of replies) ahead.push({ item, replyTo: status?.url ?? next.replyTo });
+    for (const { post, replies } of selectValid(ThreadPost, [next.item])) {
+      const status = hidden.has(post.uri) ? null : toStatus(post, next.replyTo);
+      if (status) found.push(status);
+      for (const item of replies) ahead.push({ item, replyTo: status?.url ?? next.replyTo });
+    }
   }
   return found;
 }
@@ -106,7 +93,7 @@ function toStatus({ uri, author: actor, record, labels }: Post, replyTo: string 
 }
 
 /** @returns `null` for one that is only for people with an account */
-function toAccount({ did, handle, displayName, avatar, labels }: Actor): Account | null {
+function toAccount({ did, handle, displayName, avatar, labels }: Post["author"]): Account | null {
   if (labels.some(({ val }) => val === FOR_ACCOUNTS_ONLY)) return null;
   const page = webUrlOrNull(toAccountPage(handle === "handle.invalid" ? did : handle));
   if (page === null) return null;
@@ -116,46 +103,31 @@ function toAccount({ did, handle, displayName, avatar, labels }: Actor): Account
 /** The text with its links, which are ranges of its bytes in UTF-8. */
 function toHtml({ text, facets }: Post["record"]): string {
   const bytes = Buffer.from(text);
-  const links = facets
-    .flatMap((facet) => {
-      const { success, output } = v.safeParse(Facet, facet);
-      const { uri, did } = (success && output.features.find((feature) => feature.uri || feature.did)) || {};
-      const href = uri ?? (did && toAccountPage(did));
-      return success && href ? [{ ...output.index, href }] : [];
-    })
-    .sort((a, b) => a.byteStart - b.byteStart);
+  const links = selectValid(Facet, facets).sort((a, b) => a.index.byteStart - b.index.byteStart);
   let end = 0;
   const parts: string[] = [];
   const write = (from: number, to: number) => escapeHtml(bytes.toString("utf8", from, to)).replaceAll("\n", "<br>");
-  for (const { byteStart, byteEnd, href } of links) {
-    if (!(byteStart >= end && byteEnd > byteStart && byteEnd <= bytes.length)) continue;
+  for (const { index, features } of links) {
+    const { byteStart, byteEnd } = index;
+    const { uri, did } = features.find((feature) => feature.uri || feature.did) ?? {};
+    const href = uri ?? (did && toAccountPage(did));
+    if (!href || !(byteStart >= end && byteEnd > byteStart && byteEnd <= bytes.length)) continue;
     parts.push(write(end, byteStart), `<a href="${escapeHtml(href)}">${write(byteStart, byteEnd)}</a>`);
     end = byteEnd;
   }
   return `<p>${parts.join("")}${write(end, bytes.length)}</p>`;
 }
 
-/** Pages of accounts, the newest reaction first. @param count - how many there are, by the post */
-async function readReactions(server: BlueskyServer, method: string, type: Reaction["type"], count: number) {
-  const reactions: Reaction[] = [];
-  let cursor = count > 0 ? "" : null;
-  for (let left = MAX_REACTIONS / ACTORS_PER_PAGE; cursor !== null && left > 0; left -= 1) {
+/** @param count - how many there are, by the post */
+function readActors(server: NetworkServer, method: string, type: Reaction["type"], count: number) {
+  return readReactions(count > 0 ? "" : null, async (cursor) => {
     const after = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const { value } = await server.request(`${method}&limit=${ACTORS_PER_PAGE}${after}`, Page);
-    for (const like of value.likes) {
-      const { success, output } = v.safeParse(Like, like);
-      if (success) add(output.actor, toInstant(output.createdAt));
-    }
-    for (const actor of value.repostedBy) {
-      const { success, output } = v.safeParse(Actor, actor);
-      if (success) add(output, null);
-    }
-    cursor = value.cursor || null;
-  }
-  return { reactions, hasAll: cursor === null };
-
-  function add(actor: Actor, published: string | null): void {
-    const author = toAccount(actor);
-    if (author) reactions.push({ type, author, published });
-  }
+    const { value } = await server.request(`${method}&limit=${REACTIONS_PER_PAGE}${after}`, Page);
+    const found = selectValid(Like, [...value.likes, ...value.repostedBy.map((actor) => ({ actor }))]);
+    const reactions = found.flatMap(({ actor, createdAt }): Reaction[] => {
+      const author = toAccount(actor);
+      return author ? [{ type, author, published: toInstant(createdAt) }] : [];
+    });
+    return { reactions, next: value.cursor || null };
+  });
 }

@@ -2,20 +2,13 @@
 import { locateMentions } from "../../feed/mention.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 
-/** A part of a text. */
+/** A word of a text, the space between two words, or a name or a label that links. */
 export interface TextPart {
   text: string;
   /** What it links to; `null` for plain text. */
   url: string | null;
   /** Whether it is the name of a person, who is not mentioned on the network. */
   isName?: boolean;
-}
-
-export interface TextLimit {
-  /** The maximum length of a text. */
-  limit: number;
-  /** The length of a part. */
-  measure(part: TextPart): number;
 }
 
 const SUBJECT = /^[\s\u2028]*\(#[^()]*\)[\s\u2028]*/;
@@ -32,7 +25,7 @@ export function countGraphemes(text: string): number {
 /**
  * The text of a twt without the hash that it replies to. People are named, not mentioned.
  *
- * @example toParts("Hi @<bob https://bob.example/twtxt.txt>") // [{ text: "Hi ", url: null }, { text: "bob", url: "https://bob.example/twtxt.txt", isName: true }]
+ * @example toParts("Hi @<bob https://bob.example/twtxt.txt>") // [{ text: "Hi", url: null }, { text: " ", url: null }, { text: "bob", url: "https://bob.example/twtxt.txt", isName: true }]
  */
 export function toParts(twt: string): TextPart[] {
   const text = twt.replace(SUBJECT, "").replaceAll(LINE_SEPARATOR, "\n");
@@ -49,60 +42,46 @@ function toLinks(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;
   for (const { 0: found, 1: label, 2: url, index } of text.matchAll(LINK)) {
-    parts.push({ text: text.slice(at, index), url: null });
+    parts.push(...toWords(text.slice(at, index)));
     if (!found.startsWith("!")) parts.push({ text: label ?? found, url: url ?? found });
     at = index + found.length;
   }
-  return [...parts, { text: text.slice(at), url: null }].filter((part) => part.text !== "");
+  return [...parts, ...toWords(text.slice(at))];
+}
+
+function toWords(text: string): TextPart[] {
+  return (text.match(/\s+|\S+/g) ?? []).map((word) => ({ text: word, url: null }));
 }
 
 /**
  * Cuts a text between words, so that it fits with the URL of its post, which stands at its end unless the text has it.
  *
- * @param room - for what is added to the text, such as a content warning
+ * @param limit - the maximum length of the text, in what `measure` counts
  */
-export function fitParts(parts: readonly TextPart[], permalink: string, { limit, measure }: TextLimit): TextPart[] {
+export function fitParts(
+  parts: readonly TextPart[],
+  permalink: string,
+  limit: number,
+  measure: (part: TextPart) => number,
+): TextPart[] {
   const sum = (all: readonly TextPart[]) => all.reduce((length, part) => length + measure(part), 0);
-  const hasLink = parts.some(({ url }) => url === permalink);
   const link: TextPart = { text: permalink, url: permalink };
-  const whole = hasLink || parts.length === 0 ? [...parts] : [...parts, { text: "\n\n", url: null }, link];
-  if (parts.length === 0) return [link];
-  if (sum(whole) <= limit) return whole;
-  const words = parts.filter(({ url }) => url !== permalink).flatMap(toWords);
+  const hasLink = parts.some(({ url }) => url === permalink);
+  const whole = hasLink ? [...parts] : [...parts, { text: "\n\n", url: null }, link];
+  if (parts.length > 0 && sum(whole) <= limit) return whole;
   const end: TextPart[] = [{ text: "… ", url: null }, link];
   const kept: TextPart[] = [];
   let left = limit - sum(end);
-  for (const word of words) {
+  for (const word of parts.filter(({ url }) => url !== permalink)) {
     left -= measure(word);
     if (left < 0) break;
     kept.push(word);
   }
   const start = withoutOuterSpace(kept);
-  return start.length === 0 ? [link] : [...joinText(start), ...end];
-}
-
-function toWords(part: TextPart): TextPart[] {
-  return part.url === null ? (part.text.match(/\s+|\S+/g) ?? []).map((text) => ({ text, url: null })) : [part];
+  return start.length === 0 ? [link] : [...start, ...end];
 }
 
 function withoutOuterSpace(parts: readonly TextPart[]): TextPart[] {
-  const all = joinText(parts);
-  const trim = (part: TextPart | undefined, trimmed: (text: string) => string) =>
-    part && part.url === null ? { ...part, text: trimmed(part.text) } : part;
-  const first = trim(all[0], (text) => text.trimStart());
-  const started = first ? [first, ...all.slice(1)] : [];
-  const last = trim(started.at(-1), (text) => text.trimEnd());
-  return (last ? [...started.slice(0, -1), last] : []).filter(({ text }) => text !== "");
-}
-
-/** Joins neighbors without links. */
-function joinText(parts: readonly TextPart[]): TextPart[] {
-  const joined: TextPart[] = [];
-  for (const part of parts) {
-    const last = joined.at(-1);
-    if (last && last.url === null && part.url === null)
-      joined[joined.length - 1] = { text: last.text + part.text, url: null };
-    else joined.push(part);
-  }
-  return joined;
+  const isWord = ({ text }: TextPart) => text.trim() !== "";
+  return parts.slice(Math.max(0, parts.findIndex(isWord)), parts.findLastIndex(isWord) + 1);
 }

@@ -4,23 +4,14 @@ import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import { escapeHtml } from "../../site/html.js";
 import { webUrlOrNull } from "../verify/source-text.js";
-import { MastodonAccount, MastodonServer, MastodonStatus } from "./mastodon.js";
-import {
-  type Account,
-  type Copy,
-  MAX_REACTIONS,
-  NetworkError,
-  type Reaction,
-  type Status,
-  type Thread,
-  type ThreadParts,
-} from "./network.js";
+import { MastodonAccount, MastodonStatus, toStatusPath } from "./mastodon.js";
+import type { Account, Copy, Reaction, ReadThread, Status, ThreadParts } from "./network.js";
+import { ifRefused, NetworkServer, REACTIONS_PER_PAGE, readReactions, selectValid } from "./network-json.js";
 
 /** A thread of 4,096 replies, the most that Mastodon sends. */
 const CONTEXT_BYTES = 24 * 2 ** 20;
 /** Mastodon sends this many replies to a request without a token. */
 const ANONYMOUS_REPLIES = 60;
-const ACCOUNTS_PER_PAGE = 80;
 /** Custom emojis in names, which are pictures on their server. */
 const EMOJI = /:[a-z0-9_]{2,}:/gi;
 const NO_BOTS = /#nobots?\b/i;
@@ -28,43 +19,35 @@ const NO_BOTS = /#nobots?\b/i;
 const Context = v.object({ descendants: v.array(v.unknown()) });
 const Accounts = v.array(v.unknown());
 
-/** As {@link Network.thread}. @throws TwtxtError `bad-source` if the ID is that of another status */
-export async function readMastodonThread(copy: Copy, parts: ThreadParts): Promise<Thread | null> {
+/** @throws TwtxtError also `bad-source` if the ID is that of another status */
+export const readMastodonThread: ReadThread = async (copy, parts) => {
   const found = await findStatus(copy, parts);
   if (!found || !["public", "unlisted"].includes(found.status.visibility)) return null;
   const { server, status } = found;
-  const path = `/api/v1/statuses/${encodeURIComponent(status.id)}`;
+  const path = toStatusPath(status);
   const { value: context } = await server.request(`${path}/context`, Context, { maxBytes: CONTEXT_BYTES });
-  const likes = await readReactions(server, `${path}/favourited_by`, "like", status.favourites_count);
-  const reposts = await readReactions(server, `${path}/reblogged_by`, "repost", status.reblogs_count);
+  const likes = await readAccounts(server, `${path}/favourited_by`, "like", status.favourites_count);
+  const reposts = await readAccounts(server, `${path}/reblogged_by`, "repost", status.reblogs_count);
+  const hasAllReplies = server.token !== undefined || context.descendants.length < ANONYMOUS_REPLIES;
   return {
     published: toInstant(status.created_at),
-    replies: toReplies(context.descendants, parts.isUnlistedWanted),
+    replies: toReplies(selectValid(MastodonStatus, context.descendants), parts.isUnlistedWanted),
     reactions: [...likes.reactions, ...reposts.reactions],
-    hasAll: {
-      replies: server.hasToken || context.descendants.length < ANONYMOUS_REPLIES,
-      like: likes.hasAll,
-      repost: reposts.hasAll,
-    },
+    hasAll: { reply: hasAllReplies, like: likes.hasAll, repost: reposts.hasAll },
   };
-}
+};
 
 /** With the author's token, if it may read: then the server sends longer threads. @returns `null` for no such status */
-async function findStatus(
-  copy: Copy,
-  parts: ThreadParts,
-): Promise<{ server: MastodonServer; status: MastodonStatus } | null> {
-  const server = new MastodonServer(copy.server, parts);
-  try {
-    const { value: status } = await server.request(`/api/v1/statuses/${encodeURIComponent(copy.id)}`, MastodonStatus);
-    if (isNamed(status, copy)) return { server, status };
-    throw new TwtxtError("bad-source", `${copy.url} has the ID of another status, ${status.url ?? status.uri}.`);
-  } catch (error) {
-    const status = error instanceof NetworkError ? error.status : null;
-    if ((status === 401 || status === 403) && server.hasToken) return findStatus(copy, { ...parts, token: undefined });
-    if (status !== null && [401, 403, 404, 410].includes(status)) return null;
-    throw error;
-  }
+async function findStatus(copy: Copy, { token, ...parts }: ThreadParts) {
+  const find = async (server: NetworkServer) => {
+    const answer = await server.request(toStatusPath(copy), MastodonStatus).catch(ifRefused(null, 401, 403, 404, 410));
+    return answer && { server, status: answer.value };
+  };
+  const asAuthor = token === undefined ? null : await find(new NetworkServer(copy.server, parts, token));
+  const found = asAuthor ?? (await find(new NetworkServer(copy.server, parts)));
+  if (!found || isNamed(found.status, copy)) return found;
+  const { url, uri } = found.status;
+  throw new TwtxtError("bad-source", `${copy.url} has the ID of another status, ${url ?? uri}.`);
 }
 
 /** Whether the URL names the account of a status, or none: an ID means another status on another server. */
@@ -76,11 +59,7 @@ function isNamed({ account }: MastodonStatus, { url }: Copy): boolean {
   return acct === named || `${acct}@${host}` === named;
 }
 
-function toReplies(descendants: readonly unknown[], isUnlistedWanted: boolean): Status[] {
-  const statuses = descendants.flatMap((each) => {
-    const { success, output } = v.safeParse(MastodonStatus, each);
-    return success ? [output] : [];
-  });
+function toReplies(statuses: readonly MastodonStatus[], isUnlistedWanted: boolean): Status[] {
   const byId = new Map(statuses.map((status) => [status.id, status]));
   const shown = new Map<string, Status>();
   for (const status of statuses) {
@@ -118,19 +97,13 @@ function toAccount({ url, acct, avatar, note, noindex, suspended, display_name }
   return { url: page, name, photo: webUrlOrNull(avatar ?? undefined) };
 }
 
-/** Pages of accounts, the newest reaction first. @param count - how many there are, by the status */
-async function readReactions(server: MastodonServer, path: string, type: Reaction["type"], count: number) {
-  const reactions: Reaction[] = [];
-  let next = count > 0 ? `${path}?limit=${ACCOUNTS_PER_PAGE}` : null;
-  for (let left = MAX_REACTIONS / ACCOUNTS_PER_PAGE; next !== null && left > 0; left -= 1) {
-    const { value, headers } = await server.request(next, Accounts);
-    for (const each of value) {
-      const { success, output } = v.safeParse(MastodonAccount, each);
-      const author = success ? toAccount(output) : null;
-      if (author) reactions.push({ type, author, published: null });
-    }
-    const query = /<[^>]*\?([^>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "")?.[1];
-    next = query === undefined || value.length === 0 ? null : `${path}?${query}`;
-  }
-  return { reactions, hasAll: next === null };
+/** @param count - how many there are, by the status */
+function readAccounts(server: NetworkServer, path: string, type: Reaction["type"], count: number) {
+  return readReactions(count > 0 ? `limit=${REACTIONS_PER_PAGE}` : null, async (page) => {
+    const { value, headers } = await server.request(`${path}?${page}`, Accounts);
+    const authors = selectValid(MastodonAccount, value).flatMap((account) => toAccount(account) ?? []);
+    const [, query = null] = /<[^>]*\?([^>]*)>\s*;\s*rel="?next\b/i.exec(headers.link ?? "") ?? [];
+    const reactions = authors.map((author) => ({ type, author, published: null }));
+    return { reactions, next: value.length === 0 ? null : query };
+  });
 }

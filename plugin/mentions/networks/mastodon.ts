@@ -1,8 +1,7 @@
 // plugin/mentions/networks/mastodon.ts: the API of Mastodon, which GoToSocial, Pleroma, Akkoma and others have, too.
 import * as v from "valibot";
 import { canParseUrl, decodePercent } from "../../url.js";
-import type { Copy, NetworkParts } from "./network.js";
-import { type NetworkAnswer, type NetworkRequest, requestJson } from "./network-json.js";
+import type { Copy } from "./network.js";
 
 export const MastodonAccount = v.object({
   id: v.string(),
@@ -34,31 +33,9 @@ export const MastodonStatus = v.object({
 });
 export type MastodonStatus = v.InferOutput<typeof MastodonStatus>;
 
-/** A server with the API of Mastodon, as one account or, without a token, as anyone sees it. */
-export class MastodonServer {
-  readonly #parts: NetworkParts & { token?: string | undefined };
-
-  /** @param origin - such as `https://mastodon.example` */
-  constructor(
-    readonly origin: string,
-    parts: NetworkParts & { token?: string | undefined },
-  ) {
-    this.#parts = parts;
-  }
-
-  get hasToken(): boolean {
-    return this.#parts.token !== undefined;
-  }
-
-  /** @param path - such as `/api/v1/statuses/1`. @throws as {@link requestJson} */
-  request<T>(
-    path: string,
-    schema: v.GenericSchema<unknown, T>,
-    request: NetworkRequest = {},
-  ): Promise<NetworkAnswer<T>> {
-    const { token, ...parts } = this.#parts;
-    return requestJson(this.origin + path, schema, { token, ...request }, parts);
-  }
+/** The path of a status in the API. */
+export function toStatusPath({ id }: { id: string }): string {
+  return `/api/v1/statuses/${encodeURIComponent(id)}`;
 }
 
 /** The paths of statuses: Mastodon; Mastodon's web client; GoToSocial; Akkoma; Pleroma; Pixelfed. */

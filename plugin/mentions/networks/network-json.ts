@@ -1,76 +1,133 @@
 // plugin/mentions/networks/network-json.ts: requests JSON of a network's server, within its rate limit.
 import * as v from "valibot";
-import { TwtxtError } from "../../errors.js";
+import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import type { GuardedRequest, GuardedResponse } from "../../http/guard.js";
 import { oneLine } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
-import { NetworkError, type NetworkParts } from "./network.js";
+import type { NetworkParts, Reaction } from "./network.js";
 
 const MAX_BYTES = 4 * 2 ** 20;
 /** A server that counts requests is not asked for its last ones, which its other clients may need. */
 const RESERVE = 5;
+export const REACTIONS_PER_PAGE = 80;
+/** The newest likes, and the newest reposts, that are read. */
+const MAX_REACTION_PAGES = 3;
 
-export interface NetworkAnswer<T> {
-  value: T;
-  headers: GuardedResponse["headers"];
-  /** When the server may be asked again, in milliseconds since 1970; `null` for at once. */
-  notBefore: number | null;
+/** A server's refusal, or an answer that cannot be read. */
+export class NetworkError extends TwtxtError {
+  constructor(
+    code: TwtxtErrorCode,
+    message: string,
+    /** The status of the answer. */
+    readonly status: number,
+    /** When the server may be asked again, in milliseconds since 1970; `null` if it does not say. */
+    readonly notBefore: number | null,
+  ) {
+    super(code, message);
+  }
 }
 
-export interface NetworkRequest extends Partial<Omit<GuardedRequest, "checkUrl">> {
-  /** A secret, which no other host gets. */
-  token?: string | undefined;
-}
+/** A server of a network, as one account or, without a token, as anyone sees it. */
+export class NetworkServer {
+  /** @param api - before each path, such as `https://mastodon.example`. @param token - a secret, which no other host gets */
+  constructor(
+    readonly api: string,
+    readonly parts: NetworkParts,
+    readonly token?: string,
+  ) {}
 
-/**
- * Requests JSON.
- *
- * @throws NetworkError `source-refused` for a 4xx, `unreachable` for 429, 5xx and anything but the expected JSON; what the
- *   guard throws
- */
-export async function requestJson<T>(
-  url: string,
-  schema: v.GenericSchema<unknown, T>,
-  { token, headers, ...request }: NetworkRequest,
-  { ask, now }: NetworkParts,
-): Promise<NetworkAnswer<T>> {
-  const { host } = new URL(url);
-  const checkUrl = (asked: string) => {
-    if (new URL(asked).host !== host) throw new TwtxtError("address-refused", `${host} redirects to another host.`);
-  };
-  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const answer = await ask(url, {
-    maxBytes: MAX_BYTES,
-    ...request,
-    headers: { accept: "application/json", ...headers, ...authorization },
-    ...(token !== undefined && { checkUrl, isHttpsNeeded: true }),
-  });
-  const { text, trouble } = await answer.start().then(({ bytes, trouble }) => ({ text: bytes.toString(), trouble }));
-  const notBefore = readPause(answer, now());
-  if (answer.status < 200 || answer.status > 299) throw toRefusal(answer, text, host, notBefore);
-  if (trouble) throw trouble;
-  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
-  if (result.success) return { value: result.output, headers: answer.headers, notBefore };
-  const [{ message }] = result.issues;
-  const where = v.getDotPath(result.issues[0]);
-  const what = oneLine(`${where === null ? "" : `${where}: `}${message}`);
-  throw new NetworkError("unreachable", `${host} answers something else: ${what}`, answer.status, notBefore);
-}
+  /**
+   * Requests JSON.
+   *
+   * @throws NetworkError `source-refused` for a 4xx, `unreachable` for 429, 5xx and anything but the expected JSON; what the
+   *   guard throws
+   */
+  async request<T>(
+    path: string,
+    schema: v.GenericSchema<unknown, T>,
+    { headers, ...request }: Partial<GuardedRequest> = {},
+  ): Promise<{ value: T; headers: GuardedResponse["headers"] }> {
+    const authorization = this.token === undefined ? {} : { authorization: `Bearer ${this.token}` };
+    const answer = await this.parts.ask(this.api + path, {
+      maxBytes: MAX_BYTES,
+      isHttpsNeeded: this.token !== undefined,
+      ...request,
+      headers: { accept: "application/json", ...headers, ...authorization },
+    });
+    const { bytes, trouble } = await answer.start();
+    const { host } = new URL(this.api);
+    const parse = <U>(as: v.GenericSchema<unknown, U>) =>
+      v.safeParse(v.pipe(v.string(), v.parseJson(), as), bytes.toString());
+    const fail = (code: TwtxtErrorCode, message: string) =>
+      new NetworkError(code, `${host} ${oneLine(message)}`, answer.status, readPause(answer, this.parts.now()));
+    if (answer.status < 200 || answer.status > 299) {
+      const { success, output } = parse(Refusal);
+      const why = success ? [output.error, output.message].filter((part) => part !== "").join(": ") : "";
+      const code = answer.status === 429 || answer.status >= 500 ? "unreachable" : "source-refused";
+      throw fail(code, `answers ${answer.status}${why && `, "${why}"`}.`);
+    }
+    if (trouble) throw trouble;
+    const { success, output, issues } = parse(schema);
+    if (success) return { value: output, headers: answer.headers };
+    const where = v.getDotPath(issues[0]);
+    throw fail("unreachable", `answers something else: ${where === null ? "" : `${where}: `}${issues[0].message}`);
+  }
 
-function toRefusal({ status }: GuardedResponse, text: string, host: string, notBefore: number | null): NetworkError {
-  const json = v.safeParse(v.pipe(v.string(), v.parseJson(), REFUSAL), text);
-  const { error = "", message = "" } = json.success ? json.output : {};
-  const why = oneLine([error, message].filter((part) => part !== "").join(": "));
-  const code = status === 429 || status >= 500 ? "unreachable" : "source-refused";
-  return new NetworkError(code, `${host} answers ${status}${why && `, "${why}"`}.`, status, notBefore);
+  /** Sends JSON, or a picture, over TLS alone. @throws as {@link request} */
+  async send<T>(
+    method: "POST" | "PUT",
+    path: string,
+    schema: v.GenericSchema<unknown, T>,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<T> {
+    const content =
+      body instanceof Uint8Array
+        ? { body, headers }
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } };
+    return (await this.request(path, schema, { method, isHttpsNeeded: true, ...content })).value;
+  }
 }
 
 /** What both networks answer with an error. */
-const REFUSAL = v.object({ error: v.exactOptional(v.string()), message: v.exactOptional(v.string()) });
+const Refusal = v.object({ error: v.optional(v.string(), ""), message: v.optional(v.string(), "") });
+
+/** Handles a refusal of this status, or of any, as this value. Throws all other errors. */
+export function ifRefused<T>(value: T, ...statuses: number[]): (error: unknown) => T {
+  return (error) => {
+    const isRefusal = error instanceof NetworkError && error.code === "source-refused";
+    if (isRefusal && (statuses.length === 0 || statuses.includes(error.status))) return value;
+    throw error;
+  };
+}
+
+/** The valid items: one that is invalid is left out alone. */
+export function selectValid<T>(schema: v.GenericSchema<unknown, T>, items: readonly unknown[]): T[] {
+  return items.flatMap((item) => {
+    const { success, output } = v.safeParse(schema, item);
+    return success ? [output] : [];
+  });
+}
+
+/** Reads pages of reactions, the newest first. @param first - what `read` gets for the first page; `null` for no page */
+export async function readReactions(
+  first: string | null,
+  read: (page: string) => Promise<{ reactions: Reaction[]; next: string | null }>,
+): Promise<{ reactions: Reaction[]; hasAll: boolean }> {
+  const reactions: Reaction[] = [];
+  let next = first;
+  for (let count = 0; next !== null && count < MAX_REACTION_PAGES; count += 1) {
+    const page = await read(next);
+    reactions.push(...page.reactions);
+    next = page.next;
+  }
+  return { reactions, hasAll: next === null };
+}
 
 /**
  * When a server may be asked again: by `Retry-After`, or when its limit is used up and counts anew.
  *
+ * @returns milliseconds since 1970; `null` for at once
  * @see docs.joinmastodon.org/api/rate-limits (`X-RateLimit-Reset` is a date), docs.bsky.app/docs/advanced-guides/rate-limits
  *   (`ratelimit-reset` is in seconds since 1970)
  */

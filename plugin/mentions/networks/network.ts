@@ -1,23 +1,22 @@
-// plugin/mentions/networks/network.ts: the interface of a network that has copies of posts, and what is read and posted there. PROTOCOL 2.7
+// plugin/mentions/networks/network.ts: the interface of a network that has copies of posts, and what is read there. PROTOCOL 2.7
+import * as v from "valibot";
 import type { Clock } from "../../clock.js";
-import type { TwtxtErrorCode } from "../../errors.js";
-import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-
-export const NETWORKS = ["mastodon", "bluesky"] as const;
+import { NETWORKS } from "../../options/syndicate.js";
 
 export type NetworkName = (typeof NETWORKS)[number];
 
 /** A copy of a post. */
-export interface Copy {
-  network: NetworkName;
+export const Copy = v.object({
+  network: v.picklist(NETWORKS),
   /** Its page. */
-  url: string;
+  url: v.string(),
   /** The origin of the server whose API has it. */
-  server: string;
+  server: v.string(),
   /** Its ID there; on Bluesky, its `at://` URI, with the DID or the handle of the account. */
-  id: string;
-}
+  id: v.string(),
+});
+export type Copy = v.InferOutput<typeof Copy>;
 
 export interface Account {
   /** Its page. */
@@ -55,7 +54,7 @@ export interface Thread {
   replies: Status[];
   reactions: Reaction[];
   /** Whether all replies were read, so that a missing one is gone; the same of likes and reposts. */
-  hasAll: { replies: boolean; like: boolean; repost: boolean };
+  hasAll: { reply: boolean; like: boolean; repost: boolean };
 }
 
 export interface NetworkParts {
@@ -71,30 +70,10 @@ export interface ThreadParts extends NetworkParts {
   token?: string | undefined;
 }
 
-/** The newest replies of a copy that are read, and the reactions of each type. */
-export const MAX_REPLIES = 500;
-export const MAX_REACTIONS = 240;
-
 /**
- * A network, as anyone reads it. What an account posts there: posting.ts.
+ * Reads what anyone may read about a copy. What an account posts: posting.ts.
  *
- * @throws {@link NetworkError}, and what the guard throws
+ * @returns `null` if the copy is gone, or is not public
+ * @throws NetworkError, and what the guard throws
  */
-export interface Network {
-  /** @returns `null` if the copy is gone, or is not public */
-  thread(copy: Copy, parts: ThreadParts): Promise<Thread | null>;
-}
-
-/** A server's refusal, or an answer that cannot be read. */
-export class NetworkError extends TwtxtError {
-  constructor(
-    code: TwtxtErrorCode,
-    message: string,
-    /** The status of the answer. */
-    readonly status: number,
-    /** When the server may be asked again, in milliseconds since 1970; `null` if it does not say. */
-    readonly notBefore: number | null,
-  ) {
-    super(code, message);
-  }
-}
+export type ReadThread = (copy: Copy, parts: ThreadParts) => Promise<Thread | null>;

@@ -2,13 +2,12 @@
 import * as v from "valibot";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import type { Copy, NetworkName } from "./network.js";
-import { StoredCopy } from "./posting.js";
+import { Copy, type NetworkName } from "./network.js";
 
 const KEY = "networks/copies";
 
 /** Copies by the URL of their post's page. */
-const PostedCopies = v.record(v.string(), v.array(StoredCopy));
+const PostedCopies = v.record(v.string(), v.array(Copy));
 export type PostedCopies = v.InferOutput<typeof PostedCopies>;
 
 /** Costs one request. @throws TwtxtError `store-failed` */
@@ -19,21 +18,20 @@ export async function readPostedCopies(store: Store): Promise<PostedCopies> {
 /**
  * Records a copy of a post, or that it has none any more.
  *
- * @param former - the earlier page of the post, if that has changed
+ * @param pages - the page of the post, then an earlier one if that has changed
  * @throws TwtxtError `store-failed`
  */
 export async function notePostedCopy(
   store: Store,
   network: NetworkName,
-  { page, former = page }: { page: string; former?: string },
+  [page, former = page]: readonly [page: string, former?: string | undefined],
   copy: Copy | null,
 ): Promise<void> {
   await update(store, KEY, PostedCopies, (old) => {
-    const copies = { ...old };
-    const without = (url: string) => (copies[url] ?? []).filter((one) => one.network !== network);
-    if (former !== page) copies[former] = without(former);
-    copies[page] = [...without(page), ...(copy ? [copy] : [])];
-    const entries = Object.entries(copies).filter(([, { length }]) => length > 0);
-    return Object.fromEntries(entries);
+    const entries = Object.entries({ [page]: [], ...old }).map(([url, copies]) => {
+      const others = url === page || url === former ? copies.filter((one) => one.network !== network) : copies;
+      return [url, url === page && copy ? [...others, copy] : others] as const;
+    });
+    return Object.fromEntries(entries.filter(([, { length }]) => length > 0));
   });
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../../clock.js";
 import { ifTwtxtError, TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import type { Log } from "../../http/respond.js";
-import { normalUrl } from "../../http/same-url.js";
+import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { hostQueue } from "../host-queue.js";
@@ -15,9 +15,9 @@ import { parsePostUrl } from "./bluesky.js";
 import { readBlueskyThread } from "./bluesky-thread.js";
 import { parseStatusUrl } from "./mastodon.js";
 import { readMastodonThread } from "./mastodon-thread.js";
-import { type Copy, MAX_REPLIES, type Network, NetworkError, type NetworkName, type Thread } from "./network.js";
-import { readPause } from "./network-json.js";
-import { ownPostFinder, toMentions } from "./thread-mentions.js";
+import type { Copy, NetworkName, ReadThread, Thread } from "./network.js";
+import { NetworkError, readPause } from "./network-json.js";
+import { toMentions } from "./thread-mentions.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -36,6 +36,8 @@ const PAUSES = [
 /** The first pause after a failure of a server, which doubles up to a day. */
 const FAILURE_PAUSE = HOUR;
 const THREADS_AT_ONCE = 8;
+/** The newest replies of a copy that are stored. */
+const MAX_REPLIES = 500;
 
 const KEY = "networks/threads";
 
@@ -52,11 +54,14 @@ const Reading = v.object({
 });
 type Reading = v.InferOutput<typeof Reading>;
 
-const Pause = v.object({ notBefore: v.number(), failures: v.number() });
-const State = v.object({ threads: v.record(v.string(), Reading), servers: v.record(v.string(), Pause) });
+const State = v.object({
+  threads: v.record(v.string(), Reading),
+  /** Pauses of servers. */
+  servers: v.record(v.string(), v.object({ notBefore: v.number(), failures: v.number() })),
+});
 type State = v.InferOutput<typeof State>;
 
-const THREADS: Record<NetworkName, Network["thread"]> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
+const THREADS: Record<NetworkName, ReadThread> = { mastodon: readMastodonThread, bluesky: readBlueskyThread };
 
 /** A post and the URL of one of its copies. */
 export interface PostCopy {
@@ -114,41 +119,36 @@ export async function readThreads(parts: ReaderParts, which: "due" | "recent", i
 }
 
 class ThreadReader {
-  readonly #parts: ReaderParts;
-  readonly #state: State;
-  readonly #isOver: () => boolean;
-  readonly #findOwnPost: ReturnType<typeof ownPostFinder>;
   #count = 0;
 
-  constructor(parts: ReaderParts, state: State, isOver: () => boolean) {
-    this.#parts = parts;
-    this.#state = state;
-    this.#isOver = isOver;
-    this.#findOwnPost = ownPostFinder(parts.copies);
-  }
+  constructor(
+    readonly parts: ReaderParts,
+    readonly state: State,
+    readonly isOver: () => boolean,
+  ) {}
 
   async run(which: "due" | "recent"): Promise<number> {
     const due = this.#listDue(which);
     if (due.length === 0) return 0;
-    await this.#parts.moderation.blockList?.refresh();
+    await this.parts.moderation.blockList?.refresh();
     const queue = hostQueue(THREADS_AT_ONCE);
-    const read = ({ copy }: Due, i: number) => queue(copy.server, () => this.#read(due[i] as Due), -i);
-    await Promise.all(due.map(read)).finally(() => this.#save());
+    const readings = due.map((one, i) => queue(one.copy.server, () => this.#read(one), -i));
+    await Promise.all(readings).finally(() => this.#save());
     return this.#count;
   }
 
   /** Forgets the threads of copies that no post names any more. */
   async #save(): Promise<void> {
-    const keys = new Set(this.#parts.copies.map(toKey));
-    const threads = Object.fromEntries(Object.entries(this.#state.threads).filter(([key]) => keys.has(key)));
-    await writeJson(this.#parts.store, KEY, { ...this.#state, threads });
+    const keys = new Set(this.parts.copies.map(toKey));
+    const threads = Object.fromEntries(Object.entries(this.state.threads).filter(([key]) => keys.has(key)));
+    await writeJson(this.parts.store, KEY, { ...this.state, threads });
   }
 
   /** Those that have waited longest come first. */
   #listDue(which: "due" | "recent"): Due[] {
-    const now = this.#parts.now();
-    const { threads } = this.#state;
-    return this.#parts.copies
+    const now = this.parts.now();
+    const { threads } = this.state;
+    return this.parts.copies
       .flatMap(({ page, url }): Due[] => {
         const copy = parseCopy(url);
         const key = toKey({ page, url });
@@ -164,9 +164,9 @@ class ThreadReader {
 
   async #read(due: Due): Promise<void> {
     const { copy, page, key } = due;
-    const { now, findToken, isUnlistedWanted, log } = this.#parts;
-    if (this.#isOver() || this.#isPaused(copy.server)) return;
-    const before = this.#state.threads[key];
+    const { now, findToken, isUnlistedWanted, log } = this.parts;
+    if (this.isOver() || this.#readPause(copy.server) !== null) return;
+    const before = this.state.threads[key];
     try {
       const ask = this.#limitedAsk(copy);
       const parts = { ask, now, isUnlistedWanted, token: findToken(copy.server) };
@@ -174,13 +174,13 @@ class ThreadReader {
       const missing = thread ? await this.#store(thread, due, before?.missing ?? {}) : {};
       const published = Math.min(Date.parse(thread?.published ?? "") || before?.published || now(), now());
       const trouble = thread ? {} : { trouble: "The copy is gone, or is not public." };
-      this.#note(key, { published, ...(Object.keys(missing).length > 0 && { missing }), ...trouble });
-      if (!this.#isPaused(copy.server)) delete this.#state.servers[copy.server];
+      this.state.threads[key] = { published, read: now(), missing, ...trouble };
+      if (this.#readPause(copy.server) === null) delete this.state.servers[copy.server];
       this.#count += 1;
     } catch (error) {
       ifTwtxtError((failure) => this.#noteFailure(due, failure))(error);
     }
-    const { trouble } = this.#state.threads[key] ?? {};
+    const { trouble } = this.state.threads[key] ?? {};
     if (trouble && trouble !== before?.trouble) log(`Answers to ${page} at ${copy.url} are not read. ${trouble}`);
   }
 
@@ -188,44 +188,37 @@ class ThreadReader {
   #noteFailure({ copy, key }: Due, failure: TwtxtError): void {
     if (failure.code === "store-failed") throw failure;
     if (failure === RUN_IS_OVER) return;
-    const now = this.#parts.now();
-    const trouble = failure.message;
-    const before = this.#state.threads[key];
-    if (failure.code !== "unreachable") {
-      this.#note(key, { published: before?.published ?? now, trouble });
-      return;
-    }
+    const now = this.parts.now();
+    const before = { published: now, read: 0, ...this.state.threads[key] };
+    const isFinal = failure.code !== "unreachable";
+    this.state.threads[key] = { ...before, ...(isFinal && { read: now }), trouble: failure.message };
+    if (isFinal) return;
     // Still due, when the server may be asked again.
-    const { failures = 0 } = this.#state.servers[copy.server] ?? {};
+    const { failures = 0 } = this.state.servers[copy.server] ?? {};
     const pause = Math.min(FAILURE_PAUSE * 2 ** failures, DAY) - TOLERANCE;
     const notBefore = failure instanceof NetworkError ? failure.notBefore : null;
-    this.#state.servers[copy.server] = {
+    this.state.servers[copy.server] = {
       notBefore: Math.min(notBefore ?? now + pause, now + DAY),
       failures: notBefore === null ? failures + 1 : failures,
     };
-    this.#state.threads[key] = { ...(before ?? { published: now, read: 0 }), trouble };
   }
 
-  #note(key: string, reading: Omit<Reading, "read">): void {
-    this.#state.threads[key] = { ...reading, read: this.#parts.now() };
-  }
-
-  #isPaused(server: string): boolean {
-    const { notBefore = 0 } = this.#state.servers[server] ?? {};
-    const now = this.#parts.now();
-    return notBefore > now && notBefore <= now + DAY;
+  /** When a server may be asked again; `null` for now. */
+  #readPause(server: string): number | null {
+    const { notBefore = 0 } = this.state.servers[server] ?? {};
+    const now = this.parts.now();
+    return notBefore > now && notBefore <= now + DAY ? notBefore : null;
   }
 
   /** The guard, until the run is over or the limit of the server is used up. */
   #limitedAsk({ server }: Copy): Ask {
     return async (url, request) => {
-      if (this.#isOver()) throw RUN_IS_OVER;
-      const { notBefore = null } = this.#isPaused(server) ? (this.#state.servers[server] ?? {}) : {};
-      if (notBefore !== null)
-        throw new NetworkError("unreachable", `The limit of ${server} is used up.`, 429, notBefore);
-      const answer = await this.#parts.ask(url, request);
-      const pause = readPause(answer, this.#parts.now());
-      if (pause !== null) this.#state.servers[server] = { notBefore: pause, failures: 0 };
+      if (this.isOver()) throw RUN_IS_OVER;
+      const until = this.#readPause(server);
+      if (until !== null) throw new NetworkError("unreachable", `The limit of ${server} is used up.`, 429, until);
+      const answer = await this.parts.ask(url, request);
+      const pause = readPause(answer, this.parts.now());
+      if (pause !== null) this.state.servers[server] = { notBefore: pause, failures: 0 };
       return answer;
     };
   }
@@ -237,17 +230,21 @@ class ThreadReader {
    * @returns what is missing now
    */
   async #store(thread: Thread, { copy, page }: Due, before: Readonly<Record<string, number>>) {
-    const { received, moderation, now, onStored, log } = this.#parts;
-    const newest = thread.replies.toSorted((a, b) => compare(b.published ?? "", a.published ?? ""));
+    const { copies, received, moderation, now, onStored, log } = this.parts;
+    const newest = thread.replies.toSorted((a, b) => (b.published ?? "").localeCompare(a.published ?? ""));
     const [replies, others] = [newest.slice(0, MAX_REPLIES).reverse(), newest.slice(MAX_REPLIES)];
-    const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost: this.#findOwnPost });
+    const findOwnPost = (url: string) => copies.find((own) => isSameUrl(own.url, url))?.page ?? null;
+    const found = await toMentions({ ...thread, replies }, { page, copy, moderation, findOwnPost });
     const view = await received.journal.read();
     // Such as what Bridgy sent.
     const isOfOther = (known: StoredMention) => known.copy === undefined && known.target === page;
     const wanted = found.filter(({ identity }) => !view.findNamed(identity).some(isOfOther));
     const present = new Set([...wanted.map(({ identity }) => identity), ...others.map(({ url }) => normalUrl(url))]);
     const isMissing = ({ copy: ofCopy, state, type, identity }: StoredMention) =>
-      ofCopy === copy.url && state !== "removed" && !present.has(identity) && hasAllOf(thread, type);
+      ofCopy === copy.url &&
+      state !== "removed" &&
+      !present.has(identity) &&
+      thread.hasAll[type === "like" || type === "repost" ? type : "reply"];
     const known = Array.from(view.newestFirst(page), (entry) => view.read(entry));
     const since = known.filter(isMissing).map(({ id }) => [id, before[id] ?? now()] as const);
     const gone = since.filter(([, time]) => now() - time >= HOUR - TOLERANCE).map(([id]) => id);
@@ -262,17 +259,9 @@ class ThreadReader {
   }
 }
 
-function hasAllOf({ hasAll }: Thread, type: StoredMention["type"]): boolean {
-  return type === "like" || type === "repost" ? hasAll[type] : hasAll.replies;
-}
-
 function toKey({ page, url }: PostCopy): string {
   return `${url} ${page}`;
 }
 
 /** The thread stays due. */
 const RUN_IS_OVER = new TwtxtError("unreachable", "The run is over.");
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}

@@ -7,9 +7,9 @@ import { isNick } from "../../feed/mention.js";
 import { groupBy } from "../../groups.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
+import { NETWORKS } from "../../options/syndicate.js";
 import { isFeedUrl } from "../../url.js";
 import { StoredUrl } from "../mention.js";
-import { NETWORKS } from "../networks/network.js";
 
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;

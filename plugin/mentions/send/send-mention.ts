@@ -222,23 +222,10 @@ export class MentionDelivery {
     result: Result,
     endpoint: string | null,
   ): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
-    const { ledger, now, random, isDryRun } = this.options;
-    const { outcome, status, why } = result;
-    if (outcome === "waiting" || outcome === "would be sent" || isDryRun) return { outcome, status, why, next: null };
-    const { timestamp, nick, target, text, isLink } = known.mention;
-    const source = result.source?.url ?? known.source;
-    // A changed text starts over with its own attempts.
-    const before = change.unfinished?.text === text ? change.unfinished : null;
-    const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
-    // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
-    const scheduled = outcome === "not-asked" && before && isAttemptAhead(before.next, now()) ? before : retry;
+    if (this.options.isDryRun) return { ...result, next: null };
     try {
-      if (retry) await ledger.postpone({ ...known, source }, change, { ...retry, endpoint, status, why });
-      if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
-      const final = outcome === "retry" ? "failed" : outcome;
-      const details = { timestamp, nick, target, isLink, endpoint, source, status, why, at: now() };
-      await ledger.finish(change, final, details);
-      return { outcome: final, status, why, next: null };
+      const source = result.source?.url ?? known.source;
+      return await recordResult(change, { ...known, source }, { ...result, endpoint }, this.options);
     } catch (error) {
       this.#hasFailed = true;
       throw error;
@@ -246,8 +233,36 @@ export class MentionDelivery {
   }
 }
 
+/** The result of an attempt, as a ledger has it. */
+export interface AttemptResult extends Omit<Result, "source"> {
+  endpoint: string | null;
+}
+
+/** Records the result of an attempt. @returns how it ended, with the time of the next attempt */
+export async function recordResult(
+  change: Change,
+  known: MentionSource,
+  result: AttemptResult,
+  { ledger, now, random }: Pick<DeliveryOptions, "ledger" | "now" | "random">,
+): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
+  const { outcome, endpoint, status, why } = result;
+  if (outcome === "waiting" || outcome === "would be sent") return { outcome, status, why, next: null };
+  const { timestamp, nick, target, text, isLink, network } = known.mention;
+  // A changed text starts over with its own attempts.
+  const before = change.unfinished?.text === text ? change.unfinished : null;
+  const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
+  // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
+  const scheduled = outcome === "not-asked" && before && isAttemptAhead(before.next, now()) ? before : retry;
+  if (retry) await ledger.postpone(known, change, { ...retry, endpoint, status, why });
+  if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
+  const final = outcome === "retry" ? "failed" : outcome;
+  const details = { timestamp, nick, target, isLink, network, endpoint, source: known.source, status, why, at: now() };
+  await ledger.finish(change, final, details);
+  return { outcome: final, status, why, next: null };
+}
+
 /** @throws errors that say nothing about a target */
-function resultOfError(error: unknown): Result {
+export function resultOfError(error: unknown): Result {
   if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
   const result = { ...NO_RESULT, why: error.message.replace(/\.$/, "") };
   if (error.code === "unreachable") {
@@ -278,7 +293,7 @@ function resultOfAnswer(answer: Answer, { kind }: Change): Result {
  *
  * @returns `null` to give up
  */
-export function scheduleRetry(
+function scheduleRetry(
   before: UnfinishedMention | null,
   { notBefore, isAsked }: Pick<Result, "notBefore" | "isAsked">,
   now: number,
