@@ -7,7 +7,7 @@ import { startServer } from "./child.js";
 import { mentioningFeed } from "./feed.js";
 
 /** The feed that the feed of {@link startFeed} mentions. */
-export const OUR_FEED = "https://alice.example/twtxt.txt";
+export const OUR_FEED = "https://dora.example/twtxt.txt";
 
 /** The response time of a host of {@link startHosts}, in milliseconds. */
 export const DELAY = 100;
