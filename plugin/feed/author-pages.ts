@@ -37,6 +37,20 @@ export function findTwtPage(text: string, feedUrl: string): string | null {
   return page === null || page === feedUrl || new URL(page).pathname === "/" ? null : page;
 }
 
+/**
+ * The author's account on another network, as `# link = Mastodon https://mastodon.example/@bob` names it. It is only a claim.
+ *
+ * @param networks - names, the preferred one first
+ * @returns `null` for none
+ * @example findAccountPage({ link: ["Mastodon https://mastodon.example/@bob"] }, ["bluesky", "mastodon"]) // "https://mastodon.example/@bob"
+ */
+export function findAccountPage({ link = [] }: FeedHeader, networks: readonly string[]): string | null {
+  const links = link.map((value) => value.slice(0, MAX_URL_LENGTH).trim().split(/\s+/));
+  const find = (network: string) =>
+    links.find(([name, url = ""]) => name?.toLowerCase() === network && /^https:/i.test(url) && isMentionUrl(url))?.[1];
+  return networks.map(find).find((url) => url !== undefined) ?? null;
+}
+
 function lastWord(text: string): string {
   return text.split(/\s/).at(-1) ?? "";
 }

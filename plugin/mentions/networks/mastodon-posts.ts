@@ -104,6 +104,7 @@ export class MastodonPosts implements PostingAccount {
       const url = part.url === null || part.isName ? 0 : statuses.characters_reserved_per_url;
       return part.text === part.url ? url : countGraphemes(part.text) + (url && url + 3);
     };
+    const quiet = parts.map((part) => (part.text === part.url ? part : { ...part, text: withoutMentions(part.text) }));
     const limit = statuses.max_characters - countGraphemes(name + (warning ?? ""));
     const ids: string[] = [];
     for (const picture of pictures.slice(0, statuses.max_media_attachments)) {
@@ -111,7 +112,7 @@ export class MastodonPosts implements PostingAccount {
         ids.push(await this.#upload(picture, media.description_limit));
     }
     return {
-      status: name + formatParts(fitParts(parts, permalink, limit, measure)),
+      status: name + formatParts(fitParts(quiet, permalink, limit, measure)),
       media_ids: ids,
       ...(lang !== null && { language: lang }),
       ...(warning !== null && { spoiler_text: warning, sensitive: true }),
@@ -145,7 +146,12 @@ export class MastodonPosts implements PostingAccount {
   }
 }
 
-/** A name has no link: Mastodon would make a mention of a handle. */
+/** With an invisible character after each `@` that Mastodon would take for a mention, and notify someone. */
+function withoutMentions(text: string): string {
+  return text.replace(/(?<![=/\p{L}\p{N}_])@(?=[a-z0-9_])/giu, "@\u2060");
+}
+
+/** The name of a person without an account has no link: that of a feed is of no use on the network. */
 function formatParts(parts: readonly TextPart[]): string {
   return parts
     .map(({ text, url, isName }) => (url === null || isName || text === url ? text : `${text} (${url})`))

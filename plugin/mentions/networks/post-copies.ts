@@ -1,7 +1,9 @@
 // plugin/mentions/networks/post-copies.ts: posts copies of the posts in the live feed, as a target of the sending journal. PROTOCOL 2.7
 import { hash } from "node:crypto";
 import { ifTwtxtError } from "../../errors.js";
+import { findAccountPage } from "../../feed/author-pages.js";
 import type { ParsedTwt } from "../../feed/feed.js";
+import { NETWORKS } from "../../options/syndicate.js";
 import { removeMetadata } from "../../pictures/remove-metadata.js";
 import type { SitePages } from "../../site/site.js";
 import { readJson } from "../../store/json.js";
@@ -9,7 +11,7 @@ import type { Store } from "../../store/store.js";
 import { type Change, changesSince } from "../send/changes.js";
 import { MentionLedger, type MentionSource } from "../send/ledger.js";
 import { FinishedRecord, type LedgerName, type LedgerState } from "../send/ledger-records.js";
-import { type LiveMention, shortHash } from "../send/live-feed.js";
+import { type LiveMention, readAnyFeed, shortHash } from "../send/live-feed.js";
 import {
   type AttemptResult,
   type MentionReport,
@@ -18,7 +20,7 @@ import {
   resultOfError,
 } from "../send/send-mention.js";
 import { noteFault } from "./account-faults.js";
-import { toParts } from "./copy-text.js";
+import { type TextPart, toParts } from "./copy-text.js";
 import type { Copy } from "./network.js";
 import { NetworkError } from "./network-json.js";
 import { notePostedCopy, type PostedCopies, readPostedCopies } from "./posted-copies.js";
@@ -224,7 +226,16 @@ class AccountRun {
     const key = hash("sha256", [feedUrl, this.account.network, page].join("\n"));
     const card = title === undefined ? null : { title, description };
     const read = await this.#readPictures(pictures);
-    return { key, parts, permalink: page, lang, warning, card, replyTo, pictures: read };
+    const linked = await Promise.all(parts.map((part) => (part.isName ? this.#linkName(part) : part)));
+    return { key, parts: linked, permalink: page, lang, warning, card, replyTo, pictures: read };
+  }
+
+  /** Links a name to the account that the feed of the person names: on this network, or else on another one. */
+  async #linkName(name: TextPart): Promise<TextPart> {
+    const { network } = this.account;
+    const feed = await readAnyFeed(this.options.ask, name.url ?? "").catch(ifTwtxtError(() => null));
+    const url = feed && findAccountPage(feed.header, [network, ...NETWORKS]);
+    return url ? { text: name.text, url } : name;
   }
 
   /** Pictures of the site itself. One that cannot be read is left out: the page has it. */

@@ -21,6 +21,7 @@ export interface LiveFeed {
   nick: string | null;
   /** The values of its `url` field. */
   names: string[];
+  header: FeedHeader;
   twts: ParsedTwt[];
   /** The URL of the newest archive; `null` for none. */
   archive: string | null;
@@ -55,7 +56,7 @@ export async function readAnyFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> 
   const names = part.header.url ?? [];
   const [identity = feedUrl] = names.filter((name) => !/[\s#]/.test(name) && isFeedUrl(name));
   const nick = part.header.nick?.find(isNick) ?? null;
-  return { identity, nick, names, twts: part.twts, archive: part.archive };
+  return { ...part, identity, nick, names };
 }
 
 /**

@@ -103,6 +103,27 @@ describe("a new post in the live feed", () => {
   });
 });
 
+it("people stay names, which link to the account that their feed names, and no one is mentioned on the network", async () => {
+  const { mastodon, write, send, page, alice } = await blog();
+  const links = ["Blog https://bob.example/", "Mastodon http://insecure.example/@bob"];
+  const accounts = ["Bluesky https://bsky.app/profile/bob.example", "mastodon https://social.example/@bob"];
+  alice.answers["/bob.txt"] = (response) =>
+    void response.end(
+      `${[...links, ...accounts].map((link) => `# link = ${link}\n`).join("")}\n2026-11-19T08:00:00Z\thello\n`,
+    );
+  alice.answers["/carol.txt"] = (response) =>
+    void response.end(`# link = ${accounts[0]}\n\n2026-11-19T08:00:00Z\thello\n`);
+  const people = ["bob", "carol", "dave"].map((name) => `@<${name} ${alice.url}/${name}.txt>`);
+  write(TODAY, `${people.join(", ")}, @erin, @erin@social.example, (@erin) and erin@example.com:`, "quinces");
+  await send();
+  const [text = ""] = mastodon.posted().map((status) => String(status.text));
+  expect(text.replaceAll("\u2060", "")).toBe(
+    `bob (https://social.example/@bob), carol (https://bsky.app/profile/bob.example), dave, @erin, @erin@social.example, (@erin) and erin@example.com: ${page("quinces")}`,
+  );
+  // Mastodon's Account::MENTION_RE
+  expect(text.match(/(?<![=/\p{L}\p{N}_])@[a-z0-9_]+/giu)).toBe(null);
+});
+
 describe("never twice", () => {
   /** Stops a run after this step, so before the next one, as a kill does. */
   async function killedRun(at: number) {
