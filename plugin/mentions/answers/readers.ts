@@ -137,7 +137,9 @@ export class AnswerReaders {
 
   /** @returns the reader to whom a link was sent */
   async find(guest: string, key: string): Promise<Reader | null> {
-    const reader = (await this.readAll())[guest];
+    const readers = await this.readAll();
+    // A stranger may ask for "toString".
+    const reader = Object.hasOwn(readers, guest) ? readers[guest] : undefined;
     const [given, known] = [Buffer.from(key), Buffer.from(reader?.key ?? "")];
     return reader && given.length === known.length && timingSafeEqual(given, known) ? reader : null;
   }

@@ -211,6 +211,19 @@ describe("an address of a reader", () => {
     expect((await open(alice, link, { do: "else" })).status).toBe(400);
   });
 
+  it("stays as it is when a stranger opens the link of a name that every object has", async () => {
+    const alice = await site();
+    const { link } = await confirmed(alice);
+    const before = await alice.stored();
+    for (const name of ["toString", "constructor", "__proto__"]) {
+      for (const form of [undefined, { do: "confirm" }, { do: "stop" }]) {
+        expect((await open(alice, `${ANSWERS}/${name}?k=`, form)).status).toBe(410);
+      }
+    }
+    expect(await alice.stored()).toEqual(before);
+    expect((await open(alice, link)).status).toBe(200);
+  });
+
   it("of an unsigned form is told, too, and an invalid one is refused before the comment is stored", async () => {
     const alice = await site();
     expect((await commentWithMail(alice, "By hand", ADDRESS, { isForm: true })).status).toBe(303);
